@@ -1,0 +1,199 @@
+"""The kinds of variable, each with what is public about it and a check of every mistake."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import ClassVar
+
+from dpstats.errors import SchemaError
+
+OTHER = "other"
+MAX_LEVELS = 32_000  # levels are kept as 16-bit codes
+
+Code = str | int | float | bool
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise SchemaError(f"{what} must be a finite number, not {value!r}")
+    return float(value)
+
+
+def _unit(unit: object) -> None:
+    if unit is not None and not isinstance(unit, str):
+        raise SchemaError(f"unit must be a text such as 'days', not {unit!r}")
+
+
+def level_text(value: object) -> str:
+    """The text of a level: ``"a"`` is itself, ``1`` and ``1.0`` are ``"1"``, ``True`` is ``"True"``."""
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, float) and math.isfinite(value):
+        text = str(int(value)) if value.is_integer() else repr(value)
+    elif isinstance(value, int):
+        text = str(value)
+    else:
+        raise SchemaError(f"a level must be a text or a finite number, not {value!r}")
+    if not text:
+        raise SchemaError("a level must not be empty: an empty text stands for a missing value")
+    return text
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A number between two public bounds; values outside are moved to the nearer one."""
+
+    lower: float
+    upper: float
+    unit: str | None = None
+    kind: ClassVar[str] = "bounded"
+
+    def __post_init__(self) -> None:
+        lower, upper = _number(self.lower, "the lower bound"), _number(self.upper, "the upper bound")
+        if lower >= upper:
+            remedy = "they are reversed" if lower > upper else "a variable needs room between its bounds"
+            raise SchemaError(f"the lower bound {lower:g} is not below the upper bound {upper:g}: {remedy}")
+        if not math.isfinite(upper - lower):
+            raise SchemaError("the bounds are too far apart for floating-point numbers")
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        _unit(self.unit)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Public lower and upper bound, in the variable's unit."""
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count between 0 and a public maximum; larger ones are moved to the maximum."""
+
+    upper: int
+    unit: str | None = None
+    kind: ClassVar[str] = "count"
+
+    def __post_init__(self) -> None:
+        upper = _number(self.upper, "the upper bound of a count")
+        if upper < 1 or not upper.is_integer():
+            raise SchemaError(f"the upper bound of a count must be a whole number from 1, not {upper:g}")
+        object.__setattr__(self, "upper", int(upper))
+        _unit(self.unit)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 and the public maximum."""
+        return 0.0, float(self.upper)
+
+
+@dataclass(frozen=True)
+class _TwoCodes:
+    """A variable with two codes, read as the number 1 or 0; any other value switches its row off."""
+
+    @property
+    def codes(self) -> tuple[str, str]:
+        """The texts that are read as 1 and as 0."""
+        one, zero = (level_text(getattr(self, f.name)) for f in dataclasses.fields(self))
+        return one, zero
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 and 1."""
+        return 0.0, 1.0
+
+    def __post_init__(self) -> None:
+        texts = [_boolean_text(text) for text in self.codes]
+        if texts[0] == texts[1]:
+            first, second = (f.name for f in dataclasses.fields(self))
+            raise SchemaError(f"{first} and {second} have the same code {self.codes[0]!r}")
+
+
+def _boolean_text(text: str) -> str:
+    return {"True": "1", "False": "0"}.get(text, text)
+
+
+@dataclass(frozen=True)
+class Flag(_TwoCodes):
+    """A yes or no, used as the number 1 or 0."""
+
+    true: Code = 1
+    false: Code = 0
+    kind: ClassVar[str] = "flag"
+
+
+@dataclass(frozen=True)
+class Event(_TwoCodes):
+    """The event indicator of a survival time: failed (1) or censored (0)."""
+
+    failed: Code = 1
+    censored: Code = 0
+    kind: ClassVar[str] = "event"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A category with public levels; the first is the reference, ``other=True`` catches all other values."""
+
+    levels: tuple[str, ...]
+    other: bool = False
+    kind: ClassVar[str] = "levels"
+
+    def __post_init__(self) -> None:
+        declared: object = self.levels
+        if not isinstance(declared, list | tuple):
+            raise SchemaError(f"levels must be a list of texts, not {declared!r}")
+        if self.other not in (True, False):
+            raise SchemaError(f"other must be true or false, not {self.other!r}")
+        texts = tuple(level_text(level) for level in self.levels)
+        object.__setattr__(self, "levels", texts)
+        for text in texts:
+            if texts.count(text) > 1:
+                raise SchemaError(f"the level {text!r} is declared twice")
+        if self.other and OTHER in texts:
+            raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one of them")
+        if len(self.all) < 2:
+            raise SchemaError(f"a category needs two levels or more, not {list(self.all)}; other=True adds one")
+        if len(self.all) > MAX_LEVELS:
+            raise SchemaError(f"a category can have at most {MAX_LEVELS} levels, not {len(self.all)}")
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All levels in order of their codes, the catch-all last."""
+        return self.levels + (OTHER,) if self.other else self.levels
+
+
+Variable = Bounded | Count | Flag | Event | Levels
+KINDS: dict[str, type[Variable]] = {cls.kind: cls for cls in (Bounded, Count, Flag, Event, Levels)}
+
+
+def bounded(lower: float, upper: float, unit: str | None = None) -> Bounded:
+    """Declare a number between public bounds, in ``unit``; see `Bounded`."""
+    return Bounded(lower, upper, unit)
+
+
+def count(upper: int, unit: str | None = None) -> Count:
+    """Declare a count from 0 to a public maximum; see `Count`."""
+    return Count(upper, unit)
+
+
+def flag(true: Code = 1, false: Code = 0) -> Flag:
+    """Declare a yes/no variable by its two codes; see `Flag`."""
+    return Flag(true, false)
+
+
+def event(failed: Code = 1, censored: Code = 0) -> Event:
+    """Declare an event indicator by its two codes; see `Event`."""
+    return Event(failed, censored)
+
+
+def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
+    """Declare a category by its public levels, the reference first.
+
+    ``other=True``, or ``...`` as the last name, adds the level "other" for all values that are not declared.
+    """
+    if names and names[-1] is Ellipsis:
+        names, other = names[:-1], True
+    return Levels(tuple(level_text(name) for name in names), other)
