@@ -1,0 +1,83 @@
+"""What each data set is, where it comes from and under which terms it was published."""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """One line of the catalogue."""
+
+    file: str
+    description: str
+    source: str
+    licence: str
+
+
+_SURVIVAL = "R package survival, data set '{}'"
+_SURVIVAL_TERMS = "LGPL (>= 2), the terms of the R package"
+_SMRD = "Meeker & Escobar, Statistical Methods for Reliability Data; R package SMRD, data set '{}'"
+_SMRD_TERMS = "GPL (>= 2), the terms of the R package"
+
+
+def _survival(file: str, name: str, description: str) -> Entry:
+    return Entry(file, description, _SURVIVAL.format(name), _SURVIVAL_TERMS)
+
+
+def _smrd(file: str, name: str, description: str) -> Entry:
+    return Entry(file, description, _SMRD.format(name), _SMRD_TERMS)
+
+
+CATALOGUE = {
+    "hdfail": Entry(
+        "hdfail.csv.gz",
+        "52,422 hard drives in one company's machine rooms: power-on time in days, failed or still running, "
+        "temperature and three warning flags. The covariates were read near the end of each drive's time.",
+        "Backblaze's public drive statistics, as 'hdfail' in the R package frailtySurv 1.3.8",
+        "LGPL-2, the terms of the R package",
+    ),
+    "cmapss_engines": Entry(
+        "cmapss_engines.csv",
+        "200 simulated turbofan engines (FD001): cycles observed, failed or not, and the means of ten sensors "
+        "over the first fifteen cycles. 'life' is the true life, known also for the censored engines.",
+        "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
+        "none stated; NASA's Prognostics Center of Excellence asks to be cited",
+    ),
+    "rotterdam": _survival(
+        "rotterdam.csv",
+        "rotterdam",
+        "2,982 breast cancer patients of the Rotterdam tumour bank: time to recurrence and to death in days.",
+    ),
+    "lung": _survival(
+        "lung.csv",
+        "lung",
+        "228 patients with advanced lung cancer. Dots in column names became underscores (ph_ecog).",
+    ),
+    "veteran": _survival(
+        "veteran.csv", "veteran", "137 lung cancer patients in a trial of the Veterans' Administration."
+    ),
+    "capacitor": _survival(
+        "capacitor.csv",
+        "capacitor",
+        "64 glass capacitors in an accelerated life test of temperature and voltage. "
+        "The source's empty column 'fail' is left out.",
+    ),
+    "genfan": _survival("genfan.csv", "genfan", "70 diesel generator fans: running hours, failed or not."),
+    "imotor": _survival(
+        "imotor.csv", "imotor", "40 motor insulations in an accelerated life test of temperature."
+    ),
+    "shockabsorber": _smrd(
+        "shockabsorber.csv",
+        "ShockAbsorber",
+        "38 vehicle shock absorbers: distance driven (kilometres, in a column the source calls miles), "
+        "failed or not, and in which of two modes.",
+    ),
+    "fan": _smrd(
+        "fan.csv",
+        "Fan",
+        "70 diesel generator fans: running hours, failed or not; one row a fan (the source counts ties).",
+    ),
+    "bearingcage": _smrd(
+        "bearingcage.csv",
+        "BearingCage",
+        "1,703 aircraft engine bearing cages, 6 failed; one row a cage (the source counts ties).",
+    ),
+}

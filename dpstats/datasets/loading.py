@@ -1,0 +1,70 @@
+"""Reading a data set that ships with the package."""
+
+from dataclasses import dataclass
+from importlib import resources
+
+import pandas as pd
+
+from dpstats.datasets.catalogue import CATALOGUE
+from dpstats.errors import DataError
+from dpstats.schema import Schema
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table with what is public about it.
+
+    Attributes
+    ----------
+    name : str
+    data : pandas.DataFrame
+        One row a unit.
+    schema : Schema
+        Bounds and levels written from domain knowledge, not from `data`.
+    description, source, licence : str
+    """
+
+    name: str
+    data: pd.DataFrame
+    schema: Schema
+    description: str
+    source: str
+    licence: str
+
+    def __repr__(self) -> str:
+        rows, columns = self.data.shape
+        return (
+            f"{self.name}: {rows} rows, {columns} columns\n{self.description}\n"
+            f"Source: {self.source}\nLicence: {self.licence}"
+        )
+
+
+def names() -> tuple[str, ...]:
+    """The names that :func:`load` knows."""
+    return tuple(CATALOGUE)
+
+
+def load(name: str) -> Dataset:
+    """Load a data set that ships with the package.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+    """
+    if name not in CATALOGUE:
+        raise DataError(f"there is no data set {name!r}; choose one of {', '.join(CATALOGUE)}")
+    entry = CATALOGUE[name]
+    with resources.as_file(resources.files("dpstats.datasets") / "data") as folder:
+        data = pd.read_csv(folder / entry.file)
+        schema = Schema.from_toml(folder / f"{name}.toml")
+    return Dataset(name, data, schema, entry.description, entry.source, entry.licence)
