@@ -36,7 +36,7 @@ CATALOGUE = {
     ),
     "cmapss_engines": Entry(
         "cmapss_engines.csv",
-        "200 simulated turbofan engines (FD001): cycles observed, failed or not, and means of ten sensors over "
+        "200 simulated turbofan engines (FD001): cycles observed, failed or not, means of ten sensors over "
         "the first fifteen cycles. 'life' is the true life, known also for the censored engines.",
         "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
         "none stated; NASA's Prognostics Center of Excellence asks to be cited",
