@@ -112,7 +112,7 @@ def _variable(name: object, value: Any) -> Variable:
     try:
         if isinstance(value, Mapping):
             return _from_table(value)
-        if isinstance(value, tuple(KINDS.values())):
+        if isinstance(value, Variable):
             return value
         raise SchemaError(f"use {_remedy(value)}, not {value!r}")
     except SchemaError as error:

@@ -153,9 +153,9 @@ class Levels:
             if texts.count(text) > 1:
                 raise SchemaError(f"the level {text!r} is declared twice")
         if self.other and OTHER in texts:
-            raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one of them")
+            raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")
         if len(self.all) < 2:
-            raise SchemaError(f"a category needs two levels or more, not {list(self.all)}; other=True adds one")
+            raise SchemaError(f"a category needs two levels or more, not {list(self.all)}; or other=True")
         if len(self.all) > MAX_LEVELS:
             raise SchemaError(f"a category can have at most {MAX_LEVELS} levels, not {len(self.all)}")
 

@@ -1,0 +1,110 @@
+"""Blocks of declared columns, a few thousand rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpstats.errors import DataError
+from dpstats.rows.encode import Array, to_codes, to_numbers, to_truths
+from dpstats.rows.tables import read_columns
+from dpstats.schema import Event, Flag, Levels, Schema, Variable
+
+BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (spec/speed.md 3)
+
+
+class Column(Protocol):
+    """One declared column of the whole table."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows start to stop, shape (stop - start,)."""
+
+
+@dataclass(frozen=True, repr=False)
+class _Numbers:
+    values: Array
+
+    def block(self, start: int, stop: int) -> Array:
+        with np.errstate(all="ignore"):
+            return self.values[start:stop].astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, repr=False)
+class _Codes:
+    codes: Array
+
+    def block(self, start: int, stop: int) -> Array:
+        return self.codes[start:stop]
+
+
+@dataclass(frozen=True, repr=False)
+class _Truths:
+    codes: Array
+    meaning = np.array([0.0, 1.0, np.nan])  # the code -1 counts from the end
+
+    def block(self, start: int, stop: int) -> Array:
+        return self.meaning[self.codes[start:stop]]
+
+
+@dataclass(frozen=True, repr=False)
+class Rows:
+    """A table in the terms of its schema.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows, all counted, usable or not. It is public.
+    """
+
+    n: int
+    _columns: Mapping[str, Column]
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
+        """All rows in order, at most ``size`` at a time.
+
+        Each block maps a variable to an array of shape (rows,): float64 for numeric kinds (NaN where a value
+        is missing or unreadable; 1, 0 or NaN for flags and events), int16 codes for levels (-1 where missing
+        or undeclared).
+        """
+        for start in range(0, self.n, size):
+            stop = min(start + size, self.n)
+            yield {name: column.block(start, stop) for name, column in self._columns.items()}
+
+    def __repr__(self) -> str:
+        return f"Rows(n={self.n}, variables={list(self._columns)})"
+
+
+def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
+    """Open a table; columns of texts are coded once, columns of floats are not copied.
+
+    Parameters
+    ----------
+    data
+        See `dpstats.rows.tables.read_columns`.
+    schema
+        The declarations of the variables.
+    names
+        The variables to read; no other column is looked at.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or the table cannot be opened; never because of a value.
+    """
+    columns = read_columns(data, schema, names)
+    if not columns:
+        raise DataError("no variable is asked for")
+    with np.errstate(all="ignore"):
+        coded = {name: _column(values, schema[name]) for name, values in columns.items()}
+    return Rows(len(next(iter(columns.values()))), coded)
+
+
+def _column(values: Any, variable: Variable) -> Column:
+    if isinstance(variable, Levels):
+        return _Codes(to_codes(values, variable))
+    if isinstance(variable, Flag | Event):
+        return _Truths(to_truths(values, variable))
+    return _Numbers(to_numbers(values))
