@@ -1,0 +1,275 @@
+"""The command line: ``dpstats fit | show | predict | schema check | demo``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pandas as pd
+
+from dpstats import datasets
+from dpstats.budget import approx, parse_budget
+from dpstats.errors import DataError, NotReleased, SpecificationError
+from dpstats.families import DISTS
+from dpstats.models.survreg import survreg
+from dpstats.results import Fit, load
+from dpstats.schema import Schema
+
+MODELS = {"survreg": survreg}
+DEMO = "Surv(time, status) ~ temp + rsc + rer + psc"
+DEMO_DRIVES = {
+    "a drive at 25 C without warnings": {"temp": 25, "rsc": 0, "rer": 0, "psc": 0},
+    "the same with reallocated sectors": {"temp": 25, "rsc": 1, "rer": 0, "psc": 0},
+}
+
+ABOUT = """\
+Differentially private regression from the command line.
+
+  1. Write down what everyone may know about each variable:   drives.toml
+       time   = {kind = "bounded", lower = 1, upper = 4000, unit = "days"}
+       failed = {kind = "event", failed = 1, censored = 0}
+       temp   = {kind = "bounded", lower = 10, upper = 50, unit = "C"}
+  2. Check it; no value is read:
+       dpstats schema check drives.toml drives.csv
+  3. Fit. This spends the budget, once for each call:
+       dpstats fit "Surv(time, failed) ~ temp" drives.csv --schema drives.toml --budget "approx(1, 1e-6)" \\
+               --out drives.fit.json
+  4. Use the result as often as you like; it holds released numbers only:
+       dpstats show drives.fit.json
+       dpstats predict drives.fit.json new.csv --type quantile --p 0.1
+
+To see it work first: dpstats demo"""
+
+FIT = """\
+example:
+  dpstats fit "Surv(time, failed) ~ temp + maker" drives.parquet --schema drives.toml --model survreg \\
+          --dist weibull --budget "approx(1, 1e-6)" --out drives.fit.json
+
+budgets:
+  approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows
+  zcdp(RHO)                for example zcdp(0.1)
+  gdp(MU)                  for example gdp(0.25)
+
+Each call spends its budget: two fits of the same data cost twice as much as one."""
+
+PREDICT = """\
+example:
+  dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
+
+adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
+--p is the failed fraction. Predictions are computed from the released numbers and cost nothing."""
+
+NEXT = """\
+What to try next
+  dpstats show {path}                      this table again; it costs nothing
+  dpstats fit --help                       the same with your own data
+  python -c "from dpstats import datasets; print(datasets.load('hdfail').schema)"
+                                           what was public about each variable"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the program's name; default ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        0, or 2 after one line on standard error about what the user has to change.
+    """
+    options = parser().parse_args(arguments)
+    try:
+        with plain_warnings():
+            options.run(options)
+    except (SpecificationError, NotReleased) as error:
+        return refuse(str(error))
+    except OSError as error:
+        return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    return 0
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show a warning as one line, without the place in our code that raised it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        print(f"dpstats: note: {message}", file=sys.stderr)
+
+
+def refuse(message: str) -> int:
+    print("dpstats: " + " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = Parser(prog="dpstats", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], None], does: str, more: str = "") -> Parser:
+        made: Parser = commands.add_parser(
+            name,
+            help=does,
+            description=does[0].upper() + does[1:] + ".",
+            epilog=more,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        made.set_defaults(run=run)
+        return made
+
+    fit = command("fit", run_fit, "fit a model, spend its budget, and keep the result in a file", FIT)
+    fit.add_argument("formula", help="R's formula, in quotes")
+    fit.add_argument("data", type=Path, help="a .csv (also compressed) or .parquet file")
+    fit.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
+    fit.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
+    fit.add_argument("--dist", choices=tuple(DISTS), default="weibull", help="default: %(default)s")
+    fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
+    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new file")
+
+    show = command("show", run_show, "print the table of a fit; it costs nothing")
+    show.add_argument("fit", type=Path, help="a file written by dpstats fit")
+
+    predict = command("predict", run_predict, "predict for new units from a fit", PREDICT)
+    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
+    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
+    predict.add_argument("--type", default="quantile", help="what to predict; default: %(default)s")
+    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument("--out", type=Path, help="write here; default: the screen")
+
+    schema = command("schema", run_schema, "check a schema, and the column names of a table against it")
+    schema.add_argument("action", choices=["check"])
+    schema.add_argument("schema", type=Path, help="a .toml or .json file")
+    schema.add_argument("data", type=Path, nargs="?", help="a table; only its column names are read")
+
+    demo = command("demo", run_demo, "fit real data on 52,422 hard drives and print the table")
+    demo.add_argument("--out", type=Path, help="keep the fit in this new file")
+    return top
+
+
+def run_fit(options: argparse.Namespace) -> None:
+    """Everything that can be wrong is found before the budget is spent; the file is reserved first."""
+    budget = parse_budget(options.budget)
+    schema = Schema.load(options.schema)
+    model = MODELS[options.model](options.formula, options.data, schema, dist=options.dist)
+    with reserved(options.out):
+        fit = model.fit(budget)
+        fit.save(options.out)
+    print(fit.summary())
+
+
+@contextmanager
+def reserved(path: Path) -> Iterator[None]:
+    """Create `path` before the budget is spent: a fit that cannot be kept must cost nothing."""
+    if path.exists():
+        raise DataError(f"{path} exists; it may hold a fit that was paid for. Choose another name")
+    path.touch()
+    try:
+        yield
+    finally:
+        if path.stat().st_size == 0:
+            path.unlink()
+
+
+def run_show(options: argparse.Namespace) -> None:
+    print(load(options.fit).summary())
+
+
+def run_predict(options: argparse.Namespace) -> None:
+    new = read_public(options.new).reset_index(drop=True)
+    table = new.assign(**predicted(load(options.fit), new, options.type, options.p))
+    if options.out is None:
+        print(table.to_csv(index=False), end="")
+    else:
+        table.to_csv(options.out, index=False)
+
+
+def predicted(fit: Fit, new: pd.DataFrame, kind: str, p: float | None) -> dict[str, np.ndarray]:
+    """New columns: the prediction, with its limits where it is a time."""
+    if kind == "quantile":
+        if p is None:
+            raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
+        life = fit.life(new, failed=[p]).frame
+        return {kind: life["estimate"], "conf_low": life["conf_low"], "conf_high": life["conf_high"]}
+    values = fit.predict(new, type=kind)
+    if kind != "response":
+        return {kind: values}
+    low, high = fit.get_prediction(new).conf_int().T
+    return {kind: values, "conf_low": low, "conf_high": high}
+
+
+def run_schema(options: argparse.Namespace) -> None:
+    schema = Schema.load(options.schema)
+    print(schema)
+    if options.data is None:
+        return
+    present = column_names(options.data)
+    missing = [name for name in schema if name not in present]
+    if missing:
+        raise DataError(
+            f"{options.data} has no column {', '.join(missing)}; its columns are {', '.join(present)}"
+        )
+    unused = [name for name in present if name not in schema]
+    print(f"\n{options.data} has every declared column. No value was read.")
+    if unused:
+        print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
+
+
+def run_demo(options: argparse.Namespace) -> None:
+    drives = datasets.load("hdfail")
+    print(f"{drives.description}\nSource: {drives.source}\n")
+    model = survreg(DEMO, drives.data, drives.schema, dist="weibull")
+    with reserved(options.out) if options.out else nullcontext():
+        fit = model.fit(approx(epsilon=1, delta=1e-6))
+        if options.out:
+            fit.save(options.out)
+    print(fit.summary())
+    for words, new in DEMO_DRIVES.items():
+        days = float(fit.predict(new, type="quantile", p=0.1)[0])
+        print(f"B10 life of {words}: a tenth fails within {days:,.0f} days of power-on time")
+    print("\n" + NEXT.format(path=options.out or "FIT"))
+
+
+def read_public(path: Path) -> pd.DataFrame:
+    """A table of new units, which is public; errors may say anything."""
+    try:
+        return pd.read_parquet(path) if is_parquet(path) else pd.read_csv(path)
+    except (ValueError, ImportError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of a table's columns; no value is read."""
+    try:
+        if is_parquet(path):
+            return list(parquet_names(path))
+        return list(pd.read_csv(path, nrows=0).columns)
+    except (ValueError, ImportError):
+        raise DataError(f"{path} cannot be read as a table with column names") from None
+
+
+def is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def parquet_names(path: Path) -> list[str]:
+    from pyarrow import parquet
+
+    return list(parquet.read_schema(path).names)
