@@ -1,0 +1,95 @@
+"""Public maps of a row: x~ = (1, (x - center) / scale) and y~ = (y - y_center) / y_scale.
+
+The numbers of a map are public: declared bounds, or moments released earlier. Its arrays have one
+contiguous row for each coordinate, shape (k, B), because blocks store columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+
+__all__ = ["Map", "events", "response", "squared_norms"]
+
+
+def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
+    """The response on the model's scale, shape (B,): log time, or time."""
+    return np.log(block.time, out=out) if log else np.positive(block.time, out=out)
+
+
+def events(block: Block, scratch: Scratch) -> np.ndarray:
+    """1 for a valid row with an event, else 0; shape (B,)."""
+    return np.logical_and(block.event == 1.0, block.ok, out=scratch("events", len(block.ok)))
+
+
+def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
+    """Sum of squares over the first axis; shape (k, B) to (B,)."""
+    squares = np.multiply(columns, columns, out=scratch("squares", *columns.shape))
+    return np.add.reduce(squares, axis=0, out=scratch("squared_norms", columns.shape[1]))
+
+
+@dataclass(frozen=True)
+class Map:
+    """Affine map of the covariates and the response of a row.
+
+    Parameters
+    ----------
+    design : PublicDesign
+        Its intercept column, if any, is left out of x: x~ has its own leading 1.
+    center, scale : array_like, shape (d,)
+        For the d non-intercept columns; scale positive.
+    y_center, y_scale : float
+        For the response on the model's scale; y_scale positive.
+    log : bool
+        Whether the response is log time.
+    """
+
+    design: PublicDesign
+    center: np.ndarray
+    scale: np.ndarray
+    y_center: float
+    y_scale: float
+    log: bool
+    first: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", int(self.design.has_intercept))
+        width = len(self.design.names) - self.first
+        for name in ("center", "scale"):
+            values = np.asarray(getattr(self, name), dtype=np.float64)
+            if values.shape != (width,) or not np.isfinite(values).all():
+                raise ValueError(f"{name} must hold {width} finite numbers, one for each covariate")
+            object.__setattr__(self, name, values)
+        if not ((self.scale > 0).all() and np.isfinite(self.y_center) and 0 < self.y_scale < np.inf):
+            raise ValueError("scale and y_scale must be positive, y_center finite")
+
+    @property
+    def k(self) -> int:
+        """Length of x~, the leading 1 included."""
+        return len(self.center) + 1
+
+    def x(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """x~ of each row, shape (k, B); a reused array. Rows that are not ok are all zero."""
+        columns = block.exog.T[self.first :]
+        out = scratch("x", self.k, columns.shape[1])
+        out[0] = block.ok
+        np.subtract(columns, self.center[:, None], out=out[1:])
+        np.multiply(out[1:], (1 / self.scale)[:, None], out=out[1:])
+        return _switched_off(out, block)
+
+    def y(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """y~ of each row, shape (B,); a reused array. Rows that are not ok are zero."""
+        out = scratch("y", 1, len(block.ok))
+        response(block, self.log, out[0])
+        np.subtract(out, self.y_center, out=out)
+        np.multiply(out, 1 / self.y_scale, out=out)
+        return _switched_off(out, block)[0]
+
+
+def _switched_off(columns: np.ndarray, block: Block) -> np.ndarray:
+    if not block.ok.all():
+        columns[:, ~block.ok] = 0.0
+    return columns

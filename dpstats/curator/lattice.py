@@ -1,0 +1,202 @@
+"""Exact sums of products of row entries (spec/privacy.md 4.6).
+
+Every entry is divided by its public scale, clipped to [-1, 1] and rounded to a multiple of 2^-20. In units
+of 2^-20 entries are integers q with |q| <= 2^20; a product of two is an integer below 2^40; the sum of at
+most 2^13 products is an integer of at most 2^53, and so is every partial sum. BLAS therefore forms ``L'R``
+of a block without any rounding, in any order, with or without fused multiply-add, and blocks are added as
+integers. The sum does not depend on the order of rows, the size of blocks or the number of threads and
+machines.
+
+Sensitivity of the rounded sum (`slack`). Let e = 2^-21 + 2^-31. An entry differs from its real value by at
+most e times its scale: 2^-21 from rounding; 2^-31 for the division and for the statistic's own arithmetic,
+which must hold its entries to 2^-32 of their scale. Clipping moves an entry towards its real value. With
+|l| <= s and |r| <= t, real and rounded,
+
+    |l r - l_q r_q| <= |l| |r - r_q| + |r_q| |l - l_q| <= 2 e s t.
+
+A row's contribution thus moves by at most 2 e S, S^2 = sum over parts of |s|^2 |t|^2 (the svec weights of a
+symmetric part make its norm the Frobenius norm, to which the same bound applies), and the difference
+between neighbours, two rows, by 4 e S. Last, the integer is converted to float64 (correctly rounded),
+scaled and weighted: at most five roundings, a relative 2^-50 of a number of at most n s t, for either
+neighbour: 2 n 2^-50 S. So
+
+    |sum(D) - sum(D')| <= sensitivity + S (4 e + n 2^-49),
+
+sensitivity being that of the real-valued statistic; it is raised by one part in 1e9 for its own rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "slack"]
+
+MAX_ROWS = 2**13
+_GRID = 2.0**20
+_ENTRY_ERROR = 2.0**-21 + 2.0**-31
+_LOW_BITS = 32
+
+
+class Factor(NamedTuple):
+    """What one part of a statistic reads from a block: its sum is ``left.T @ right``.
+
+    Arrays have shape (B, a) and (B, b), best in Fortran order. `right` is None for a symmetric part,
+    ``left.T @ left``.
+    """
+
+    left: np.ndarray
+    right: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Shape and public scales of one part: no entry of a column may exceed the scale of that column.
+
+    Parameters
+    ----------
+    left_scale : array_like, shape (a,)
+    right_scale : array_like, shape (b,), optional
+        None for a symmetric part, which is released as svec: upper triangle, off-diagonal entries times
+        sqrt 2.
+    """
+
+    left_scale: np.ndarray
+    right_scale: np.ndarray | None = None
+    units: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("left_scale", "right_scale"):
+            scale = getattr(self, name)
+            if scale is not None:
+                object.__setattr__(self, name, _checked_scale(scale))
+        right = self.left_scale if self.right_scale is None else self.right_scale
+        object.__setattr__(self, "units", np.outer(self.left_scale, right))
+
+    @property
+    def symmetric(self) -> bool:
+        return self.right_scale is None
+
+    @property
+    def size(self) -> int:
+        """Number of released coordinates."""
+        rows, columns = self.units.shape
+        return rows * (rows + 1) // 2 if self.symmetric else rows * columns
+
+    @property
+    def norm(self) -> float:
+        """Largest norm of one row's contribution, |s| |t|."""
+        right = self.left_scale if self.right_scale is None else self.right_scale
+        return float(np.linalg.norm(self.left_scale) * np.linalg.norm(right))
+
+    def pack(self, matrix: np.ndarray) -> np.ndarray:
+        """Coordinates in which the L2 norm is the Frobenius norm of `matrix`."""
+        if not self.symmetric:
+            return matrix.ravel()
+        rows, columns = np.triu_indices(len(matrix))
+        return matrix[rows, columns] * np.where(rows == columns, 1.0, math.sqrt(2))
+
+    def unpack(self, coordinates: np.ndarray) -> np.ndarray:
+        """Inverse of `pack`."""
+        if not self.symmetric:
+            return coordinates.reshape(self.units.shape)
+        matrix = np.zeros(self.units.shape)
+        rows, columns = np.triu_indices(len(matrix))
+        matrix[rows, columns] = coordinates / np.where(rows == columns, 1.0, math.sqrt(2))
+        return matrix + np.triu(matrix, 1).T
+
+
+def _checked_scale(scale: np.ndarray) -> np.ndarray:
+    values = np.atleast_1d(np.asarray(scale, dtype=np.float64))
+    if values.ndim != 1 or not (np.isfinite(values) & (values > 1e-100) & (values < 1e100)).all():
+        raise ValueError("the scales of a statistic must be positive numbers between 1e-100 and 1e100")
+    return values
+
+
+def slack(parts: Sequence[Part], n: int) -> float:
+    """What the lattice and the conversion to float64 may add to the sensitivity of a sum over n rows."""
+    return math.hypot(*(part.norm for part in parts)) * (4 * _ENTRY_ERROR + n * 2.0**-49)
+
+
+class LatticeSum:
+    """Accumulates the exact sums of the parts of one statistic, block by block."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = tuple(parts)
+        self._high = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
+        self._low = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
+        self._buffers: dict[tuple[int, str], np.ndarray] = {}
+
+    def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
+        """Add the rows of one block.
+
+        Parameters
+        ----------
+        factors : sequence of Factor
+            One for each part, at most 2^13 rows.
+        ok : ndarray of bool, shape (B,)
+            Rows that are not ok contribute exactly zero, as does a row with a NaN anywhere.
+        """
+        if len(factors) != len(self._parts) or len(ok) > MAX_ROWS:
+            raise ValueError(f"a block gives one factor for each part, and has at most {MAX_ROWS} rows")
+        pairs = [self._quantised(index, factor) for index, factor in enumerate(factors)]
+        bad = np.flatnonzero(~ok)
+        if bad.size:
+            _switch_off(pairs, bad)
+        products = [np.dot(left, right.T) for left, right in pairs]
+        if not all(np.isfinite(product).all() for product in products):
+            _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
+            products = [np.dot(left, right.T) for left, right in pairs]
+        for high, low, product in zip(self._high, self._low, products, strict=True):
+            integers = product.astype(np.int64)
+            high += integers >> _LOW_BITS
+            low += integers & (2**_LOW_BITS - 1)
+
+    def _quantised(self, index: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
+        part = self._parts[index]
+        left = self._integers((index, "left"), factor.left, part.left_scale)
+        if part.right_scale is None or factor.right is None:
+            if part.right_scale is not None or factor.right is not None:
+                raise ValueError("only a symmetric part has no right factor")
+            return left, left
+        return left, self._integers((index, "right"), factor.right, part.right_scale)
+
+    def _integers(self, key: tuple[int, str], entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Entries in units of 2^-20 of their scale, one contiguous row for each column; NaN stays NaN."""
+        columns = entries.T
+        if columns.ndim != 2 or len(columns) != len(scale):
+            raise ValueError("a factor has one column for each scale of its part")
+        buffer = self._buffers.get(key)
+        if buffer is None or buffer.shape != columns.shape:
+            buffer = self._buffers[key] = np.empty(columns.shape)
+        np.multiply(columns, (_GRID / scale)[:, None], out=buffer)
+        np.rint(buffer, out=buffer)
+        np.clip(buffer, -_GRID, _GRID, out=buffer)
+        return buffer
+
+    def vector(self) -> np.ndarray:
+        """The sums so far as one vector of coordinates, each part packed in turn; shape (m,)."""
+        return np.concatenate([
+            part.pack(_to_float(high, low) * part.units)
+            for part, high, low in zip(self._parts, self._high, self._low, strict=True)
+        ])
+
+
+def _switch_off(pairs: list[tuple[np.ndarray, np.ndarray]], rows: np.ndarray) -> None:
+    for left, right in pairs:
+        left[:, rows] = 0.0
+        right[:, rows] = 0.0
+
+
+def _with_nan(pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    return np.any([np.isnan(entries).any(axis=0) for pair in pairs for entries in pair], axis=0)
+
+
+def _to_float(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """The two limbs as float64, correctly rounded: Python's integers are exact and so is division by 2^40."""
+    totals = high.astype(object) * 2**_LOW_BITS + low.astype(object)
+    return np.array([float(total) for total in totals.ravel()]).reshape(high.shape) / _GRID**2

@@ -1,0 +1,45 @@
+"""Which noise a new curator uses: secure noise, unless a test or a study asked otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpstats.curator.mechanisms import SecureNoise
+
+__all__ = ["NoiseSource", "Recorder", "Setting", "current", "setting"]
+
+
+class NoiseSource(Protocol):
+    """Adds Gaussian noise of sd ``sensitivity / mu`` to a vector."""
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray: ...
+
+
+Recorder = Callable[[str, np.ndarray, float, float], None]
+"""Called with name, exact value, sensitivity and mu before noise is drawn."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A noise source and, for tests, a recorder of exact values."""
+
+    noise: NoiseSource
+    recorder: Recorder | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether releases under this setting are private: OpenDP's noise and nobody looking."""
+        return type(self.noise) is SecureNoise and self.recorder is None
+
+
+setting: ContextVar[Setting | None] = ContextVar("dpstats_noise", default=None)
+
+
+def current() -> Setting:
+    """The setting of this context, set by :func:`dpstats.testing.noise` only."""
+    return setting.get() or Setting(SecureNoise())

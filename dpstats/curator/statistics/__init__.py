@@ -1,0 +1,13 @@
+"""Bounded statistics of a row, each with its sensitivity and the proof of it."""
+
+from collections.abc import Callable
+
+from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.moments import EventMatrix, EventMoments
+from dpstats.curator.statistics.weights import RowWeightShares
+
+__all__ = ["REGISTRY", "Statistic"]
+
+REGISTRY: dict[str, Callable[..., Statistic]] = {
+    statistic.name: statistic for statistic in (EventMoments, EventMatrix, RowWeightShares)
+}

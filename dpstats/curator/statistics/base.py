@@ -1,0 +1,43 @@
+"""What every statistic must say about itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, Scratch
+from dpstats.curator.lattice import Factor, Part
+
+__all__ = ["Statistic"]
+
+
+class Statistic(ABC):
+    """A sum over rows of bounded products, with its sensitivity.
+
+    A subclass is built as ``Class(design, **public)`` and sets `parts` and `sensitivity`. Its docstring
+    proves the sensitivity for real-valued rows, the row that weighs nothing included; a test searches
+    neighbours for a violation and another attains it.
+    """
+
+    name: ClassVar[str]
+    parts: tuple[Part, ...]
+    sensitivity: float
+
+    @abstractmethod
+    def factors(self, block: Block, scratch: Scratch) -> Sequence[Factor]:
+        """Factors of the rows of one block, one for each part.
+
+        Entries stay within the scales of the part and are computed to 2^-32 of them. Rows that are not ok
+        may hold anything: the lattice switches them off, and rows with a NaN too. It must not raise, warn
+        or branch on values. Its arrays come from `scratch` and may be reused for the next block; the
+        statistic itself holds public numbers only.
+        """
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Released coordinates as one array for each part, in natural shape."""
+        ends = np.cumsum([part.size for part in self.parts])[:-1]
+        pieces = np.split(vector, ends)
+        return tuple(part.unpack(piece) for part, piece in zip(self.parts, pieces, strict=True))

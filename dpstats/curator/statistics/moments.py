@@ -1,0 +1,133 @@
+"""First and second moments of the rows with an event (spec/survreg_redesign.md 2, steps 0 and 2)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, events, squared_norms
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+
+__all__ = ["EventMatrix", "EventMoments"]
+
+
+class EventMoments(Statistic):
+    """Count, means and mean squares of the event rows, in declared boxes.
+
+    With ``a = ((x, y) - center) / half``, clipped to [-1, 1], a row gives ``delta a``, ``1.6 delta a^2``
+    and ``1.5 delta``; released as arrays of shape (k,), (k,) and (1,), k = d + 1 for d covariates.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, half : array_like, shape (k,)
+        Public middle and half-width of the covariates and, last, of the response on the model's scale.
+    log : bool
+        Whether the response is log time.
+
+    Notes
+    -----
+    Sensitivity: D^2 = max(4 k, 3.56 k + 2.25).
+
+    *Two events.* The counts cancel. One column gives (a - b)^2 + 2.56 (a^2 - b^2)^2 = d^2 (1 + 2.56 s^2)
+    with d = |a - b|, s = |a + b| and s <= 2 - d, as both lie in [-1, 1]. It remains to bound
+    f(d) = d^2 (1 + 2.56 (2 - d)^2) on [0, 2]. With u = 2 - d, 4 - f = u (4 - u - 2.56 u (2 - u)^2), and
+    g(u) = u + 2.56 u (2 - u)^2 is largest on [0, 2] where g'(u) = 1 + 2.56 (2 - u)(2 - 3u) = 0: the
+    smaller root u = 0.7727, g = 3.752 < 4 (and g(2) = 2). So f <= 4, with equality at d = 2: a = 1, b = -1.
+    *One event against none* (censored, or a row that weighs nothing): a column gives a^2 + 2.56 a^4 <= 3.56
+    and the count 1.5^2 = 2.25, attained at |a_j| = 1. *No event:* 0.
+    """
+
+    name = "event_moments"
+
+    def __init__(self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray, log: bool) -> None:
+        middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
+        self._map = Map(design, middle[:-1], width[:-1], float(middle[-1]), float(width[-1]), log)
+        self._k = k = self._map.k
+        scale = np.concatenate([np.full(k, 1.0), np.full(k, 1.6), [1.5]])
+        self.parts = (Part(np.ones(1), scale),)
+        self.sensitivity = math.sqrt(max(4 * k, 3.56 * k + 2.25))
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        k = self._k
+        right = scratch("right", 2 * k + 1, len(block.ok))
+        right[: k - 1] = self._map.x(block, scratch)[1:]
+        right[k - 1] = self._map.y(block, scratch)
+        np.clip(right[:k], -1.0, 1.0, out=right[:k])
+        np.multiply(right[:k], right[:k], out=right[k:-1])
+        np.multiply(right[k:-1], 1.6, out=right[k:-1])
+        right[-1] = 1.5
+        return (Factor(events(block, scratch)[:, None], right.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(np.split(vector, [self._k, 2 * self._k]))
+
+
+class EventMatrix(Statistic):
+    """Second moments of the event rows (x~, y~), each row shortened to a public length.
+
+    ``r = min(1, radius / |x~|) delta (x~, clip(y~, -4, 4))``, scaled down to |r| <= limit where longer; the
+    sum of r r', a symmetric matrix of order k + 1 (y last).
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, y_center, y_scale, log
+        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    radius, limit : float
+        R1 and lim of the page, positive.
+
+    Notes
+    -----
+    Sensitivity: D = sqrt2 limit^2 (spec/survreg.md, Lemma 2). For rows r, s of length at most
+    L, |rr' - ss'|_F^2 = |r|^4 + |s|^4 - 2 (r's)^2 <= 2 L^4, attained by orthogonal rows of length L. A row
+    that weighs nothing is r = 0: L^2. A symmetric part is released as svec, whose L2 norm is the Frobenius
+    norm.
+    """
+
+    name = "event_matrix"
+    Y_CLIP = 4.0
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        y_center: float,
+        y_scale: float,
+        log: bool,
+        radius: float,
+        limit: float,
+    ) -> None:
+        if not (0 < radius < math.inf and 0 < limit < math.inf):
+            raise ValueError("radius and limit must be positive and finite")
+        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._radius, self._limit = radius, limit
+        k = self._map.k
+        # the leading 1 is shortened too, so it never exceeds min(1, radius)
+        entry = np.concatenate([[min(1.0, radius)], np.full(k - 1, radius), [self.Y_CLIP]])
+        self.parts = (Part(np.minimum(entry, limit)),)
+        self.sensitivity = math.sqrt(2) * limit**2
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        k = self._map.k
+        row = scratch("row", k + 1, len(block.ok))
+        row[:k] = self._map.x(block, scratch)
+        np.clip(self._map.y(block, scratch), -self.Y_CLIP, self.Y_CLIP, out=row[k])
+        weight = _shorten(row[:k], self._radius, scratch)
+        np.multiply(weight, events(block, scratch), out=weight)
+        np.multiply(row, weight, out=row)
+        np.multiply(row, _shorten(row, self._limit, scratch), out=row)
+        return (Factor(row.T),)
+
+
+def _shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
+    """What brings each vector ``columns[:, i]`` to at most `length`: min(1, length / norm), shape (B,)."""
+    norm = squared_norms(columns, scratch)
+    np.sqrt(norm, out=norm)
+    np.divide(length, norm, out=norm)
+    return np.minimum(norm, 1.0, out=norm)

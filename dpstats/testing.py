@@ -1,0 +1,126 @@
+"""Noise-free, seeded, recorded and replayed releases, for tests and studies only.
+
+Anything fitted inside :func:`noise` carries ``not_private=True`` and prints NOT PRIVATE.
+
+>>> import dpstats.testing
+>>> with dpstats.testing.noise(dpstats.testing.NoNoise()):
+...     pass  # model.fit(...) here gives what an unlimited budget would
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
+
+__all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
+
+
+class NoNoise:
+    """Adds nothing."""
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """A copy of `value`."""
+        return value.copy()
+
+
+class SeededNoise:
+    """Reproducible numpy noise of the declared sd: right on average, and safe against nobody.
+
+    Parameters
+    ----------
+    seed : int
+        Every release of the context takes the next draws of one generator.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """`value` plus independent normal draws of sd ``sensitivity / mu``."""
+        return value + self._generator.normal(scale=sensitivity / mu, size=value.shape)
+
+
+class Replay:
+    """Answers recorded releases again, whatever the data.
+
+    With it an estimator takes the same path on a neighbouring data set, so that what it asked for can be
+    compared.
+
+    Parameters
+    ----------
+    answers : sequence of ndarray
+        Noisy vectors in order, as :attr:`Recording.answers` has them.
+    """
+
+    def __init__(self, answers: Sequence[np.ndarray]) -> None:
+        self._answers = iter(answers)
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """The next recorded answer; StopIteration when there is none."""
+        return next(self._answers).copy()
+
+
+class Record(NamedTuple):
+    """One release before noise."""
+
+    name: str
+    exact: np.ndarray
+    sensitivity: float
+    mu: float
+
+
+@dataclass
+class Recording:
+    """Keeps the exact value of every release, and what the noise source answered.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        Where the noise comes from.
+
+    Attributes
+    ----------
+    records : list of Record
+    answers : list of ndarray
+    """
+
+    source: NoiseSource
+    records: list[Record] = field(default_factory=list)
+    answers: list[np.ndarray] = field(default_factory=list)
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """The answer of `source`, kept."""
+        answer = self.source.gaussian(value, sensitivity, mu)
+        self.answers.append(answer.copy())
+        return answer
+
+    def record(self, name: str, exact: np.ndarray, sensitivity: float, mu: float) -> None:
+        """Called by the curator before noise is drawn."""
+        self.records.append(Record(name, exact, sensitivity, mu))
+
+
+@contextmanager
+def noise(source: NoiseSource, recorder: Recorder | None = None) -> Iterator[None]:
+    """Use `source` for every curator made in this context.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        :class:`NoNoise`, :class:`SeededNoise`, :class:`Replay` or :class:`Recording`. A Recording also
+        receives the exact values, unless `recorder` takes them.
+    recorder : callable, optional
+        Called with name, exact value, sensitivity and mu of each release.
+    """
+    if recorder is None and isinstance(source, Recording):
+        recorder = source.record
+    token = setting.set(Setting(source, recorder))
+    try:
+        yield
+    finally:
+        setting.reset(token)
