@@ -1,14 +1,14 @@
 """Noise for a vector of known sensitivity. The only code that draws noise (spec/privacy.md 4.4).
 
-The sampler is OpenDP's discrete Gaussian on a lattice of spacing 2^k, k = floor(log2 sd) - 40. OpenDP
-rounds the vector to that lattice and its proved map, which pays for this rounding, must not exceed the rho
-we ask for: the scale is raised until it does not (by about 1e-11).
+The sampler is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd and of the
+sensitivity. OpenDP rounds the vector to that lattice and its proved map, which pays for this rounding, must
+not exceed the rho we ask for: the scale is raised until it does not, by less than one part in 1e9.
 
-Why a release at rho = mu^2/2 may be counted as mu-GDP. Round continuous Gaussian noise to the lattice: as
-the vector is on the lattice, this is post-processing of a mu-GDP release. In a lattice cell of width g =
-2^-40 sd around x the two laws differ by the relative amount (g^2/24 sd^2) |x^2/sd^2 - 1| at most to first
-order, so their total variation distance is below 2^-83 for a coordinate, and m coordinates add at most m (1
-+ e^epsilon) 2^-83 to any delta(epsilon). The curator uses mu (1 - 1e-12), which gives back more than that
+Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
+post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
+the rounded law and the discrete one differ, relatively and to first order, by (g^2 / 24 sd^2) |x^2 - 1| at
+most. Their total variation distance is thus below 2^-83 for a coordinate, and m coordinates add at most
+m (1 + e^epsilon) 2^-83 to any delta(epsilon). The curator noises for mu (1 - 1e-12), which gives back more
 for every delta above 1e-12.
 """
 
@@ -68,7 +68,7 @@ def _measurement(size: int, sensitivity: float, mu: float) -> Any:
     domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=size)
     rho = mu * mu / 2 * (1 - 2.0**-50)
     scale = sensitivity / mu
-    lattice = math.floor(math.log2(scale)) - _LATTICE_BITS
+    lattice = math.floor(math.log2(min(scale, sensitivity))) - _LATTICE_BITS
     for attempt in range(16):
         measurement = measurements.make_gaussian(domain, metrics.l2_distance(T=float), scale=scale, k=lattice)
         if measurement.map(sensitivity) <= rho:

@@ -11,18 +11,13 @@ from dpstats.curator.geometry import Map, events, squared_norms
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["RowWeightShares", "squared_radii"]
-
-
-def squared_radii(k: int) -> np.ndarray:
-    """The radii r_j = 1.25 k 2^j, j = 0..6, at which the weights are tried; shape (7,)."""
-    return 1.25 * k * 2.0 ** np.arange(7)
+__all__ = ["RowWeightShares"]
 
 
 class RowWeightShares(Statistic):
-    """Weight that the rows would lose at each of seven radii.
+    """Weight that the rows would lose at each of several radii.
 
-    The sum over rows of ``1 - min(1, r_j / |W x~|^2)`` for the r_j of :func:`squared_radii`, shape (7,).
+    The sum over rows of ``1 - min(1, r_j / |W x~|^2)`` for m squared radii r_j, shape (m,).
 
     Parameters
     ----------
@@ -31,14 +26,15 @@ class RowWeightShares(Statistic):
         Of the public map, see :class:`dpstats.curator.geometry.Map`.
     whitening : array_like, shape (k, k)
         W, public.
+    squared_radii : array_like, shape (m,)
+        Positive, public; 1.25 k 2^j for j = 0..6 on the page.
     events : bool
         Count the event rows only.
 
     Notes
     -----
-    Sensitivity: D = sqrt 7. A row gives seven numbers in [0, 1), a row that weighs nothing
-    gives zeros, so any two rows differ by less than 1 in each coordinate. Approached by a very long row
-    against a short one.
+    Sensitivity: D = sqrt m. A row gives m numbers in [0, 1), a row that weighs nothing gives zeros, so any
+    two rows differ by less than 1 in each coordinate. Approached by a very long row against a short one.
     """
 
     name = "row_weight_shares"
@@ -53,6 +49,7 @@ class RowWeightShares(Statistic):
         y_scale: float,
         log: bool,
         whitening: np.ndarray,
+        squared_radii: np.ndarray,
         events: bool = False,
     ) -> None:
         self._map = Map(design, center, scale, y_center, y_scale, log)
@@ -60,7 +57,9 @@ class RowWeightShares(Statistic):
         self._whitening = np.asarray(whitening, dtype=float)
         if self._whitening.shape != (k, k) or not np.isfinite(self._whitening).all():
             raise ValueError(f"whitening must be a finite matrix of order {k}")
-        self._radii, self._events = squared_radii(k), events
+        self._radii, self._events = np.atleast_1d(np.asarray(squared_radii, dtype=float)), events
+        if self._radii.ndim != 1 or not ((self._radii > 0) & np.isfinite(self._radii)).all():
+            raise ValueError("squared_radii must be positive and finite")
         self.parts = (Part(np.ones(1), np.ones(len(self._radii))),)
         self.sensitivity = math.sqrt(len(self._radii))
 
