@@ -1,0 +1,7 @@
+"""Formulas in patsy's language, without patsy's evaluation: text and schema -> Design, before any row."""
+
+from dpstats.formula.block import Block
+from dpstats.formula.design import Design, build_design
+from dpstats.formula.response import NumericResponse, SurvResponse
+
+__all__ = ["Block", "Design", "NumericResponse", "SurvResponse", "build_design"]

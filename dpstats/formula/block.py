@@ -1,0 +1,149 @@
+"""Filling a block of design rows, column by column, without patsy.
+
+The buffer is column-major, so that each column is written once and contiguously (spec/speed.md 5); a column
+that is a plain variable or a single expression is computed in its place and used from there in interactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
+from dpstats.formula.functions import Array
+from dpstats.formula.layout import Atom
+from dpstats.formula.response import Response
+from dpstats.schema import Levels, Schema
+
+
+@dataclass(frozen=True, repr=False)
+class Block:
+    """Some rows of a design.
+
+    Attributes
+    ----------
+    exog : array of shape (rows, p), column-major
+        Zero where a row is switched off.
+    endog : array of shape (rows,)
+        The response, or the time of a survival response; inside its bounds even where a row is switched off.
+    event : array of shape (rows,)
+        1 where the time is a failure, 0 where it is censored; ones for a numeric response.
+    ok : bool array of shape (rows,)
+        False where a row is switched off.
+    """
+
+    exog: Array
+    endog: Array
+    event: Array
+    ok: Array
+
+    @property
+    def time(self) -> Array:
+        """The time of a survival response; the same as ``endog``."""
+        return self.endog
+
+
+class Filler:
+    """The finished plan of a design's columns."""
+
+    def __init__(self, schema: Schema, factors: Mapping[str, Factor],
+                 products: Sequence[tuple[Atom, ...]]) -> None:
+        self._schema = schema
+        self._factors = factors
+        self._products = products
+        read = frozenset().union(*(factor.variables for factor in factors.values()))
+        self.variables = tuple(name for name in schema if name in read)
+        # the design columns that are just one column of a number or spline are computed in place
+        alone = {(product[0].factor, product[0].index): column for column, product in enumerate(products)
+                 if len(product) == 1 and product[0].table is None}
+        plain = {code: factor.variable for code, factor in factors.items()
+                 if isinstance(factor, NumericFactor) and factor.variable is not None}
+        self._leaf_homes = {plain[code]: column for (code, _), column in alone.items() if code in plain}
+        self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
+        self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
+
+    def read(self, raw: Mapping[str, Array], response: Response) -> Block:
+        """Fill a block with its response; see `Design.read`."""
+        size = len(next(iter(raw.values())))
+        ok = np.ones(size, dtype=bool)
+        with np.errstate(all="ignore"):
+            exog = np.empty((size, len(self._products)), order="F")
+            leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables})
+            endog, event = response.read(raw, leaves)
+            self._fill(leaves, exog, ok)
+            np.multiply(exog, ok[:, None], out=exog)
+        return Block(exog, endog, event, ok)
+
+    def exog(self, raw: Mapping[str, Array], size: int) -> Array:
+        """Fill the columns alone."""
+        ok = np.ones(size, dtype=bool)
+        with np.errstate(all="ignore"):
+            exog = np.empty((size, len(self._products)), order="F")
+            self._fill(self._leaves(raw, exog, ok, set(self.variables)), exog, ok)
+            np.multiply(exog, ok[:, None], out=exog)
+        return exog
+
+    def _leaves(self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str]) -> dict[str, Array]:
+        """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
+        leaves: dict[str, Array] = {}
+        for name in names:
+            variable, values = self._schema[name], raw[name]
+            if isinstance(variable, Levels):
+                ok &= values >= 0
+                leaves[name] = values
+                continue
+            ok &= np.isfinite(values)
+            home = self._leaf_homes.get(name)
+            leaf = np.empty(len(values)) if home is None else exog[:, home]
+            np.fmax(values, variable.bounds[0], out=leaf)  # fmax and fmin put a bound in the place of NaN
+            np.fmin(leaf, variable.bounds[1], out=leaf)
+            leaves[name] = leaf
+        return leaves
+
+    def _fill(self, leaves: Mapping[str, Array], exog: Array, ok: Array) -> None:
+        values: dict[tuple[str, int], Array] = {}
+        codes: dict[str, Array] = {}
+        for code, factor in self._factors.items():
+            if isinstance(factor, CategoricalFactor):
+                codes[code] = factor.codes(leaves)
+            elif isinstance(factor, NumericFactor) and factor.variable is not None:
+                values[code, 0] = leaves[factor.variable]
+            else:
+                self._compute(factor, leaves, exog, ok, values)
+        for column, product in enumerate(self._products):
+            if column not in self._in_place:
+                _multiply(product, values, codes, exog[:, column])
+
+    def _compute(self, factor: NumericFactor | SplineFactor, leaves: Mapping[str, Array], exog: Array,
+                 ok: Array, values: dict[tuple[str, int], Array]) -> None:
+        for index, computed in enumerate(factor.columns(leaves)):
+            home = self._homes.get((factor.code, index))
+            out = np.empty(len(exog)) if home is None else exog[:, home]
+            ok &= ~np.isnan(computed)
+            lower, upper = factor.bounds[index]
+            np.fmax(computed, lower, out=out)
+            np.fmin(out, upper, out=out)
+            values[factor.code, index] = out
+
+
+def _multiply(product: Sequence[Atom], values: Mapping[tuple[str, int], Array],
+              codes: Mapping[str, Array], out: Array) -> None:
+    """Write a product into its column, in the order in which its bounds were multiplied."""
+    if not product:
+        out[:] = 1.0
+        return
+    _write(product[0], values, codes, out)
+    for atom in product[1:]:
+        if atom.table is None:
+            np.multiply(out, values[atom.factor, atom.index], out=out)
+        else:
+            np.multiply(out, np.take(atom.table, codes[atom.factor], mode="clip"), out=out)
+
+
+def _write(atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array) -> None:
+    if atom.table is None:
+        out[:] = values[atom.factor, atom.index]
+    else:  # a missing level (-1) takes the first row of the table; its row is switched off
+        np.take(atom.table, codes[atom.factor], out=out, mode="clip")

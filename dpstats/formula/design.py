@@ -1,0 +1,155 @@
+"""A formula and a schema -> a design that is complete before any row is read (spec/formula.md 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from dpstats.errors import FormulaError
+from dpstats.formula import grammar
+from dpstats.formula.block import Block, Filler
+from dpstats.formula.factor_reader import read_factor
+from dpstats.formula.functions import Array
+from dpstats.formula.hints import check_operators, notes_on
+from dpstats.formula.layout import column_bounds, columns, radius
+from dpstats.formula.newdata import covariate_block
+from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
+from dpstats.schema import Schema
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Design:
+    """The columns of a model, with public bounds; a row-wise function of a block. It holds no data.
+
+    Attributes
+    ----------
+    formula : str
+    schema : Schema
+    names : tuple of str
+        Names of the p columns, as patsy gives them.
+    bounds : array of shape (p, 2)
+        Lower and upper bound of each column.
+    radius : float
+        Bound of the Euclidean norm of a row.
+    response : SurvResponse or NumericResponse
+    variables : tuple of str
+        All declared variables that are read, in the schema's order.
+    has_intercept : bool
+    notes : tuple of str
+        Remarks on the formula, such as an operator that means something else than arithmetic.
+    """
+
+    formula: str
+    schema: Schema
+    names: tuple[str, ...]
+    bounds: Array
+    radius: float
+    response: Response
+    variables: tuple[str, ...]
+    has_intercept: bool
+    notes: tuple[str, ...]
+    _filler: Filler
+
+    def read(self, block: Mapping[str, Array]) -> Block:
+        """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
+
+        Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
+        off: ``ok`` is False there and its exog is zero. No value gives an error or a warning.
+        """
+        return self._filler.read(block, self.response)
+
+    def exog(self, newdata: Any) -> tuple[Array, int]:
+        """Rows of the design for new, public data.
+
+        Parameters
+        ----------
+        newdata
+            A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula.
+
+        Returns
+        -------
+        exog : array of shape (m, p)
+        clipped : int
+            How many rows had a value outside its public bounds, which was moved to the nearest bound.
+
+        Raises
+        ------
+        SpecificationError
+            If a covariate is missing, or a value is missing or has an undeclared level.
+        """
+        block, size, clipped = covariate_block(newdata, self.schema, self._filler.variables)
+        return self._filler.exog(block, size), clipped
+
+    def linear_constraint(self, text: Any, names: Sequence[str] | None = None) -> tuple[Array, Array]:
+        """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""
+        return grammar.linear_constraint(text, self.names if names is None else names)
+
+    def __repr__(self) -> str:
+        rows = [(name, f"{lower:.6g}", f"{upper:.6g}")
+                for name, (lower, upper) in zip(self.names, self.bounds, strict=True)]
+        table = tabulate(rows, headers=("column", "lower", "upper"), disable_numparse=True,
+                         colalign=("left", "right", "right"))
+        lines = [self.formula, "", table, "", f"Response: {_describe(self.response)}",
+                 f"Radius: {self.radius:.6g} (no row is longer)", *(f"Note: {note}" for note in self.notes),
+                 "No row was read."]
+        return "\n".join(lines)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and (self.formula, self.schema) == (other.formula, other.schema)
+
+    def __hash__(self) -> int:
+        return hash((self.formula, self.schema))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return build_design, (self.formula, self.schema)
+
+
+def build_design(formula: str, schema: Schema) -> Design:
+    """Read a formula in patsy's language, with the public declarations of its variables.
+
+    Raises
+    ------
+    FormulaError
+        If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound.
+    """
+    if not isinstance(formula, str):
+        raise FormulaError(f"a formula is a text such as 'y ~ x', not {type(formula).__name__}")
+    if not isinstance(schema, Schema):
+        raise FormulaError(f"a formula needs a dps.Schema, not {type(schema).__name__}")
+    check_operators(formula)
+    parsed = grammar.parse_formula(formula)
+    response = read_response(_one_response(parsed, formula), schema)
+    factors = {code: read_factor(code, schema) for term in parsed.terms for code in term}
+    coding = grammar.code_terms(parsed.terms, factors)
+    if not coding.names:
+        raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
+    products = columns(coding.subterms, factors)
+    bounds = np.array([column_bounds(product) for product in products])
+    if not np.all(np.isfinite(bounds)):
+        raise FormulaError(f"the formula {formula!r} has products too large for floating-point numbers")
+    bounds.setflags(write=False)
+    filler = Filler(schema, factors, products)
+    read = response.variables | set(filler.variables)
+    return Design(formula, schema, coding.names, bounds, radius(coding.subterms, factors, bounds), response,
+                  tuple(name for name in schema if name in read),
+                  any(not subterm.factors for subterm in coding.subterms),
+                  notes_on(formula), filler)
+
+
+def _one_response(parsed: grammar.Parsed, formula: str) -> str:
+    if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
+        return parsed.response[0][0]
+    raise FormulaError(f"the formula {formula!r} needs one response on the left of ~, for example "
+                       "'Surv(time, event) ~ x' or 'y ~ x'")
+
+
+def _describe(response: Response) -> str:
+    if isinstance(response, SurvResponse):
+        lower, upper = response.time_bounds
+        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, censored beyond"
+    assert isinstance(response, NumericResponse)
+    return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

@@ -1,0 +1,127 @@
+"""Row-wise expressions of declared variables: one tree, walked with arrays or with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.errors import FormulaError
+from dpstats.formula.functions import Array, Function, Interval, Unbounded
+from dpstats.schema import Event, Flag, Levels, Schema
+
+_PIECES_OF_ONE = 1024  # sub-intervals when an expression has one variable
+_BOXES = 4096  # sub-boxes in all when it has several
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number written in the formula."""
+
+    value: float
+    text: str
+    variables: frozenset[str] = frozenset()
+
+    def values(self, leaves: Mapping[str, Array]) -> Any:
+        """The number itself."""
+        return self.value
+
+    def interval(self, boxes: Mapping[str, Interval]) -> Interval:
+        """The number as a lower and an upper bound."""
+        value = np.array([self.value])
+        return value, value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A declared numeric variable."""
+
+    name: str
+    text: str
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The one variable that is read."""
+        return frozenset((self.name,))
+
+    def values(self, leaves: Mapping[str, Array]) -> Any:
+        """The variable's values in a block."""
+        return leaves[self.name]
+
+    def interval(self, boxes: Mapping[str, Interval]) -> Interval:
+        """The variable's bounds in each sub-box."""
+        return boxes[self.name]
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A function of the table applied to expressions."""
+
+    function: Function
+    args: tuple[Expression, ...]
+    text: str
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """All variables that are read."""
+        return frozenset().union(*(arg.variables for arg in self.args))
+
+    def values(self, leaves: Mapping[str, Array]) -> Any:
+        """The function's values in a block."""
+        return self.function.array(*(arg.values(leaves) for arg in self.args))
+
+    def interval(self, boxes: Mapping[str, Interval]) -> Interval:
+        """The function's bounds in each sub-box.
+
+        Raises
+        ------
+        FormulaError
+            If the function has no finite bounds there.
+        """
+        inside = [arg.interval(boxes) for arg in self.args]
+        try:
+            lower, upper = self.function.interval(*inside)
+            if not (np.all(np.isfinite(lower)) and np.all(np.isfinite(upper))):
+                raise Unbounded("its values are not finite")
+        except Unbounded as need:
+            message = str(need)
+        else:
+            return lower, upper
+        parts = "; ".join(f"the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
+                          for arg, x in zip(self.args, inside, strict=True) if arg.variables)
+        raise FormulaError(f"{self.text!r} has no public bound: {message}; {parts}. "
+                           "Declare narrower bounds in the schema or transform the variable differently")
+
+
+Expression = Constant | Column | Apply
+
+
+def bounds_of(expression: Expression, schema: Schema) -> tuple[float, float]:
+    """Public bounds of an expression, by intervals over a grid of sub-boxes.
+
+    The grid shrinks the overestimate that arises where a variable occurs twice, as in ``z - z**2``.
+    """
+    with np.errstate(all="ignore"):
+        lower, upper = expression.interval(_boxes(sorted(expression.variables), schema))
+    return float(np.min(lower)), float(np.max(upper))
+
+
+def _boxes(names: Iterable[str], schema: Schema) -> dict[str, Interval]:
+    names = list(names)
+    pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(_BOXES ** (1 / max(1, len(names))) + 1e-9))
+    sides = [_sides(schema, name, pieces) for name in names]
+    grid = np.indices([len(lower) for lower, _ in sides]).reshape(len(names), -1)
+    return {name: (lower[cell], upper[cell])
+            for name, (lower, upper), cell in zip(names, sides, grid, strict=True)}
+
+
+def _sides(schema: Schema, name: str, pieces: int) -> Interval:
+    variable = schema[name]
+    assert not isinstance(variable, Levels)
+    if isinstance(variable, Flag | Event):
+        points = np.array([0.0, 1.0])
+        return points, points
+    edges = np.linspace(*variable.bounds, pieces + 1)
+    return edges[:-1], edges[1:]

@@ -1,0 +1,106 @@
+"""The factors of a term: a number, a spline basis or a category, row-wise and with public bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.formula.expressions import Column, Expression
+from dpstats.formula.functions import Array
+from dpstats.formula.splines import basis
+
+
+@dataclass(frozen=True)
+class NumericFactor:
+    """One numeric column; ``code`` is its text in the formula."""
+
+    code: str
+    expression: Expression
+    bounds: tuple[tuple[float, float], ...]
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self.expression.variables
+
+    @property
+    def variable(self) -> str | None:
+        """The variable's name if the factor is a variable and nothing else."""
+        return self.expression.name if isinstance(self.expression, Column) else None
+
+    @property
+    def norm(self) -> float:
+        """Largest Euclidean norm of the factor's part of a row."""
+        return max(abs(bound) for bound in self.bounds[0])
+
+    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+        """The values in a block; NaN only where rounding leaves a function's domain."""
+        return [self.expression.values(leaves)]
+
+
+@dataclass(frozen=True)
+class SplineFactor:
+    """A B-spline basis with public knots: non-negative columns with a sum, hence a norm, of at most 1."""
+
+    code: str
+    expression: Expression
+    knots: tuple[float, ...]
+    degree: int
+    include_intercept: bool
+    norm: float = 1.0
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self.expression.variables
+
+    @property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """Bounds of each column."""
+        size = len(self.knots) - self.degree - 1 - (not self.include_intercept)
+        return ((0.0, 1.0),) * size
+
+    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+        """The basis in a block; a point outside the boundary knots counts as on the boundary."""
+        x = np.clip(self.expression.values(leaves), self.knots[0], self.knots[-1])
+        columns = basis(np.atleast_1d(x), np.array(self.knots), self.degree)
+        return columns if self.include_intercept else columns[1:]
+
+
+@dataclass(frozen=True)
+class CategoricalFactor:
+    """A category with public levels and, if the formula names one, a contrast.
+
+    The codes are those of a variable declared by levels (``variable``), or the number of ``breaks`` at or
+    below an expression's value; a comparison (0 or 1) has the break 0.5. ``order`` lists the codes in the
+    order of ``levels`` if the formula gives another order than the schema.
+    """
+
+    code: str
+    levels: tuple[Any, ...]
+    contrast: Any = None
+    variable: str | None = None
+    expression: Expression | None = None
+    breaks: tuple[float, ...] = (0.5,)
+    order: tuple[int, ...] | None = None
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        if self.expression is not None:
+            return self.expression.variables
+        return frozenset((self.variable,)) if self.variable is not None else frozenset()
+
+    def codes(self, leaves: Mapping[str, Array]) -> Array:
+        """The code of each row of a block; -1 where the level is missing."""
+        if self.expression is None:
+            codes = leaves[str(self.variable)].astype(np.intp)
+        else:
+            codes = np.searchsorted(self.breaks, self.expression.values(leaves), side="right")
+        return codes if self.order is None else np.append(np.argsort(self.order), -1)[codes]
+
+
+Factor = NumericFactor | SplineFactor | CategoricalFactor

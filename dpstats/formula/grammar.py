@@ -1,0 +1,149 @@
+"""The only module that knows patsy: grammar, coding of categories, names of columns (spec/formula.md 4.1).
+
+patsy sees the text of the formula and a public probe made from the schema; it never sees a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import patsy
+from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
+
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.formula.factors import CategoricalFactor, Factor
+from dpstats.formula.functions import Array
+
+CONTRASTS: Mapping[str, Any] = {cls.__name__: cls for cls in (Treatment, Sum, Helmert, Diff, Poly)}
+MAX_COLUMNS = 4096
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A formula's terms: for each term the texts of its factors; the intercept is an empty term."""
+
+    response: tuple[tuple[str, ...], ...]
+    terms: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Subterm:
+    """A run of design columns: all products of one column from each factor, the first factor varying fastest.
+
+    ``matrices`` holds a category's contrast matrix, shape (levels, columns), and None for other factors.
+    """
+
+    factors: tuple[str, ...]
+    matrices: tuple[Array | None, ...]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The columns of a design: their names in order, and the subterms that make them."""
+
+    names: tuple[str, ...]
+    subterms: tuple[Subterm, ...]
+
+
+def parse_formula(formula: str) -> Parsed:
+    """Split a formula into terms by patsy's grammar.
+
+    Raises
+    ------
+    FormulaError
+        If the text is not a formula.
+    """
+    try:
+        desc = patsy.ModelDesc.from_formula(formula)
+        return Parsed(*(tuple(tuple(factor.code for factor in term.factors) for term in terms)
+                        for terms in (desc.lhs_termlist, desc.rhs_termlist)))
+    except patsy.PatsyError as error:
+        message = error.message
+    except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
+        message = "check its operators and brackets"
+    raise FormulaError(f"the formula {formula!r} cannot be read: {message}")
+
+
+class _Probe:
+    """A factor as patsy sees it: a name, and a value made from public levels or a row of zeros."""
+
+    origin = None
+
+    def __init__(self, factor: Factor) -> None:
+        self._factor = factor
+
+    def name(self) -> str:
+        return self._factor.code
+
+    def memorize_passes_needed(self, state: Any, eval_env: Any) -> int:
+        return 0
+
+    def eval(self, state: Any, data: Any) -> Any:
+        factor = self._factor
+        if isinstance(factor, CategoricalFactor):
+            return patsy.builtins.C(list(factor.levels), contrast=factor.contrast, levels=list(factor.levels))
+        return np.zeros((1, len(factor.bounds)))
+
+
+def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) -> Coding:
+    """Columns of the terms: full or reduced rank, contrasts and names as patsy gives them.
+
+    Raises
+    ------
+    FormulaError
+        If a contrast does not fit its levels, or the design is too wide.
+    """
+    _check_width(terms, factors)
+    probes = {code: _Probe(factor) for code, factor in factors.items()}
+    try:
+        info = patsy.design_matrix_builders([[patsy.Term([probes[code] for code in term]) for term in terms]],
+                                            lambda: iter([{}]), patsy.EvalEnvironment([{}]))[0]
+        subterms = [
+            Subterm(tuple(probe.name() for probe in subterm.factors),
+                    tuple(_matrix(subterm.contrast_matrices.get(probe)) for probe in subterm.factors))
+            for codings in info.term_codings.values() for subterm in codings
+        ]
+        return Coding(tuple(info.column_names), tuple(subterms))
+    except patsy.PatsyError as error:
+        message = error.message
+    except Exception:
+        message = "check the arguments of its contrasts"
+    raise FormulaError(f"the terms of the formula cannot be coded: {message}")
+
+
+def _matrix(contrast: Any) -> Array | None:
+    return None if contrast is None else np.array(contrast.matrix, dtype=np.float64)
+
+
+def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) -> None:
+    width = 0
+    for term in terms:
+        columns = 1
+        for factor in (factors[code] for code in term):
+            columns *= len(factor.levels) if isinstance(factor, CategoricalFactor) else len(factor.bounds)
+        width += columns
+    if width > MAX_COLUMNS:
+        raise FormulaError(f"the formula has about {width} columns, more than {MAX_COLUMNS}: "
+                           "use fewer levels or interactions")
+
+
+def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
+    """Coefficients L, shape (r, k), and constants q, shape (r,), of linear hypotheses ``L params = q``.
+
+    Raises
+    ------
+    SpecificationError
+        If a hypothesis cannot be read or names an unknown coefficient.
+    """
+    try:
+        constraint = patsy.DesignInfo(list(names)).linear_constraint(text)
+        return np.array(constraint.coefs, dtype=float), np.array(constraint.constants, dtype=float).ravel()
+    except patsy.PatsyError as error:
+        message = error.message
+    except Exception:
+        message = "write it like 'x = 0, z = x'"
+    raise SpecificationError(f"the hypothesis {text!r} cannot be read: {message}; "
+                             f"the coefficients are {', '.join(names)}")

@@ -1,0 +1,83 @@
+"""Where each design column comes from, and its public bounds and radius."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.formula.factors import CategoricalFactor, Factor
+from dpstats.formula.functions import Array
+from dpstats.formula.grammar import Subterm
+
+INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (spec/formula.md 4.4, rule 3)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One column of a factor: a contrast's column (``table``), or column ``index`` of a number or spline."""
+
+    factor: str
+    index: int
+    bounds: tuple[float, float]
+    table: Array | None = None
+
+
+def columns(subterms: Sequence[Subterm], factors: Mapping[str, Factor]) -> tuple[tuple[Atom, ...], ...]:
+    """The atoms whose product is each design column; none for the intercept."""
+    return tuple(product for subterm in subterms for product in _products(subterm, factors))
+
+
+def _products(subterm: Subterm, factors: Mapping[str, Factor]) -> Iterator[tuple[Atom, ...]]:
+    choices = [list(_atoms(factors[code], matrix))
+               for code, matrix in zip(subterm.factors, subterm.matrices, strict=True)]
+    for reverse in itertools.product(*reversed(choices)):  # the first factor varies fastest, as in patsy
+        yield reverse[::-1]
+
+
+def _atoms(factor: Factor, matrix: Array | None) -> Iterator[Atom]:
+    if matrix is None:
+        assert not isinstance(factor, CategoricalFactor)
+        for index, bounds in enumerate(factor.bounds):
+            yield Atom(factor.code, index, bounds)
+    else:
+        for index, table in enumerate(np.ascontiguousarray(matrix.T)):
+            yield Atom(factor.code, index, (float(table.min()), float(table.max())), table)
+
+
+def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
+    """Bounds of a product, multiplied in the order in which a block is filled.
+
+    Rounded products are monotone in each factor, so these bounds hold to the last bit.
+    """
+    lower, upper = 1.0, 1.0
+    for atom in product:
+        corners = [a * b for a in (lower, upper) for b in atom.bounds]
+        lower, upper = min(corners), max(corners)
+    return lower, upper
+
+
+def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: Array) -> float:
+    """A bound of the Euclidean norm of a row of the design.
+
+    The row of a subterm is the Kronecker product of its factors' rows, so its norm is the product of theirs:
+    a block of dummies counts 1, not the root of the number of levels. Never more than the norm of the box.
+    """
+    total, first = 0.0, 0
+    for subterm in subterms:
+        norm, size = 1.0, 1
+        for code, matrix in zip(subterm.factors, subterm.matrices, strict=True):
+            factor = factors[code]
+            if matrix is not None:
+                norm *= float(np.sqrt((matrix ** 2).sum(axis=1).max()))
+                size *= matrix.shape[1]
+            elif not isinstance(factor, CategoricalFactor):
+                norm *= factor.norm
+                size *= len(factor.bounds)
+        box = float(np.sqrt((np.abs(bounds[first:first + size]).max(axis=1) ** 2).sum()))
+        total = math.hypot(total, min(norm, box))
+        first += size
+    return total * INFLATION

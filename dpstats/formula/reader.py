@@ -1,0 +1,221 @@
+"""Reading text into a row-wise expression. What is not on the list is refused (spec/formula.md 4.4)."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+from collections.abc import Iterable
+
+from dpstats.errors import FormulaError
+from dpstats.formula.expressions import Apply, Column, Constant, Expression, bounds_of
+from dpstats.formula.functions import COMPARISONS, FUNCTIONS, MAXIMUM, MINIMUM, OPERATORS, Function, power
+from dpstats.formula.literals import Arguments, number
+from dpstats.schema import Levels, Schema
+
+ALLOWED = ("numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
+           f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}")
+
+
+def parse(code: str) -> ast.expr:
+    """The syntax tree of a factor's text."""
+    try:
+        return ast.parse(code, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise FormulaError(f"{code!r} cannot be read as an expression")
+
+
+def refuse(tree: ast.AST, why: str = "is not allowed in a private formula") -> FormulaError:
+    """The error for a part of a formula that is not on the list."""
+    return FormulaError(f"{ast.unparse(tree)!r} {why}; allowed are {ALLOWED}")
+
+
+def variable_name(tree: ast.expr) -> str | None:
+    """The name if the tree is a variable, written ``x`` or ``Q("x")``."""
+    if isinstance(tree, ast.Name):
+        return tree.id
+    if isinstance(tree, ast.Call) and function_name(tree) == "Q":
+        quoted = Arguments(tree, "name").tree("name")
+        if isinstance(quoted, ast.Constant) and isinstance(quoted.value, str):
+            return quoted.value
+    return None
+
+
+def function_name(call: ast.Call) -> str:
+    """The name of the called function, without ``np.``."""
+    function = call.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        if function.value.id in ("np", "numpy") and (function.attr in FUNCTIONS or function.attr in _NUMPY):
+            return function.attr
+    if isinstance(function, ast.Name):
+        return function.id
+    raise refuse(call)
+
+
+def require_declared(name: str, schema: Schema) -> None:
+    """Refuse a variable without a declaration.
+
+    Raises
+    ------
+    FormulaError
+        Naming the variable and what to do.
+    """
+    if name in schema:
+        return
+    close = difflib.get_close_matches(name, schema, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
+    raise FormulaError(f"{name!r} has no public bounds: declare it in the schema, for example "
+                       f"{name}=bounded(lower, upper) or {name}=levels(...){hint}")
+
+
+def is_comparison(expression: Expression) -> bool:
+    """Whether an expression is true or false."""
+    return isinstance(expression, Apply) and expression.function in COMPARISONS.values()
+
+
+def read_number(tree: ast.expr, schema: Schema) -> Expression:
+    """Read an expression that must be numeric where it stands."""
+    expression = read_expression(tree, schema)
+    if is_comparison(expression):
+        raise refuse(tree, "is true or false; write 1 * (...) for a number")
+    return expression
+
+
+def read_expression(tree: ast.expr, schema: Schema) -> Expression:
+    """Read a numeric expression or a comparison.
+
+    Raises
+    ------
+    FormulaError
+        If any part of it is not on the list, is undeclared, or is a category.
+    """
+    text = ast.unparse(tree)
+    name = variable_name(tree)
+    if name is not None:
+        require_declared(name, schema)
+        if isinstance(schema[name], Levels):
+            raise FormulaError(f"{name!r} is a category, so it cannot be used as a number: write it "
+                               f"as a term of its own, {name} or C({name}, Sum)")
+        return Column(name, text)
+    if isinstance(tree, ast.Constant):
+        return Constant(number(tree), text)
+    if isinstance(tree, ast.UnaryOp) and type(tree.op) in OPERATORS:
+        return Apply(OPERATORS[type(tree.op)], (read_number(tree.operand, schema),), text)
+    if isinstance(tree, ast.BinOp):
+        return _binary(tree, schema, text)
+    if isinstance(tree, ast.Compare):
+        return _comparison(tree, schema, text)
+    if isinstance(tree, ast.Call):
+        return _call(tree, schema, text)
+    raise refuse(tree)
+
+
+def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
+    if isinstance(tree.op, ast.Pow):
+        try:
+            exponent = number(tree.right)
+        except FormulaError:
+            raise refuse(tree, "has a power that is not a number") from None
+        return Apply(power(exponent), (read_number(tree.left, schema),), text)
+    if type(tree.op) not in OPERATORS:
+        raise refuse(tree)
+    sides = read_expression(tree.left, schema), read_expression(tree.right, schema)
+    if all(is_comparison(side) for side in sides):
+        raise refuse(tree, "combines two comparisons; write 1 * (...) for numbers")
+    return Apply(OPERATORS[type(tree.op)], sides, text)
+
+
+def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
+    if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
+        raise refuse(tree, "is not a single comparison by <, <=, > or >=")
+    sides = read_number(tree.left, schema), read_number(tree.comparators[0], schema)
+    if sum(bool(side.variables) for side in sides) != 1:
+        raise refuse(tree, "must compare an expression of variables with a number")
+    return Apply(COMPARISONS[type(tree.ops[0])], sides, text)
+
+
+def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
+    name = function_name(tree)
+    if name == "I":
+        return read_expression(Arguments(tree, "x").tree("x"), schema)
+    if name in FUNCTIONS:
+        return Apply(FUNCTIONS[name], (read_number(Arguments(tree, "x").tree("x"), schema),), text)
+    if name in ("minimum", "maximum"):
+        given = Arguments(tree, "x1", "x2")
+        return _two(MINIMUM if name == "minimum" else MAXIMUM, read_number(given.tree("x1"), schema),
+                    read_number(given.tree("x2"), schema), text)
+    if name == "clip":
+        return _clip(tree, schema, text)
+    if name in ("center", "scale", "standardize"):
+        return _standardize(tree, name, schema, text)
+    raise refuse(tree, _why_not(name))
+
+
+def _two(function: Function, x: Expression, y: Expression, text: str) -> Expression:
+    return Apply(function, (x, y), text)
+
+
+def _constant(value: float) -> Constant:
+    return Constant(value, f"{value:g}")
+
+
+def _clip(tree: ast.Call, schema: Schema, text: str) -> Expression:
+    given = Arguments(tree, "x", "a_min", "a_max")
+    lower, upper = number(given.tree("a_min")), number(given.tree("a_max"))
+    if lower >= upper:
+        raise refuse(tree, "has limits that are reversed")
+    raised = _two(MAXIMUM, read_number(given.tree("x"), schema), _constant(lower), text)
+    return _two(MINIMUM, raised, _constant(upper), text)
+
+
+def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expression:
+    """``(x - center) / scale`` with public numbers in place of the sample's moments."""
+    names = ("x", "center") if name == "center" else ("x", "center", "scale")
+    given = Arguments(tree, *names)
+    expression = read_number(given.tree("x"), schema)
+    missing = [word for word in names[1:] if word not in given]
+    if missing:
+        example = f"{name}({expression.text}, 50)" if name == "center" else (
+            f"{name}({expression.text}, center=50, scale=10)")
+        raise FormulaError(f"{text!r} lacks {' and '.join(missing)}: patsy would take them from the private "
+                           f"data; give public numbers, for example {example}")
+    middle = given.tree("center")
+    if isinstance(middle, ast.Constant) and middle.value == "middle":
+        lower, upper = bounds_of(expression, schema)
+        center = (lower + upper) / 2
+    else:
+        center = number(middle)
+    centered = _two(OPERATORS[ast.Sub], expression, _constant(center), text)
+    if name == "center":
+        return centered
+    scale = number(given.tree("scale"))
+    if scale <= 0:
+        raise refuse(tree, "needs a scale above 0")
+    return _two(OPERATORS[ast.Div], centered, _constant(scale), text)
+
+
+_NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
+
+
+def _why_not(name: str) -> str:
+    if name == "offset":
+        return "is not available: a private model has no offset(); put the variable among the terms"
+    if name in ("weights", "weight"):
+        return "is not available: every row has weight 1, or 0 if a value is missing"
+    if name in ("C", "bs", "cut"):
+        return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
+    if name in ("cr", "cc", "te"):
+        return "takes its knots from the private data; use bs() with public knots"
+    if name == "Surv":
+        return "belongs on the left of ~"
+    close = difflib.get_close_matches(name, [*FUNCTIONS, *_NUMPY, "center", "scale", "standardize"], 1)
+    return f"calls an unknown function{f' (did you mean {close[0]}?)' if close else ''}"
+
+
+def finite_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:
+    """Bounds of an expression whose width is finite too, so that it can be scaled."""
+    lower, upper = bounds_of(expression, schema)
+    if not math.isfinite(upper - lower):
+        raise FormulaError(f"{expression.text!r} has bounds too wide for floating-point numbers; narrow them")
+    return lower, upper
