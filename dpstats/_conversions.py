@@ -51,13 +51,13 @@ def _bisect(holds: Callable[[float], bool], good: float, bad: float) -> float:
 @functools.lru_cache(maxsize=256)
 def mu_of_approx(epsilon: float, delta: float) -> float:
     """Largest mu with delta(mu, epsilon) <= delta, rounded down."""
-    return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-30, 1e10)
+    return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)
 
 
 @functools.lru_cache(maxsize=256)
 def epsilon_of_mu(mu: float, delta: float) -> float:
-    """Smallest epsilon with delta(mu, epsilon) <= delta, rounded up."""
-    return _bisect(lambda epsilon: delta_of_mu(mu, epsilon) <= delta, 1e30, 1e-12)
+    """Smallest epsilon above 2e-30 with delta(mu, epsilon) <= delta, rounded up."""
+    return _bisect(lambda epsilon: delta_of_mu(mu, epsilon) <= delta, 1e60, 2e-30)
 
 
 def mu_of_pure(epsilon: float) -> float:

@@ -33,7 +33,7 @@ __all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gd
            "zcdp"]
 
 
-def _amount(name: str, value: float, low: float = 1e-12, high: float = 1e12) -> float:
+def _amount(name: str, value: float, low: float = 1e-30, high: float = 1e30) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

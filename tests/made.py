@@ -1,0 +1,88 @@
+"""Made-up rows and a small design, for tests of the curator that should not depend on the formula engine."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.testing import NoNoise, Recording, noise
+
+
+@dataclass
+class MadeRows:
+    """A dict of columns: "x" (n, d), "time" (n,), "event" (n,)."""
+
+    columns: dict[str, np.ndarray]
+
+    @property
+    def n(self) -> int:
+        return len(self.columns["time"])
+
+    def blocks(self, size: int = 8192) -> Iterator[dict[str, np.ndarray]]:
+        for start in range(0, self.n, size):
+            yield {name: column[start : start + size] for name, column in self.columns.items()}
+
+
+@dataclass
+class MadeBlock:
+    exog: np.ndarray
+    time: np.ndarray
+    event: np.ndarray
+    ok: np.ndarray
+
+
+@dataclass
+class MadeDesign:
+    """``1 + x1 + ... + xd`` with x in [-bound, bound] and time in [1, 100]."""
+
+    d: int
+    bound: float = 1.0
+    has_intercept: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("Intercept",) * self.has_intercept + tuple(f"x{j}" for j in range(self.d))
+
+    def read(self, block: dict[str, np.ndarray]) -> MadeBlock:
+        x, time, event = (np.asarray(block[name], dtype=float) for name in ("x", "time", "event"))
+        ok = np.isfinite(x).all(axis=1) & np.isfinite(time) & np.isin(event, (0.0, 1.0))
+        columns = [np.clip(x, -self.bound, self.bound)]
+        if self.has_intercept:
+            columns.insert(0, np.ones((len(x), 1)))
+        exog = np.asfortranarray(np.hstack(columns))
+        exog[~ok] = 0.0
+        return MadeBlock(exog, np.where(ok, np.clip(time, 1.0, 100.0), 0.0), np.where(ok, event, 0.0), ok)
+
+
+def made_columns(n: int, d: int, seed: int = 0) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    return {
+        "x": generator.uniform(-1.2, 1.2, (n, d)),
+        "time": np.exp(generator.normal(2, 1, n)),
+        "event": (generator.uniform(size=n) < 0.5).astype(float),
+    }
+
+
+MADE_RADII = 1.25 * 3 * 2.0 ** np.arange(7)
+
+
+def public_parameters(d: int) -> dict[str, dict[str, object]]:
+    """Public parameters for each registered statistic on the made design."""
+    middle = float(np.log(10))
+    shape = dict(center=np.zeros(d), scale=np.full(d, 0.5), y_center=middle, y_scale=0.5, log=True)
+    return {
+        "event_moments": dict(center=np.r_[np.zeros(d), middle], half=np.r_[np.ones(d), middle], log=True),
+        "event_matrix": dict(shape, radius=2.0, limit=3.0),
+        "row_weight_shares": dict(shape, whitening=100.0 * np.eye(d + 1), squared_radii=MADE_RADII),
+    }
+
+
+def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 8192, **public: object) -> np.ndarray:
+    """What the curator would noise."""
+    recording = Recording(NoNoise())
+    with noise(recording):
+        design = MadeDesign(columns["x"].shape[1])
+        Curator(MadeRows(columns), design, 2.0, block_rows=block_rows).release(name, 1.0, **public)
+    return recording.records[0].exact
+
