@@ -1,0 +1,55 @@
+"""A table of estimates: numbers to compute with, and the same numbers laid out to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpstats.results.intervals import Transform, standard_errors, transformed
+from dpstats.results.table import Document
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimates:
+    """What `life`, `reliability` and their like return.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Full precision: the values asked for, then ``estimate``, ``conf_low`` and ``conf_high``.
+    document : Document
+        The printed table; `as_text` and `as_html`.
+    """
+
+    frame: pd.DataFrame
+    document: Document
+
+    def as_text(self) -> str:
+        """Return plain text."""
+        return self.document.as_text()
+
+    def as_html(self) -> str:
+        """Return an HTML fragment."""
+        return self.document.as_html()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+def with_limits(
+    centre: np.ndarray, gradient: np.ndarray, cov: np.ndarray, level: float, back: Transform
+) -> dict[str, np.ndarray]:
+    """Return columns ``estimate``, ``conf_low`` and ``conf_high`` of back(centre)."""
+    estimate, low, high = transformed(centre, standard_errors(gradient, cov), level, back)
+    return {"estimate": estimate, "conf_low": low, "conf_high": high}
+
+
+def limit_heads(level: float) -> tuple[str, str]:
+    """Return the heads of the limits, ``"[0.025"`` and ``"0.975]"``."""
+    tail = round((1 - level) / 2, 6)
+    return f"[{tail:g}", f"{1 - tail:g}]"

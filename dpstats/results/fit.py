@@ -1,0 +1,84 @@
+"""The result of every model: an immutable record of released numbers, and everything that follows from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dpstats.results import io
+from dpstats.results.inference import Inference
+from dpstats.results.prediction import Predictions
+from dpstats.results.record import Record
+from dpstats.results.summary import short, summary
+from dpstats.results.survival import Survival
+from dpstats.results.table import Document
+
+
+class Fit(Inference, Predictions, Survival):
+    """A private fit.
+
+    It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the
+    keywords of the constructor) and no pointer to a model, to data, to noise or to a seed. Everything else is
+    computed from these, without further cost in privacy. What is missing on purpose raises `NotReleased`.
+    """
+
+    __slots__ = ()
+
+    def summary(self, level: float = 0.95) -> Document:
+        """Return the full table; ``print`` it, or see it as HTML in a notebook.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of all intervals.
+        """
+        return summary(self.record, level)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fit as JSON. The file holds no private value and may be shared.
+
+        Parameters
+        ----------
+        path : str or Path
+            Read it again with ``dpstats.load(path)``.
+        """
+        io.write(self.record, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `save` writes, as plain values."""
+        return io.to_dict(self.record)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Fit:
+        """Return the fit that `to_dict` described."""
+        return cls._of(io.from_dict(content))
+
+    @classmethod
+    def _of(cls, record: Record) -> Fit:
+        fit = cls.__new__(cls)
+        object.__setattr__(fit, "record", record)
+        return fit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fit.from_dict, (self.to_dict(),)
+
+    def __repr__(self) -> str:
+        return short(self.record)
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def load(path: str | Path) -> Fit:
+    """Read a fit written by `Fit.save`.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    SpecificationError
+        If the file is not a saved fit of this or an earlier version of the format.
+    """
+    return Fit._of(io.read(path))

@@ -1,0 +1,185 @@
+"""Coefficients and what follows from them: standard errors, tests, intervals, tidy tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from dpstats.errors import SpecificationError
+from dpstats.families import DISTS
+from dpstats.results.base import Released
+from dpstats.results.intervals import critical
+from dpstats.results.record import Record
+from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
+
+
+def bse(record: Record) -> np.ndarray:
+    """Return standard errors, infinite where a coefficient is not estimable; shape (k,)."""
+    return np.sqrt(np.diagonal(record.cov))
+
+
+def privacy_share(record: Record) -> np.ndarray:
+    """Return the share of each variance that is privacy noise, NaN where that is undefined; shape (k,)."""
+    total, noise = np.diagonal(record.cov), np.diagonal(record.cov_privacy)
+    defined = np.isfinite(total) & (total > 0)
+    return np.divide(noise, total, out=np.full(len(total), np.nan), where=defined)
+
+
+def z_values(record: Record) -> np.ndarray:
+    """Return estimate / standard error, NaN where a coefficient is not estimable; shape (k,)."""
+    se = bse(record)
+    usable = np.isfinite(se) & (se > 0)
+    return np.divide(record.params, se, out=np.full(len(se), np.nan), where=usable)
+
+
+def limits(record: Record, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper limits of the coefficients, each of shape (k,)."""
+    half = critical(level) * bse(record)
+    return record.params - half, record.params + half
+
+
+def ratios_are_meaningful(record: Record) -> bool:
+    """Whether exponentiated coefficients are ratios: not where the response itself is location-scale."""
+    return not record.is_survival or DISTS[record.dist].log
+
+
+class Inference(Released):
+    """Statsmodels' names for the coefficient table, and broom's verbs."""
+
+    __slots__ = ()
+
+    def _series(self, values: np.ndarray, name: str) -> pd.Series:
+        return pd.Series(np.array(values), index=list(self.record.names), name=name)
+
+    @property
+    def params(self) -> pd.Series:
+        """Estimates by name, including ``Log(scale)`` for a survival model."""
+        return self._series(self.record.params, "params")
+
+    @property
+    def bse(self) -> pd.Series:
+        """Standard errors: sampling and privacy noise together; infinite if not estimable."""
+        return self._series(bse(self.record), "bse")
+
+    @property
+    def bse_privacy(self) -> pd.Series:
+        """The part of the standard errors that is due to privacy noise alone."""
+        return self._series(np.sqrt(np.diagonal(self.record.cov_privacy)), "bse_privacy")
+
+    @property
+    def privacy_share(self) -> pd.Series:
+        """Share of each variance due to privacy noise, from 0 to 1."""
+        return self._series(privacy_share(self.record), "privacy_share")
+
+    @property
+    def tvalues(self) -> pd.Series:
+        """Estimate / standard error, to be compared with the normal distribution."""
+        return self._series(z_values(self.record), "tvalues")
+
+    @property
+    def pvalues(self) -> pd.Series:
+        """Two-sided normal p-values."""
+        return self._series(2 * special.ndtr(-np.abs(z_values(self.record))), "pvalues")
+
+    def cov_params(self) -> pd.DataFrame:
+        """Return the covariance of the coefficients: sampling and privacy noise."""
+        names = list(self.record.names)
+        return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
+
+    def conf_int(self, level: float = 0.95) -> pd.DataFrame:
+        """Return Wald intervals of the coefficients.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level (R's and broom's word; there is no ``alpha``).
+
+        Returns
+        -------
+        DataFrame, columns 0 (lower) and 1 (upper)
+        """
+        low, high = limits(self.record, level)
+        return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
+
+    def tidy(self, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False) -> pd.DataFrame:
+        """Return one row per coefficient, in broom's columns.
+
+        Parameters
+        ----------
+        conf_int : bool
+            Add ``conf_low`` and ``conf_high``.
+        level : float
+        exponentiate : bool
+            Report exp(estimate) and exp(limits): time ratios of a log-time model. ``std_error`` stays on the
+            scale of the coefficient, as in broom.
+
+        Raises
+        ------
+        SpecificationError
+            If exponentiated coefficients have no meaning for this distribution.
+        """
+        record = self.record
+        if exponentiate and not ratios_are_meaningful(record):
+            raise SpecificationError(
+                f"exponentiate=True needs a model of log time; dist={record.dist!r} models time itself"
+            )
+        back = np.exp if exponentiate else np.array
+        with np.errstate(over="ignore"):
+            columns: dict[str, object] = {
+                "term": list(record.names),
+                "estimate": back(record.params),
+                "std_error": bse(record),
+                "statistic": z_values(record),
+                "p_value": self.pvalues.to_numpy(),
+            }
+            if conf_int:
+                columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
+        columns["privacy_share"] = privacy_share(record)
+        columns["component"] = ["location"] * record.n_location + ["scale"] * (
+            len(record.names) - record.n_location
+        )
+        return pd.DataFrame(columns)
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row about the whole fit: model, size, budget, neighbours, flags."""
+        record = self.record
+        spent: Mapping[str, object] = record.budget.to_dict()
+        return pd.DataFrame(
+            {
+                "model": [record.model],
+                "dist": [record.dist],
+                "nobs": [record.nobs],
+                "df": [len(record.names)],
+                "method": [record.method],
+                **{unit: [spent.get(unit, np.nan)] for unit in ("epsilon", "delta", "rho", "mu")},
+                "adjacency": [record.adjacency],
+                "unit": [record.unit],
+                "flags": [", ".join(code for code, _ in record.flags)],
+                "not_private": [record.not_private],
+            }
+        )
+
+    def t_test(self, hypothesis: Hypothesis) -> ContrastTest:
+        """Test each row of a linear hypothesis by itself.
+
+        Parameters
+        ----------
+        hypothesis : str or array, shape (r, k)
+            ``"maker[T.WDC] = 0"``, ``"temp = 2 * volt, Log(scale) = 0"``, or contrast rows tested against 0.
+        """
+        return t_test(self.record, hypothesis)
+
+    def wald_test(self, hypothesis: Hypothesis) -> WaldTest:
+        """Test all rows of a linear hypothesis together by a Wald chi-square statistic.
+
+        Parameters
+        ----------
+        hypothesis : str or array, shape (r, k)
+            As in `t_test`.
+        """
+        return wald_test(self.record, hypothesis)
+
+    linear_hypothesis = wald_test

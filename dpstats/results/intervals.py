@@ -1,0 +1,105 @@
+"""The deterministic delta method: functions of the coefficients with standard errors and intervals.
+
+Intervals are built on a scale where the range is unbounded and then transformed (spec/results.md 2.4), so
+that times and ratios stay positive and probabilities stay inside [0, 1]. Nothing is simulated: the same fit
+always prints the same interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpstats.errors import SpecificationError
+from dpstats.results.format import bracket, figures, level_percent
+
+
+def critical(level: float) -> float:
+    """Return the normal quantile of a two-sided interval.
+
+    Raises
+    ------
+    SpecificationError
+        If `level` is not strictly between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; got {level!r}")
+    return float(special.ndtri(0.5 + level / 2))
+
+
+def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """Return sqrt(g' cov g) for each row g of `gradient`.
+
+    A coefficient with infinite variance makes every quantity that depends on it not estimable (infinite),
+    and leaves the others alone.
+
+    Parameters
+    ----------
+    gradient : array, shape (m, k)
+    cov : array, shape (k, k)
+        With covariances of zero beside an infinite variance, as in `Record`.
+
+    Returns
+    -------
+    array, shape (m,)
+    """
+    lost = np.isinf(np.diagonal(cov))
+    known = np.where(np.isinf(cov), 0.0, cov)
+    variance = np.einsum("mi,ij,mj->m", gradient, known, gradient)
+    se = np.sqrt(np.maximum(variance, 0.0))
+    return np.where((gradient[:, lost] != 0).any(axis=1), np.inf, se)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number computed from a fit, with its interval.
+
+    Attributes
+    ----------
+    name : str
+    estimate, std_error, conf_low, conf_high, level : float
+        `std_error` is on the scale of the estimate; the interval need not be symmetric about it.
+    """
+
+    name: str
+    estimate: float
+    std_error: float
+    conf_low: float
+    conf_high: float
+    level: float = 0.95
+
+    def __float__(self) -> float:
+        return self.estimate
+
+    def __repr__(self) -> str:
+        if math.isinf(self.std_error):
+            return f"{self.name}: not estimable at this budget"
+        limits = bracket(self.conf_low, self.conf_high)
+        return f"{self.name} {figures(self.estimate)} {limits} ({level_percent(self.level)} interval)"
+
+
+Transform = Callable[[np.ndarray], np.ndarray]
+
+
+def transformed(
+    centre: np.ndarray, se: np.ndarray, level: float, back: Transform
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate, lower and upper limit of back(centre), for a monotone `back`.
+
+    Limits that overflow are infinite: an interval may say that nothing is known.
+    """
+    half = critical(level) * se
+    with np.errstate(over="ignore"):
+        estimate, one, other = back(centre), back(centre - half), back(centre + half)
+    return estimate, np.minimum(one, other), np.maximum(one, other)
+
+
+def log_estimate(name: str, log_value: float, se: float, level: float) -> Estimate:
+    """Return exp(log_value) with an interval on the log scale."""
+    value, low, high = transformed(np.array(log_value), np.array(se), level, np.exp)
+    std_error = float(value) * se if math.isfinite(se) else math.inf
+    return Estimate(name, float(value), std_error, float(low), float(high), level)

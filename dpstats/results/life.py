@@ -1,0 +1,98 @@
+"""Survival quantities as functions of (coefficients, log sigma), each with its gradient for the delta method.
+
+Notation: b the location coefficients, s = log sigma the last coefficient, z = (y - x'b) / sigma, where y is
+log t for distributions of log time and t otherwise. Every function takes N rows of the design and N values and
+returns a centre of shape (N,) with its gradient of shape (N, k).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.families import DISTS, Dist
+from dpstats.results.record import Record
+
+Linear = tuple[np.ndarray, np.ndarray]
+
+
+def dist_of(record: Record) -> Dist:
+    """Return the distribution of a survival fit."""
+    return DISTS[record.dist]
+
+
+def sigma_of(record: Record) -> float:
+    """Return sigma = exp(Log(scale))."""
+    return float(np.exp(record.params[-1]))
+
+
+def linear_predictor(record: Record, exog: np.ndarray) -> Linear:
+    """Return x'b; for any model."""
+    p = record.n_location
+    gradient = np.zeros((len(exog), len(record.names)))
+    gradient[:, :p] = exog
+    return exog @ record.params[:p], gradient
+
+
+def quantile(record: Record, exog: np.ndarray, failed: np.ndarray) -> Linear:
+    """Return x'b + sigma q(failed): the quantile of y."""
+    centre, gradient = linear_predictor(record, exog)
+    spread = sigma_of(record) * dist_of(record).family.quantile(failed)
+    gradient[:, -1] = spread
+    return centre + spread, gradient
+
+
+def standardized(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
+    """Return z at `times`; minus infinity, with certainty, at time 0 of a log-time distribution."""
+    location, gradient = linear_predictor(record, exog)
+    sigma = sigma_of(record)
+    with np.errstate(divide="ignore"):
+        y = np.log(times) if dist_of(record).log else np.asarray(times, dtype=float)
+    z = (y - location) / sigma
+    gradient = -gradient / sigma
+    gradient[:, -1] = -z
+    gradient[np.isinf(z)] = 0.0
+    return z, gradient
+
+
+def log_hazard(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
+    """Return log of the hazard per unit of time: log h0(z) - s, minus log t for log-time distributions."""
+    dist = dist_of(record)
+    z, gradient = standardized(record, exog, times)
+    centre = np.log(dist.family.hazard(z)) - record.params[-1] - (np.log(times) if dist.log else 0.0)
+    gradient = gradient * dist.family.log_hazard_slope(z)[:, None]
+    gradient[:, -1] -= 1.0
+    return centre, gradient
+
+
+def log_conditional_hazard(record: Record, exog: np.ndarray, age: float, times: np.ndarray) -> Linear:
+    """Return log(H(age + t) - H(age)), so that exp(-exp(.)) is the chance to survive t more."""
+    family = dist_of(record).family
+    young, young_gradient = standardized(record, exog, np.full(len(times), age))
+    old, old_gradient = standardized(record, exog, age + times)
+    more = family.cumulative_hazard(old) - family.cumulative_hazard(young)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = family.hazard(old)[:, None] * old_gradient - family.hazard(young)[:, None] * young_gradient
+        gradient = np.where(more[:, None] > 0, rate / more[:, None], 0.0)
+        return np.log(more), gradient
+
+
+def mean(record: Record, exog: np.ndarray) -> Linear:
+    """Return log E[T] for log-time distributions, E[T] otherwise; infinite where the mean does not exist."""
+    dist, sigma = dist_of(record), sigma_of(record)
+    centre, gradient = linear_predictor(record, exog)
+    if not dist.log:
+        gradient[:, -1] = sigma * dist.family.mean
+        return centre + sigma * dist.family.mean, gradient
+    factor = float(dist.family.mean_factor(sigma))
+    gradient[:, -1] = sigma * float(dist.family.log_mean_factor_slope(sigma)) if np.isfinite(factor) else 0.0
+    return centre + np.log(factor), gradient
+
+
+def log_hazard_ratio(record: Record) -> Linear:
+    """Return -b / sigma for every location coefficient: log hazard ratios of a Weibull model."""
+    p, sigma = record.n_location, sigma_of(record)
+    centre = -record.params[:p] / sigma
+    gradient = np.zeros((p, len(record.names)))
+    gradient[:, :p] = -np.eye(p) / sigma
+    gradient[:, -1] = -centre
+    return centre, gradient

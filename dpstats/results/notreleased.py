@@ -1,0 +1,130 @@
+"""What a fit does not release, why, and what to use instead.
+
+One table feeds ``__getattr__``, the documentation and a parametrised test (spec/results.md 2.1, 2.2).
+"""
+
+from __future__ import annotations
+
+from dpstats.errors import NotReleased
+
+_ROWS = "holds one value per training row, so a private fit does not release it"
+_LIKELIHOOD = "needs the log-likelihood of the private data, which was not released"
+_DATA = "is the private training data"
+_SEARCH = "depends on the private data through the path of the optimiser"
+
+_NEW_DATA = "For new data use fit.predict(newdata) or fit.augment(newdata)."
+_WALD = "For hypotheses use fit.wald_test('x = 0')."
+_FLAGS = "What could be judged from released numbers is in fit.flags."
+_DECLARED = "What is public about the data is in fit.schema and fit.formula."
+
+NOT_RELEASED: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        (
+            "resid",
+            "resid_pearson",
+            "resid_deviance",
+            "resid_response",
+            "resid_working",
+            "resid_anscombe",
+            "wresid",
+            "fittedvalues",
+            "mu",
+            "linear_predictors",
+            "get_influence",
+            "outlier_test",
+            "hat_matrix_diag",
+            "cooks_distance",
+        ),
+        (_ROWS, _NEW_DATA),
+    ),
+    **dict.fromkeys(
+        (
+            "llf",
+            "llnull",
+            "aic",
+            "bic",
+            "deviance",
+            "null_deviance",
+            "pearson_chi2",
+            "rsquared",
+            "rsquared_adj",
+            "prsquared",
+            "ess",
+            "ssr",
+            "mse_resid",
+            "concordance",
+            "concordance_index_",
+            "log_likelihood_",
+            "AIC_",
+            "BIC_",
+        ),
+        (_LIKELIHOOD, _WALD),
+    ),
+    **dict.fromkeys(
+        ("f_test", "fvalue", "f_pvalue", "llr", "llr_pvalue", "compare_lr_test", "compare_f_test", "anova"),
+        ("compares likelihoods or sums of squares of the private data, which were not released", _WALD),
+    ),
+    **dict.fromkeys(
+        ("data", "endog", "exog", "frame", "durations", "event_observed", "model_frame"),
+        (_DATA, _DECLARED),
+    ),
+    **dict.fromkeys(
+        (
+            "converged",
+            "mle_retvals",
+            "fit_history",
+            "n_iter",
+            "n_iter_",
+            "iterations",
+            "condition_number",
+            "eigenvals",
+        ),
+        (_SEARCH, _FLAGS),
+    ),
+    **dict.fromkeys(
+        ("nevents", "n_events", "ncensored", "n_censored", "n_missing", "n_dropped", "n_clipped"),
+        (
+            "counts private rows, and a count of them is private even where the number of rows is public",
+            _DECLARED,
+        ),
+    ),
+    **dict.fromkeys(
+        ("random_state", "seed", "noise"),
+        ("would let anyone subtract the noise", "The size of the noise is in fit.bse_privacy."),
+    ),
+    "scale": (
+        "means the dispersion in statsmodels, sigma in survreg and eta in lifelines, so it is not used here",
+        "Use fit.sigma, fit.shape, fit.eta(newdata) or fit.parameters().",
+    ),
+    "get_margeff": (
+        "averages over the training rows",
+        "At public points use fit.predict(newdata) and fit.get_prediction(newdata).",
+    ),
+    "cov_robust": (
+        "needs the outer product of the private scores, which was not released",
+        "fit.cov_params() counts sampling and privacy noise.",
+    ),
+    "remove_data": ("has nothing to remove: a fit holds no data", "fit.save(path) is safe to share."),
+}
+
+
+def refusal(name: str, reason: str, instead: str) -> NotReleased:
+    """Return the exception in its one form: what, why, what instead.
+
+    Parameters
+    ----------
+    name : str
+        The attribute or method asked for.
+    reason : str
+        Completes the sentence "'name' ...".
+    instead : str
+        A sentence naming the remedy.
+    """
+    return NotReleased(f"'{name}' {reason}. {instead}")
+
+
+def missing(name: str, owner: str) -> AttributeError:
+    """Return the exception for an attribute `owner` does not have: from the table or Python's own."""
+    if name in NOT_RELEASED:
+        return refusal(name, *NOT_RELEASED[name])
+    return AttributeError(f"'{owner}' object has no attribute '{name}'")

@@ -1,0 +1,159 @@
+"""Predictions at new data, in R's and statsmodels' words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpstats.errors import SpecificationError
+from dpstats.results import life
+from dpstats.results.base import Released
+from dpstats.results.intervals import Transform, standard_errors, transformed
+from dpstats.results.notreleased import refusal
+from dpstats.results.points import NewData, points
+from dpstats.results.record import Record
+
+KINDS = ("response", "lp", "link", "quantile")
+
+
+def response_scale(record: Record) -> Transform:
+    """Return the map from the linear predictor to the scale of the response."""
+    return np.exp if record.is_survival and life.dist_of(record).log else np.array
+
+
+def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
+    """Check fractions of failed units.
+
+    Raises
+    ------
+    SpecificationError
+        Unless all are strictly between 0 and 1.
+    """
+    fractions = np.atleast_1d(np.asarray(failed, dtype=float))
+    if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
+        raise SpecificationError(f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {failed!r}")
+    return fractions
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Predicted values on the scale of the response, with limits from the scale of the linear predictor."""
+
+    linear: np.ndarray
+    se_linear: np.ndarray
+    back: Transform
+
+    @property
+    def predicted_mean(self) -> np.ndarray:
+        """Predicted values, shape (m,)."""
+        return self.back(self.linear)
+
+    @property
+    def se_mean(self) -> np.ndarray:
+        """Standard errors on the scale of the response, by the delta method, shape (m,)."""
+        slope = self.predicted_mean if self.back is np.exp else 1.0
+        return np.where(np.isinf(self.se_linear), np.inf, slope * self.se_linear)
+
+    def conf_int(self, level: float = 0.95) -> np.ndarray:
+        """Return limits, shape (m, 2)."""
+        _, low, high = transformed(self.linear, self.se_linear, level, self.back)
+        return np.column_stack([low, high])
+
+    def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return statsmodels' columns mean, mean_se, mean_ci_lower and mean_ci_upper."""
+        low, high = self.conf_int(level).T
+        return pd.DataFrame(
+            {
+                "mean": self.predicted_mean,
+                "mean_se": self.se_mean,
+                "mean_ci_lower": low,
+                "mean_ci_upper": high,
+            }
+        )
+
+
+def prediction(record: Record, exog: np.ndarray) -> Prediction:
+    """Predict at rows of the design."""
+    linear, gradient = life.linear_predictor(record, exog)
+    return Prediction(linear, standard_errors(gradient, record.cov), response_scale(record))
+
+
+class Predictions(Released):
+    """Prediction at new data; nothing is predicted for training rows."""
+
+    __slots__ = ()
+
+    def predict(
+        self,
+        newdata: NewData | None = None,
+        type: str = "response",
+        p: float | Sequence[float] = (0.1, 0.5, 0.9),
+    ) -> pd.Series | pd.DataFrame:
+        """Predict at new data.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"response", "lp", "link", "quantile"}
+            As in R's ``predict.survreg``: "response" is the linear predictor on the scale of the response
+            (exp of it for log-time models: the characteristic life of a Weibull), "lp" or "link" the linear
+            predictor, "quantile" the time by which a fraction `p` has failed.
+        p : float or sequence of float
+            Failed fractions for ``type="quantile"``; never surviving fractions.
+
+        Returns
+        -------
+        Series of m values; for several `p` a DataFrame with one column for each.
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`, or `p` outside (0, 1).
+        """
+        if type not in KINDS:
+            raise SpecificationError(f"type must be one of {', '.join(KINDS)}; got {type!r}")
+        record = self.record
+        at = points(record, newdata, "predict")
+        if type != "quantile":
+            linear, _ = life.linear_predictor(record, at.exog)
+            return pd.Series(
+                response_scale(record)(linear) if type == "response" else linear, name="predicted"
+            )
+        if not record.is_survival:
+            raise refusal(
+                "quantile", f"needs a time-to-failure model, and this is {record.model}", "Use predict()."
+            )
+        fractions = failed_fractions(p)
+        back = response_scale(record)
+        columns = {q: back(life.quantile(record, at.exog, np.array(q))[0]) for q in fractions}
+        if np.ndim(p) == 0:
+            return pd.Series(columns[fractions[0]], name="predicted")
+        return pd.DataFrame(columns)
+
+    def get_prediction(self, newdata: NewData | None = None) -> Prediction:
+        """Return predictions on the scale of the response with standard errors and limits.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        """
+        return prediction(self.record, points(self.record, newdata, "get_prediction").exog)
+
+    def augment(self, newdata: NewData | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Required: broom's ``augment()`` of the training rows would reveal them.
+        level : float
+        """
+        at = points(self.record, newdata, "augment")
+        frame = prediction(self.record, at.exog).summary_frame(level)
+        frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
+        return pd.concat([at.frame, frame], axis=1)

@@ -1,0 +1,193 @@
+"""The released numbers of one fit: all that a fit is made of.
+
+An allowlist: every field is a short text, a public declaration, or an array of one or two axes as long as the
+coefficient vector. Nothing here can hold a row (spec/results.md 2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from dpstats.budget import Budget
+from dpstats.errors import SpecificationError
+from dpstats.families import DISTS
+from dpstats.schema import Schema
+
+LOG_SCALE = "Log(scale)"
+SURVIVAL_MODELS = ("survreg",)
+
+Setting = str | float | int | bool
+
+PROJECTED = (
+    "cov_projected",
+    "the released covariance was not positive semi-definite; it was replaced by the nearest one that is",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Record:
+    """What a fit released, and the public facts needed to use it.
+
+    Parameters
+    ----------
+    model, dist : str
+        Name of the model function and of its distribution, e.g. ``"survreg"`` and ``"weibull"``.
+    formula : str
+    schema : Schema
+        With `formula`, enough to rebuild the design on new data.
+    names : tuple of str, length k
+        Columns of the design; a survival model adds ``"Log(scale)"`` as the last.
+    params : array, shape (k,)
+        Estimates on the user's scale (of log time where the distribution is of log time).
+    cov, cov_privacy : array, shape (k, k)
+        Covariance of `params`, and the part of it due to privacy noise. A coefficient that could not be
+        estimated has an infinite variance.
+    nobs : int or None
+        Number of rows where it is public.
+    budget : Budget
+    method : str
+        The algorithm in words.
+    released : tuple of str
+        What was released with noise.
+    adjacency, unit : str
+        What neighbouring data sets differ in, and whose privacy that is.
+    settings : mapping of str to str, float, int or bool
+        Constants that are part of the estimand, printed beside the fit.
+    flags : tuple of (code, message)
+        Cautions found from released numbers.
+    title : str, optional
+        Heading of the summary, without the word "Private".
+    ledger : str, optional
+        What the ledger said when the fit was charged.
+    not_private : bool
+        True for fits made without, or with known, noise.
+
+    Raises
+    ------
+    SpecificationError
+        If the parts do not fit together.
+    """
+
+    model: str
+    dist: str
+    formula: str
+    schema: Schema
+    names: tuple[str, ...]
+    params: np.ndarray
+    cov: np.ndarray
+    cov_privacy: np.ndarray
+    nobs: int | None
+    budget: Budget
+    method: str
+    released: tuple[str, ...] = ()
+    adjacency: str = "replace one row"
+    unit: str = "one row"
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    flags: tuple[tuple[str, str], ...] = ()
+    title: str | None = None
+    ledger: str | None = None
+    not_private: bool = False
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        if len(set(names)) != len(names):
+            raise SpecificationError(f"names must differ from each other, got {names}")
+        if self.is_survival and (self.dist not in DISTS or names[-1:] != (LOG_SCALE,)):
+            raise SpecificationError(
+                f"a {self.model} fit has a distribution of {', '.join(DISTS)} and {LOG_SCALE!r} as its last "
+                f"coefficient, got {self.dist!r} and {names[-1:]}"
+            )
+        k = len(names)
+        cov, projected = _covariance("cov", self.cov, k)
+        cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
+        flags = tuple((str(code), str(message)) for code, message in self.flags)
+        if projected and PROJECTED not in flags:
+            flags += (PROJECTED,)
+        for name, value in (
+            ("names", names),
+            ("params", _frozen("params", self.params, (k,))),
+            ("cov", cov),
+            ("cov_privacy", cov_privacy),
+            ("nobs", None if self.nobs is None else int(self.nobs)),
+            ("released", tuple(str(item) for item in self.released)),
+            ("settings", _settings(self.settings)),
+            ("flags", flags),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_survival(self) -> bool:
+        """Whether the response is a time to failure with a location-scale distribution."""
+        return self.model in SURVIVAL_MODELS
+
+    @property
+    def n_location(self) -> int:
+        """Number of columns of the design; the coefficients after them are of the scale."""
+        return len(self.names) - (self.names[-1:] == (LOG_SCALE,))
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Declared variables that the right-hand side of the formula mentions."""
+        return _mentioned(self.schema, self.formula.partition("~")[2])
+
+    @property
+    def response_variables(self) -> tuple[str, ...]:
+        """Declared variables that the left-hand side mentions."""
+        return _mentioned(self.schema, self.formula.partition("~")[0])
+
+
+def _mentioned(schema: Schema, text: str) -> tuple[str, ...]:
+    return tuple(name for name in schema if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
+
+
+def _frozen(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.array(value, dtype=float)
+    if array.shape != shape:
+        raise SpecificationError(f"{name} must have shape {shape} to match names, got {array.shape}")
+    array.setflags(write=False)
+    return array
+
+
+def _settings(settings: Mapping[str, Setting]) -> Mapping[str, Setting]:
+    plain: dict[str, Setting] = {}
+    for name, value in settings.items():
+        item = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(item, str | float | int | bool):
+            raise SpecificationError(
+                f"setting {name!r} must be a text or a number, got {type(item).__name__}"
+            )
+        plain[str(name)] = item
+    return MappingProxyType(plain)
+
+
+def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:
+    """Return the matrix symmetric and positive semi-definite, and whether it had to be changed for that.
+
+    A variance that is NaN, infinite or negative means "not estimable": infinite, with no covariances.
+    The projection works on the scale of correlations, so that the units of the coefficients do not matter.
+    """
+    cov = np.array(_frozen(name, value, (k, k)))
+    variances = np.diagonal(cov)
+    estimable = np.isfinite(variances) & (variances >= 0)
+    lost = np.where(estimable, variances, np.inf)
+    inner = np.ix_(estimable, estimable)
+    block = np.where(np.isfinite(cov[inner]), cov[inner], 0.0)
+    changed = False
+    if not np.array_equal(block, block.T):
+        block = (block + block.T) / 2
+    sd = np.sqrt(np.diagonal(block))
+    unit = np.where(sd > 0, sd, 1.0)
+    values, vectors = np.linalg.eigh(block / np.outer(unit, unit))
+    if values.size and values[0] < -1e-8:
+        block = (vectors * np.maximum(values, 0)) @ vectors.T * np.outer(unit, unit)
+        block, changed = (block + block.T) / 2, True
+    cov = np.zeros((k, k))
+    cov[inner] = block
+    cov[~estimable, ~estimable] = lost[~estimable]
+    cov.setflags(write=False)
+    return cov, changed

@@ -1,0 +1,218 @@
+"""The summary of a fit, and its five-line print (spec/results.md 3.3)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import special
+
+from dpstats.results import inference, life
+from dpstats.results.estimates import limit_heads
+from dpstats.results.format import figures, p_value, percent, plain, z_value
+from dpstats.results.intervals import Estimate, log_estimate
+from dpstats.results.record import Record, Setting
+from dpstats.results.reports import NOT_ESTIMABLE
+from dpstats.results.table import WIDTH, Column, Document, Pair, Table
+from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
+
+BANNER = "NOT PRIVATE: made without noise, or with known noise; for tests and studies only"
+SHOWN_LEVELS = 8
+BOUNDS_OF_SCORE = {"cut c": "cumulative hazard <= {}", "z_l": "z >= {}", "R": "row norm <= {}"}
+
+
+def heading(record: Record) -> str:
+    """Return the title; a fit without secret noise is never called private."""
+    title = record.title or record.model
+    if record.title is None and record.is_survival:
+        title = f"{life.dist_of(record).title} regression for time to failure"
+    if record.not_private:
+        return title[:1].upper() + title[1:]
+    return f"Private {title}"
+
+
+def summary(record: Record, level: float = 0.95) -> Document:
+    """Lay out the whole fit: what was asked, its price, the coefficients, and what to be careful about."""
+    tables = [coefficients(record, level)]
+    if record.is_survival:
+        tables.append(_scale_and_ratios(record, level))
+    return Document(
+        title=heading(record),
+        banner=BANNER if record.not_private else "",
+        head=_head(record),
+        tables=tuple(tables),
+        notes=tuple(_notes(record)),
+    )
+
+
+def short(record: Record) -> str:
+    """Return the five lines a fit prints as."""
+    rows = f"n = {record.nobs} rows (public)" if record.nobs is not None else "number of rows not public"
+    privacy = f"Privacy: {record.budget}; neighbours {record.adjacency}; unit {record.unit}"
+    estimates = [
+        f"{name} {figures(value) if np.isfinite(se) else NOT_ESTIMABLE}"
+        for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
+    ]
+    codes = ", ".join(code for code, _ in record.flags)
+    lines = (
+        f"{heading(record)}: {record.formula}",
+        f"{record.method}; {rows}",
+        f"NOT PRIVATE. {privacy}" if record.not_private else privacy,
+        ", ".join(estimates),
+        "summary() for more" + (f"; flags: {codes}" if codes else ""),
+    )
+    return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)
+
+
+def coefficients(record: Record, level: float) -> Table:
+    """Return the coefficient table."""
+    low, high = inference.limits(record, level)
+    z = inference.z_values(record)
+    columns = (
+        Column("", "l"),
+        Column("coef", "."),
+        Column("std err", "."),
+        Column("privacy"),
+        Column("z"),
+        Column("P>|z|"),
+        *(Column(head, ".") for head in limit_heads(level)),
+    )
+    rows: list[tuple[str, ...]] = []
+    for j, (name, se, share) in enumerate(
+        zip(record.names, inference.bse(record), inference.privacy_share(record), strict=True)
+    ):
+        if np.isinf(se):
+            rows.append((name, NOT_ESTIMABLE))
+            continue
+        p = p_value(2 * float(special.ndtr(-abs(z[j]))))
+        rows.append(
+            (
+                name,
+                figures(record.params[j]),
+                figures(se),
+                percent(share),
+                z_value(z[j]),
+                p,
+                figures(low[j]),
+                figures(high[j]),
+            )
+        )
+    return Table(columns, tuple(rows))
+
+
+def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
+    size = "not public" if record.nobs is None else f"{record.nobs} (public)"
+    lines: list[tuple[Pair, ...]] = [
+        (("Formula", record.formula),),
+        (("Method", record.method), ("Rows", size)),
+        (("Privacy", str(record.budget)), ("Neighbours", record.adjacency)),
+    ]
+    unit: Pair = ("Unit", record.unit)
+    lines.append((("Ledger", record.ledger), unit) if record.ledger else (unit,))
+    if record.released:
+        lines.append((("Released", ", ".join(record.released)),))
+    if record.settings:
+        lines.append((("Estimand", _estimand(record.settings)),))
+    lines += [(("Caution", message),) for _, message in record.flags]
+    return tuple(lines)
+
+
+def _estimand(settings: Mapping[str, Setting]) -> str:
+    """Say in words what bounds the score, then any other constant by its name."""
+    bounded = [
+        words.format(_short(settings[name])) for name, words in BOUNDS_OF_SCORE.items() if name in settings
+    ]
+    parts = ["score bounded: " + ", ".join(bounded)] if bounded else []
+    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in BOUNDS_OF_SCORE]
+    return "; ".join(parts + ([", ".join(others)] if others else []))
+
+
+def _short(value: Setting) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    text = f"{value:.4g}"
+    return text + ".0" if text.lstrip("-").isdigit() else text
+
+
+def _scale_and_ratios(record: Record, level: float) -> Table:
+    """Return sigma, the shape in words, and the time ratios of the covariates."""
+    dist = life.dist_of(record)
+    log_sigma, se = float(record.params[-1]), float(inference.bse(record)[-1])
+    family = dist.family.title[:1].upper() + dist.family.title[1:]
+    rows = [_estimate(f"{family} scale", log_estimate("sigma", log_sigma, se, level), "")]
+    if dist.log:
+        shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
+        words = wear(shape) if dist.name == "weibull" else ""
+        rows.append(_estimate(f"{dist.title} shape", shape, words))
+        first = "Time ratio"
+        for j, name in enumerate(record.names[: record.n_location]):
+            if name != "Intercept":
+                ratio = log_estimate(name, float(record.params[j]), float(inference.bse(record)[j]), level)
+                rows.append(_estimate(first, ratio, _per(record, name)))
+                first = ""
+    columns = (
+        Column("", "l"),
+        Column("", "l"),
+        Column("estimate", "."),
+        *(Column(head, ".") for head in limit_heads(level)),
+        Column("", "l"),
+    )
+    return Table(columns, tuple(rows), labels=2)
+
+
+def _estimate(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
+    if np.isinf(value.std_error):
+        return kind, value.name, NOT_ESTIMABLE
+    return kind, value.name, *(figures(v) for v in (value.estimate, value.conf_low, value.conf_high)), words
+
+
+def wear(shape: Estimate) -> str:
+    """Say what a Weibull shape means, if its interval excludes 1."""
+    if shape.conf_low > 1:
+        return "wear-out (beta > 1)"
+    if shape.conf_high < 1:
+        return "infant mortality (beta < 1)"
+    return "beta = 1 not excluded"
+
+
+def _per(record: Record, name: str) -> str:
+    if "[" in name:
+        return "vs reference" if "[T." in name and ":" not in name else ""
+    variable = record.schema.get(name)
+    unit = variable.unit if isinstance(variable, Bounded | Count) else None
+    return f"per {unit}" if unit else "per unit"
+
+
+def _notes(record: Record) -> list[str]:
+    noise = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+    if record.is_survival:
+        dist = life.dist_of(record)
+        response = "log(time)" if dist.log else "time"
+        noise += f" {response} = coef'x + sigma * (standard {dist.family.title} error)."
+        noise += " Intervals of sigma" + (", shape and ratios" if dist.log else "") + " are on the log scale."
+    if np.isinf(inference.bse(record)).any():
+        noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+    notes = [noise]
+    used = {*record.response_variables, *record.covariates}
+    public = "; ".join(_public(name, record.schema[name], record) for name in record.schema if name in used)
+    if public:
+        notes.append(
+            f"Public: {public}. Values outside bounds were clipped; rows with other codes count nothing."
+        )
+    return notes
+
+
+def _public(name: str, variable: Variable, record: Record) -> str:
+    if isinstance(variable, Levels):
+        if len(variable.all) > SHOWN_LEVELS:
+            return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
+        return f"{name} {{{', '.join(variable.all)}}}"
+    if isinstance(variable, Event):
+        return f"{name} ({variable.codes[0]} = failed, {variable.codes[1]} = censored)"
+    if isinstance(variable, Flag):
+        return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
+    low, high = variable.bounds
+    unit = f" {variable.unit}" if variable.unit else ""
+    censored = " (longer = censored)" if record.is_survival and name in record.response_variables else ""
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{censored}"

@@ -1,0 +1,71 @@
+"""One table engine: what a table is, and its two faces, text and HTML.
+
+Every printed result is a `Document`; no other module lays out text (spec/results.md 2.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpstats.results import html, text
+
+Pair = tuple[str, str]
+WIDTH = 78
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its head, and ``"l"`` left, ``"r"`` right or ``"."`` on the decimal point."""
+
+    head: str
+    align: str = "r"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells under heads.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    rows : tuple of tuple of str
+        A row shorter than the columns ends in a remark that spans the rest.
+    labels : int
+        Leading columns that name the row; the last of them may be longer than fits beside the numbers.
+    title, aside : str
+        A line above the table, left and right.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    labels: int = 1
+    title: str = ""
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A title, a banner, lines of (label, value) pairs, tables and notes, each of them optional."""
+
+    title: str = ""
+    banner: str = ""
+    head: tuple[tuple[Pair, ...], ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_text(self, width: int = WIDTH) -> str:
+        """Return plain text, no line longer than `width`."""
+        return text.document(self, width)
+
+    def as_html(self) -> str:
+        """Return an HTML fragment, self-contained and without scripts."""
+        return html.document(self)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
