@@ -207,12 +207,14 @@ def predicted(fit: Fit, new: pd.DataFrame, kind: str, p: float | None) -> dict[s
         if p is None:
             raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
         life = fit.life(new, failed=[p]).frame
-        return {kind: life["estimate"], "conf_low": life["conf_low"], "conf_high": life["conf_high"]}
+        life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
+        low, high = life[["conf_low", "conf_high"]].to_numpy().T
+        return {kind: life["estimate"].to_numpy(), "conf_low": low, "conf_high": high}
     values = fit.predict(new, type=kind)
     if kind != "response":
-        return {kind: values}
+        return {kind: values.to_numpy()}
     low, high = fit.get_prediction(new).conf_int().T
-    return {kind: values, "conf_low": low, "conf_high": high}
+    return {kind: values.to_numpy(), "conf_low": low, "conf_high": high}
 
 
 def run_schema(options: argparse.Namespace) -> None:

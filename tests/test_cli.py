@@ -1,0 +1,182 @@
+"""The command line: it teaches, it refuses in one line, and its files hold what Python would have given."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats import testing
+from dpstats.cli import main
+
+SCHEMA = """
+time        = {kind = "bounded", lower = 1, upper = 2000, unit = "hours"}
+status      = {kind = "event"}
+voltage     = {kind = "bounded", lower = 200, upper = 350, unit = "V"}
+"""
+FORMULA = "Surv(time, status) ~ voltage"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drives.toml").write_text(SCHEMA)
+    data = dps.datasets.load("capacitor").data
+    data.to_csv("drives.csv", index=False)
+    data.to_parquet("drives.parquet")
+    pd.DataFrame({"unit": ["a", "b"], "voltage": [200, 350]}).to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def fit(data: str = "drives.csv", **changed: str) -> list[str]:
+    options = {"schema": "drives.toml", "budget": "approx(1, 1e-6)", "out": "drives.fit.json"} | changed
+    formula = options.pop("formula", FORMULA)
+    return ["fit", formula, data, *(part for name, value in options.items() for part in (f"--{name}", value))]
+
+
+@pytest.mark.parametrize("command", [[], ["fit"], ["show"], ["predict"], ["schema"], ["demo"]])
+def test_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--help"])
+    assert stop.value.code == 0
+    printed = capsys.readouterr().out
+    assert "usage: dpstats" in printed
+    assert max(map(len, printed.splitlines())) <= 120
+
+
+def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    printed = capsys.readouterr().out
+    steps = ["dpstats schema check", "dpstats fit", "dpstats show", "dpstats predict", "dpstats demo"]
+    assert [printed.find(step) for step in steps] == sorted(printed.find(step) for step in steps)
+    assert all(step in printed for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "required: COMMAND"),
+        (["fti"], "invalid choice"),
+        (["fit", "y ~ x"], "required: data, --schema, --budget, --out"),
+        (fit(budget="approx(1)"), "cannot read the budget 'approx(1)'"),
+        (fit(budget="pure(1)"), "pure"),
+        (fit(budget="approx(-1, 1e-6)"), "epsilon must be positive"),
+        (fit(schema="no.toml"), "no.toml cannot be opened"),
+        (fit("no.csv"), "no file no.csv"),
+        (fit(formula="Surv(time, status) ~ volts"), "volts"),
+        (fit(formula="Surv(time, status) ~ ("), "formula"),
+        (fit(dist="weibul"), "invalid choice: 'weibul'"),
+        (fit(out="new.csv"), "new.csv exists"),
+        (fit(out="nowhere/drives.fit.json"), "nowhere/drives.fit.json"),
+        (["show", "no.fit.json"], "no.fit.json"),
+        (["show", "new.csv"], "new.csv"),
+        (["schema", "check", "no.toml"], "no.toml cannot be opened"),
+        (["schema", "check", "drives.toml", "new.csv"], "no column time, status"),
+        (["schema", "check", "drives.toml", "no.csv"], "no.csv"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line(
+    arguments: list[str], says: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.stat().st_size for path in folder.iterdir()}
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = int(str(stop.code))
+    output = capsys.readouterr()
+    assert code == 2
+    assert says in output.err
+    assert output.err.startswith("dpstats") and output.err.count("\n") == 1
+    assert output.out == ""
+    assert before == {path.name: path.stat().st_size for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])
+def test_schema_check_prints_the_schema_and_compares_names(
+    data: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schema", "check", "drives.toml", data]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(repr(dps.Schema.load("drives.toml")))
+    assert "Not declared, so not usable in a formula: temperature" in printed
+
+
+def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["schema", "check", "drives.toml", "drives.csv"])
+    ordinary = capsys.readouterr()
+    header = Path("drives.csv").read_text().splitlines()[0]
+    Path("drives.csv").write_text(header + "\nten,\"x\ny\",,,,,,\n1e999,nan,\n")
+    main(["schema", "check", "drives.toml", "drives.csv"])
+    assert capsys.readouterr() == ordinary
+
+
+@pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])
+def test_fit_show_and_predict_give_what_python_gives(
+    data: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(data, dist="loglogistic")) == 0
+        expected = dps.survreg(FORMULA, data, dps.Schema.load("drives.toml"), dist="loglogistic").fit(
+            dps.approx(1, 1e-6)
+        )
+    assert capsys.readouterr().out == f"{expected.summary()}\n"
+
+    assert main(["show", "drives.fit.json"]) == 0
+    assert capsys.readouterr().out == f"{expected.summary()}\n"
+
+    predict = ["predict", "drives.fit.json", "new.csv"]
+    assert main([*predict, "--type", "quantile", "--p", "0.1", "--out", "pred.csv"]) == 0
+    predicted = pd.read_csv("pred.csv")
+    assert list(predicted) == ["unit", "voltage", "quantile", "conf_low", "conf_high"]
+    quantiles = expected.predict(pd.read_csv("new.csv"), type="quantile", p=0.1)
+    assert predicted["quantile"].to_numpy() == pytest.approx(quantiles.to_numpy(), rel=1e-12)
+    assert (predicted["conf_low"] < predicted["quantile"]).all()
+    assert (predicted["quantile"] < predicted["conf_high"]).all()
+
+    assert main([*predict, "--type", "response"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,response,conf_low,conf_high"
+    assert main([*predict, "--type", "lp"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,lp"
+    assert main(predict) == 2
+    assert "needs --p" in capsys.readouterr().err
+    assert main([*predict, "--type", "hazrd"]) == 2
+    assert "type must be one of" in capsys.readouterr().err
+
+
+def test_values_of_new_data_outside_the_bounds_are_noted_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+    Path("new.csv").write_text("voltage\n200\n1000\n")
+    capsys.readouterr()
+    assert main(["predict", "drives.fit.json", "new.csv", "--type", "response"]) == 0
+    noted = capsys.readouterr().err
+    assert noted.startswith("dpstats: note: 1 value") and noted.count("\n") == 1
+
+
+def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+        kept = Path("drives.fit.json").read_bytes()
+        assert main(fit()) == 2
+    assert Path("drives.fit.json").read_bytes() == kept
+    assert "paid for" in capsys.readouterr().err
+
+
+def test_demo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--out", "demo.fit.json"]) == 0
+    printed = capsys.readouterr().out
+    assert "epsilon = 1, delta = 1e-06" in printed
+    assert "B10 life" in printed and "What to try next" in printed
+    assert dps.load("demo.fit.json").formula == "Surv(time, status) ~ temp + rsc + rer + psc"
+    assert str(dps.load("demo.fit.json").summary()) in printed
+
+
+def test_the_installed_command_is_this_module() -> None:
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="dpstats")
+    assert script.load() is sys.modules["dpstats.cli"].main
