@@ -142,7 +142,8 @@ def _multiply(product: Sequence[Atom], values: Mapping[tuple[str, int], Array],
             np.multiply(out, np.take(atom.table, codes[atom.factor], mode="clip"), out=out)
 
 
-def _write(atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array) -> None:
+def _write(atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array],
+           out: Array) -> None:
     if atom.table is None:
         out[:] = values[atom.factor, atom.index]
     else:  # a missing level (-1) takes the first row of the table; its row is switched off

@@ -104,13 +104,15 @@ def bounds_of(expression: Expression, schema: Schema) -> tuple[float, float]:
     The grid shrinks the overestimate that arises where a variable occurs twice, as in ``z - z**2``.
     """
     with np.errstate(all="ignore"):
-        lower, upper = expression.interval(_boxes(sorted(expression.variables), schema))
+        lower, upper = expression.interval(_boxes(expression.variables, schema))
     return float(np.min(lower)), float(np.max(upper))
 
 
-def _boxes(names: Iterable[str], schema: Schema) -> dict[str, Interval]:
-    names = list(names)
-    pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(_BOXES ** (1 / max(1, len(names))) + 1e-9))
+def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
+    names = sorted(variables)
+    if not names:
+        return {}
+    pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(_BOXES ** (1 / len(names)) + 1e-9))
     sides = [_sides(schema, name, pieces) for name in names]
     grid = np.indices([len(lower) for lower, _ in sides]).reshape(len(names), -1)
     return {name: (lower[cell], upper[cell])

@@ -12,13 +12,13 @@ from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, Sp
 from dpstats.formula.grammar import CONTRASTS
 from dpstats.formula.literals import Arguments, increasing, number, truth, whole
 from dpstats.formula.reader import (
-    finite_bounds,
     function_name,
     is_comparison,
     parse,
     read_expression,
     read_number,
     require_declared,
+    usable_bounds,
     variable_name,
 )
 from dpstats.schema import Event, Flag, Levels, Schema, level_text
@@ -52,7 +52,7 @@ def read_factor(code: str, schema: Schema) -> Factor:
     expression = read_expression(tree, schema)
     if is_comparison(expression):
         return CategoricalFactor(code, (False, True), expression=expression)
-    return NumericFactor(code, expression, (finite_bounds(expression, schema),))
+    return NumericFactor(code, expression, (usable_bounds(expression, schema),))
 
 
 def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
@@ -109,7 +109,7 @@ def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
     given = Arguments(tree, "x", "breaks")
     expression = read_number(given.tree("x"), schema)
     breaks = increasing(given.tree("breaks"), "the breaks of cut()")
-    lower, upper = finite_bounds(expression, schema)
+    lower, upper = usable_bounds(expression, schema)
     if not breaks or breaks[0] <= lower or breaks[-1] >= upper:
         raise FormulaError(f"{code!r} needs breaks between the public bounds [{lower:g}, {upper:g}] "
                            f"of {expression.text}")
@@ -123,7 +123,7 @@ def _spline(tree: ast.Call, code: str, schema: Schema) -> SplineFactor:
     """``bs()`` with patsy's arguments; boundary knots are public bounds, and ``df`` spaces knots equally."""
     given = Arguments(tree, "x", "df", "knots", "degree", "include_intercept", "lower_bound", "upper_bound")
     expression = read_number(given.tree("x"), schema)
-    lower, upper = finite_bounds(expression, schema)
+    lower, upper = usable_bounds(expression, schema)
     lower = number(given.tree("lower_bound")) if "lower_bound" in given else lower
     upper = number(given.tree("upper_bound")) if "upper_bound" in given else upper
     if lower >= upper:

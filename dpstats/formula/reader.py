@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import math
 from collections.abc import Iterable
 
 from dpstats.errors import FormulaError
@@ -15,6 +14,7 @@ from dpstats.schema import Levels, Schema
 
 ALLOWED = ("numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
            f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}")
+LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
 
 
 def parse(code: str) -> ast.expr:
@@ -213,9 +213,10 @@ def _why_not(name: str) -> str:
     return f"calls an unknown function{f' (did you mean {close[0]}?)' if close else ''}"
 
 
-def finite_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:
-    """Bounds of an expression whose width is finite too, so that it can be scaled."""
+def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:
+    """Bounds of an expression that becomes a column, which must leave room for sums of squares."""
     lower, upper = bounds_of(expression, schema)
-    if not math.isfinite(upper - lower):
-        raise FormulaError(f"{expression.text!r} has bounds too wide for floating-point numbers; narrow them")
+    if max(-lower, upper) > LARGEST:
+        raise FormulaError(f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too wide for sums of "
+                           "squares; narrow the bounds in the schema")
     return lower, upper

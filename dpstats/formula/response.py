@@ -13,13 +13,13 @@ from dpstats.formula.expressions import Expression
 from dpstats.formula.functions import Array
 from dpstats.formula.literals import Arguments
 from dpstats.formula.reader import (
-    finite_bounds,
     function_name,
     is_comparison,
     parse,
     read_expression,
     read_number,
     require_declared,
+    usable_bounds,
     variable_name,
 )
 from dpstats.schema import Event, Flag, Schema
@@ -90,7 +90,7 @@ def read_response(code: str, schema: Schema) -> Response:
     if is_comparison(expression) or not expression.variables:
         raise FormulaError(f"the response {code!r} must be a number that depends on a variable; "
                            "for yes or no declare a flag()")
-    return NumericResponse(code, finite_bounds(expression, schema), expression)
+    return NumericResponse(code, usable_bounds(expression, schema), expression)
 
 
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
@@ -113,5 +113,5 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     if not isinstance(schema[name], Event | Flag):
         raise FormulaError(f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
                            f"{name}=event(failed=..., censored=...)")
-    return SurvResponse(code, finite_bounds(time, schema), time, name, 1.0 if word == "event" else 0.0)
+    return SurvResponse(code, usable_bounds(time, schema), time, name, 1.0 if word == "event" else 0.0)
 
