@@ -1,5 +1,21 @@
 """Differentially private regression with R's formulas and tables."""
 
+from dpstats import datasets
 from dpstats._version import __version__
+from dpstats.budget import approx, gdp, parse_budget, pure, zcdp
+from dpstats.errors import (
+    BudgetError,
+    DataError,
+    FormulaError,
+    NotReleased,
+    SchemaError,
+    SpecificationError,
+)
+from dpstats.results import Fit, load
+from dpstats.schema import Schema, bounded, count, event, flag, levels
 
-__all__ = ["__version__"]
+__all__ = [
+    "BudgetError", "DataError", "Fit", "FormulaError", "NotReleased", "Schema", "SchemaError",
+    "SpecificationError", "__version__", "approx", "bounded", "count", "datasets", "event", "flag", "gdp",
+    "levels", "load", "parse_budget", "pure", "zcdp",
+]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -24,8 +25,8 @@ from dpstats.schema import Schema
 MODELS = {"survreg": survreg}
 DEMO = "Surv(time, status) ~ temp + rsc + rer + psc"
 DEMO_DRIVES = {
-    "a drive at 25 C without warnings": {"temp": 25, "rsc": 0, "rer": 0, "psc": 0},
-    "the same with reallocated sectors": {"temp": 25, "rsc": 1, "rer": 0, "psc": 0},
+    "at 25 C without warnings": {"temp": 25, "rsc": 0, "rer": 0, "psc": 0},
+    "at 25 C with reallocated sectors": {"temp": 25, "rsc": 1, "rer": 0, "psc": 0},
 }
 
 ABOUT = """\
@@ -65,12 +66,11 @@ example:
 adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
 --p is the failed fraction. Predictions are computed from the released numbers and cost nothing."""
 
-NEXT = """\
+NEXT = """
 What to try next
-  dpstats show {path}                      this table again; it costs nothing
-  dpstats fit --help                       the same with your own data
-  python -c "from dpstats import datasets; print(datasets.load('hdfail').schema)"
-                                           what was public about each variable"""
+  {:34} {}
+  dpstats fit --help                 the same with your own data
+  dpstats schema check drives.toml   your own schema, before any budget is spent"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -219,34 +219,38 @@ def predicted(fit: Fit, new: pd.DataFrame, kind: str, p: float | None) -> dict[s
 
 def run_schema(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
-    print(schema)
-    if options.data is None:
-        return
-    present = column_names(options.data)
+    present = column_names(options.data) if options.data else list(schema)
     missing = [name for name in schema if name not in present]
     if missing:
         raise DataError(
             f"{options.data} has no column {', '.join(missing)}; its columns are {', '.join(present)}"
         )
+    print(schema)
+    if options.data:
+        print(f"\n{options.data} has every declared column. No value was read.")
     unused = [name for name in present if name not in schema]
-    print(f"\n{options.data} has every declared column. No value was read.")
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 
 
 def run_demo(options: argparse.Namespace) -> None:
     drives = datasets.load("hdfail")
-    print(f"{drives.description}\nSource: {drives.source}\n")
+    print(textwrap.fill(f"{drives.description} Source: {drives.source}.", 79), end="\n\n")
     model = survreg(DEMO, drives.data, drives.schema, dist="weibull")
     with reserved(options.out) if options.out else nullcontext():
         fit = model.fit(approx(epsilon=1, delta=1e-6))
         if options.out:
             fit.save(options.out)
     print(fit.summary())
+    print("\nB10 life, by which a tenth has failed, in days of power-on time")
     for words, new in DEMO_DRIVES.items():
-        days = float(fit.predict(new, type="quantile", p=0.1)[0])
-        print(f"B10 life of {words}: a tenth fails within {days:,.0f} days of power-on time")
-    print("\n" + NEXT.format(path=options.out or "FIT"))
+        columns = predicted(fit, pd.DataFrame([new]), "quantile", 0.1)
+        days, low, high = (float(column[0]) for column in columns.values())
+        print(f"  {words:36}{days:8,.0f}  [{low:,.0f}, {high:,.0f}]")
+    first = ("dpstats demo --out demo.fit.json", "keep the fit in a file")
+    if options.out:
+        first = (f"dpstats show {options.out}", "this table again, at no cost")
+    print(NEXT.format(*first))
 
 
 def read_public(path: Path) -> pd.DataFrame:

@@ -154,7 +154,7 @@ def test_values_of_new_data_outside_the_bounds_are_noted_once(
     capsys.readouterr()
     assert main(["predict", "drives.fit.json", "new.csv", "--type", "response"]) == 0
     noted = capsys.readouterr().err
-    assert noted.startswith("dpstats: note: 1 value") and noted.count("\n") == 1
+    assert noted.startswith("dpstats: note: 1 row") and noted.count("\n") == 1
 
 
 def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

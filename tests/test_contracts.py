@@ -32,7 +32,8 @@ def contracts(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "dpstats", tmp_path / "dpstats", ignore=shutil.ignore_patterns("data", "__pycache__"))
+    ignored = shutil.ignore_patterns("data", "__pycache__")
+    shutil.copytree(ROOT / "dpstats", tmp_path / "dpstats", ignore=ignored)
     shutil.copy(ROOT / ".importlinter", tmp_path)
     return tmp_path
 

@@ -64,6 +64,7 @@ fan <- censor_at(read("fan.csv"), "hours", "failed", 1, 20000)
 bearingcage <- censor_at(read("bearingcage.csv"), "hours", "failed", 1, 5000)
 
 # One line a model: data set, time, event, right-hand side in R, and as dpstats writes it where that differs.
+# Categories come first, as in patsy, so that the coefficients are in the order of dpstats.
 same <- function(data, time, event, rhs, formula = rhs) {
   list(data = data, time = time, event = event, rhs = rhs, formula = formula)
 }
@@ -73,13 +74,13 @@ models <- list(
   engines_3 = same("cmapss_engines", "observed_cycles", "failed", "m15_s4 + m15_s11 + m15_s20"),
   engines_6 = same("cmapss_engines", "observed_cycles", "failed",
                    "m15_s3 + m15_s4 + m15_s7 + m15_s11 + m15_s15 + m15_s20"),
-  rotterdam_8 = same("rotterdam", "dtime", "death", "age + meno + size + grade + nodes + hormon + chemo"),
+  rotterdam_8 = same("rotterdam", "dtime", "death", "size + age + meno + grade + nodes + hormon + chemo"),
   rotterdam_10 = same("rotterdam", "dtime", "death",
-                      "age + meno + size + grade + nodes + pgr + er + hormon + chemo"),
-  rotterdam_log = same("rotterdam", "dtime", "death", "age + size + log1p(nodes) + log1p(pgr) + hormon",
-                       "age + size + np.log1p(nodes) + np.log1p(pgr) + hormon"),
+                      "size + age + meno + grade + nodes + pgr + er + hormon + chemo"),
+  rotterdam_log = same("rotterdam", "dtime", "death", "size + age + log1p(nodes) + log1p(pgr) + hormon",
+                       "size + age + np.log1p(nodes) + np.log1p(pgr) + hormon"),
   lung = same("lung", "time", "status", "age + sex + ph_ecog"),
-  veteran = same("veteran", "time", "status", "trt + celltype + karno + diagtime + age + prior"),
+  veteran = same("veteran", "time", "status", "celltype + trt + karno + diagtime + age + prior"),
   capacitor = same("capacitor", "time", "status", "voltage + temperature"),
   genfan = same("genfan", "hours", "status", "1"),
   imotor = same("imotor", "time", "status", "temp"),
@@ -132,6 +133,11 @@ check_pair <- function(a, b, model) {
 number <- function(x) sprintf("%.17g", x)
 array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
 quoted <- function(x) paste0('"', x, '"')
+patsy_names <- function(x) {
+  x <- sub("^\\(Intercept\\)$", "Intercept", x)
+  x <- sub("^(size|celltype)(.+)$", "\\1[T.\\2]", x)
+  sub("/", " / ", sub("log1p", "np.log1p", x))
+}
 record <- function(name, dist) {
   model <- models[[name]]
   f <- fit(model, dist)
@@ -141,7 +147,7 @@ record <- function(name, dist) {
     sprintf('    "model": "%s", "dist": "%s", "data": "%s"', name, dist, model$data),
     sprintf('    "formula": "Surv(%s, %s) ~ %s"', model$time, model$event, model$formula),
     sprintf('    "rows": %d, "used": %d, "events": %d', nrow(frames[[model$data]]), nrow(f$y), sum(f$y[, 2] == 1)),
-    sprintf('    "names": %s', array(quoted(c(names(coef(f)), "Log(scale)")))),
+    sprintf('    "names": %s', array(quoted(c(patsy_names(names(coef(f))), "Log(scale)")))),
     sprintf('    "params": %s', array(number(polish(f, dist)))),
     sprintf('    "loglik": %s', number(f$loglik[2])),
     sprintf('    "cov": [\n%s\n    ]', paste(rows, collapse = ",\n")),
