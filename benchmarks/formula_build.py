@@ -1,8 +1,8 @@
 """The cost of a design matrix: 1e6 rows of 10 numeric and 2 text columns, against patsy in the same run.
 
 Goal (spec/formula.md 4.2): at most 1/5 of patsy's CPU time, and at most 1.5 times the memory of the finished
-matrix. Both sides make the same 24 columns from the same frame, in alternation; each measurement is a process of
-its own, so that peaks of memory do not mix. Run it with
+matrix. Both sides make the same 24 columns from the same frame, in alternation; each measurement is a process
+of its own, so that peaks of memory do not mix. Run it with
 
     OMP_NUM_THREADS=1 python benchmarks/formula_build.py | tee benchmarks/results/formula_build.txt
 """
@@ -71,24 +71,27 @@ def status(field: str) -> int:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
 
+def output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def main() -> None:
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    commit = output("git", "rev-parse", "--short", "HEAD")
     print("command: OMP_NUM_THREADS=1 python benchmarks/formula_build.py")
-    print(f"commit {commit}, numpy {np.__version__}, pandas {pd.__version__}, patsy {patsy.__version__}, n = {N}")
-    print(f"median of {ROUNDS} alternating rounds; memory is the peak above the input, over the size of the matrix")
+    print(f"commit {commit}, numpy {np.__version__}, pandas {pd.__version__}, patsy {patsy.__version__}")
+    print(f"{N} rows, median of {ROUNDS} alternating rounds; memory: peak above the input / matrix")
     for kind in ("object", "str"):
         seen: dict[str, list[list[float]]] = {"dpstats": [], "patsy": []}
         for _ in range(ROUNDS):
             for engine, results in seen.items():
-                run = subprocess.run([sys.executable, __file__, engine, kind], capture_output=True, text=True,
-                                     check=True)
-                results.append([float(word) for word in run.stdout.split()])
+                words = output(sys.executable, __file__, engine, kind).split()
+                results.append([float(word) for word in words])
         assert np.allclose(seen["dpstats"][0][2:], seen["patsy"][0][2:])
         ratios = [ours[0] / theirs[0] for ours, theirs in zip(seen["dpstats"], seen["patsy"], strict=True)]
         for engine, results in seen.items():
             seconds, memory = (statistics.median(result[i] for result in results) for i in (0, 1))
             print(f"{kind:>6} text, {engine:>7}: {seconds:6.2f} s CPU, memory {memory:.2f}")
-        print(f"{kind:>6} text, dpstats/patsy: {statistics.median(ratios):.3f} (goal 0.200; memory goal 1.50)")
+        print(f"{kind:>6} text, dpstats/patsy: {statistics.median(ratios):.3f} (goals 0.200 and 1.50)")
 
 
 if __name__ == "__main__":

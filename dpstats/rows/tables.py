@@ -133,12 +133,11 @@ def _read_csv(path: Path, schema: Schema, names: Sequence[str]) -> pd.DataFrame:
     _require(names, present)
     try:
         frame = pd.read_csv(path, usecols=list(names), dtype=dict.fromkeys(texts, "str"), na_values=missing,
-                            keep_default_na=False, low_memory=False, float_precision="round_trip",
-                            encoding_errors="replace")
+                            keep_default_na=False, low_memory=False, encoding_errors="replace")
     except Exception:
         frame = None
     if frame is None:
-        raise DataError(f"{path} cannot be read as a CSV file: are its lines of equal length?")
+        raise DataError(f"{path} cannot be read as a CSV file: are its quotation marks closed?")
     return frame
 
 

@@ -23,8 +23,9 @@ def _number(low: float, high: float) -> st.SearchStrategy[str]:
 def _grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     unary = st.sampled_from((
         "np.log(np.abs({}) + 0.5)", "np.log(1 + ({}) ** 2)", "np.exp(-(({}) / 50) ** 2)",
-        "np.sqrt(np.abs({}))", "np.sin({})", "np.cos({})", "np.tanh({})", "np.arctan({})", "np.arcsinh({})", "np.abs({})", "-({})",
-        "np.floor({})", "np.ceil({})", "np.sign({})", "np.cbrt({})", "1 / (1 + ({}) ** 2)", "({}) ** 3",
+        "np.sqrt(np.abs({}))", "np.sin({})", "np.cos({})", "np.tanh({})", "np.arctan({})",
+        "np.arcsinh({})", "np.abs({})", "-({})", "np.floor({})", "np.ceil({})", "np.sign({})",
+        "np.cbrt({})", "1 / (1 + ({}) ** 2)", "({}) ** 3",
         "np.log(({}))", "np.sqrt({})", "1 / ({})", "({}) ** -2", "({}) ** 0.5", "np.exp({})", "np.expm1({})",
         "np.log1p({})", "np.log2(2 + np.abs({}))", "np.log10(({}) + 3)", "np.minimum({}, 3)",
         "2 * (({}) > 0.5)", "np.maximum({}, -0.5)", "np.clip({}, -1, 2)",
@@ -89,7 +90,8 @@ def inside(n: int, seed: int) -> pd.DataFrame:
 
 _WILD: tuple[Any, ...] = (
     np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0, -1, 1, 2, True, None, "", " ", "a", "b", "zzz", "1",
-    "NaN", "1e400", pd.NA, pd.Timestamp("2020-01-01"), 10**400, 1j, (1, 2), [3], {}, b"a", np.float32(0.3), -0.0,
+    "NaN", "1e400", pd.NA, pd.Timestamp("2020-01-01"), 10**400, 1j, (1, 2), [3], {}, b"a",
+    np.float32(0.3), -0.0,
 )  # fmt: skip
 
 

@@ -1,0 +1,161 @@
+"""Tables of any make become the same blocks; a table that lacks a column says so; no value says anything."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpstats.errors import DataError
+from dpstats.rows import open_rows
+from dpstats.schema import Schema, bounded, count, event, flag, levels
+
+SCHEMA = Schema(x=bounded(-1, 1), k=count(9), g=levels("a", "b", other=True), r=levels("1", "2", "10"),
+                e=event(failed="dead", censored="alive"), f=flag())  # fmt: skip
+NAMES = list(SCHEMA)
+FRAME = pd.DataFrame({
+    "unused": range(6), "x": [0.5, np.nan, -3.0, np.inf, 0.25, 0.1], "k": [1, 2, 3, 4, 5, 6],
+    "g": ["a", "b", "zzz", None, "", "a"], "r": [1, 2, 10, 3, 1, 2],
+    "e": ["dead", "alive", "gone", None, "alive", "dead"], "f": [True, False, True, True, False, False],
+})  # fmt: skip
+EXPECTED = {
+    "x": [0.5, np.nan, -3.0, np.inf, 0.25, 0.1], "k": [1.0, 2, 3, 4, 5, 6], "g": [0, 1, 2, -1, -1, 0],
+    "r": [0, 1, 2, -1, 0, 1], "e": [1, 0, np.nan, np.nan, 0, 1], "f": [1.0, 0, 1, 1, 0, 0],
+}  # fmt: skip
+
+
+def assert_column(table, name, expected):
+    got = next(open_rows(table, SCHEMA, [name]).blocks())[name]
+    np.testing.assert_array_equal(got, expected)
+
+
+def _written(path, name, content):
+    (path / name).write_text(content)
+    return path / name
+
+
+def _csv(path):
+    FRAME.to_csv(path / "d.csv", index=False)
+    return str(path / "d.csv")
+
+
+def _zipped(path):
+    FRAME.to_csv(path / "d.csv.gz", index=False)
+    return path / "d.csv.gz"
+
+
+def _parquet(path):
+    FRAME.to_parquet(path / "d.parquet")
+    return path / "d.parquet"
+
+
+class _Arrow:
+    """What a table of another library looks like."""
+
+    column_names = list(FRAME)
+
+    def select(self, names):
+        self.selected = names
+        return self
+
+    def to_pandas(self):
+        return FRAME[self.selected]
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: FRAME,
+    lambda path: FRAME.astype({"g": "object", "e": "object", "f": "object", "r": "object", "k": "object"}),
+    lambda path: FRAME.astype({"g": "category", "r": "category", "e": "category", "x": "category"}),
+    lambda path: FRAME.astype({"x": "Float64", "k": "Int8", "r": "Int64", "f": "boolean"}),
+    lambda path: FRAME.astype({"x": "str", "k": "str", "r": "str", "f": "str"}),
+    lambda path: FRAME.set_index("unused").iloc[::-1].iloc[::-1],
+    lambda path: {name: FRAME[name].tolist() for name in NAMES},
+    lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"g": FRAME["g"].array},
+    lambda path: FRAME.to_dict("series"),
+    lambda path: _Arrow(), _csv, _zipped, _parquet,
+])  # fmt: skip
+def test_every_kind_of_table_gives_the_same_blocks(make, tmp_path):
+    rows = open_rows(make(tmp_path), SCHEMA, NAMES)
+    assert rows.n == 6
+    for size in (8192, 4, 1):
+        blocks = list(rows.blocks(size))
+        assert [len(block["x"]) for block in blocks] == {8192: [6], 4: [4, 2], 1: [1] * 6}[size]
+        for name, expected in EXPECTED.items():
+            got = np.concatenate([block[name] for block in blocks])
+            assert got.dtype == (np.int16 if SCHEMA[name].kind == "levels" else np.float64)
+            np.testing.assert_array_equal(got, expected, err_msg=name)
+
+
+def test_floats_are_not_copied():
+    values = np.arange(20_000.0)
+    rows = open_rows({"x": values}, SCHEMA, ["x"])
+    assert all(np.shares_memory(block["x"], values) for block in rows.blocks())
+
+
+def test_texts_are_coded_once_and_other_columns_are_not_read():
+    class Untouchable(dict):
+        def __getitem__(self, name):
+            assert name in ("x", "g")
+            return super().__getitem__(name)
+
+    rows = open_rows(Untouchable({name: FRAME[name] for name in FRAME}), SCHEMA, ["x", "g"])
+    first, second = next(rows.blocks()), next(rows.blocks())
+    assert set(first) == {"x", "g"} and np.shares_memory(first["g"], second["g"])
+    assert repr(rows) == "Rows(n=6, variables=['x', 'g'])"
+
+
+@pytest.mark.parametrize("code, others", [
+    (1, ["1", "1.0", 1.0, True, "TRUE", "true", np.int8(1), np.bool_(True)]),
+    (0, ["0", "0.0", -0.0, False, "FALSE", "false", np.float32(0)]),
+    (np.nan, [2, "2", "yes", None, np.nan, "", [1], {}, pd.NaT, 1j, b"1"]),
+])  # fmt: skip
+def test_codes_of_yes_and_no(code, others):
+    for value in others:
+        cells = np.empty(2, dtype=object)
+        cells[:] = [value, 7]
+        assert_column({"f": cells}, "f", [code, np.nan])
+        assert_column({"f": pd.Series([value] * 2)}, "f", [code] * 2)
+
+
+def test_numbers_are_read_from_texts_one_by_one():
+    cells = [" 1.5 ", "1e3", "-inf", "x", None, True, np.float32(0.5), 10**400, [1], "", pd.NA, 2**70]
+    expected = [1.5, 1000, -np.inf, np.nan, np.nan, 1, 0.5, np.nan, np.nan, np.nan, np.nan, 2.0**70]
+    for keep in (range(12), (0, 1, 2, 6)):
+        assert_column({"x": [cells[i] for i in keep]}, "x", [expected[i] for i in keep])
+
+
+def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
+    path = _written(tmp_path, "d.csv", "g,h\nNA,NA\nb,b\n,\nnull,null\n")
+    schema = Schema(g=levels("NA", "b"), h=levels("b", other=True))
+    block = next(open_rows(path, schema, ["g", "h"]).blocks())
+    assert block["g"].tolist() == [0, 1, -1, -1] and block["h"].tolist() == [-1, 0, -1, -1]
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda path: FRAME.drop(columns="x"), "no column 'x'; their columns are 'unused', 'k'.*Rename"),
+    (lambda path: {"k": [1]}, "no column 'x', 'g'"),
+    (lambda path: _csv(path).replace("d.csv", "e.csv"), "there is no file"),
+    (lambda path: path / "d.txt", "there is no file"),
+    (lambda path: _written(path, "d.csv", "k,g\n1,a\n"), "no column 'x'"),
+    (lambda path: _written(path, "d.parquet", "junk"), "as a Parquet file"),
+    (lambda path: _written(path, "d.csv", "x,k,g\n1,2\n\"1,2,3,4,5\n"), "as a CSV file"),
+    (lambda path: _written(path, "d.csv", ""), "as a CSV file with a header"),
+    (lambda path: _written(path, "d.xls", "x"), "end in .csv or .parquet"),
+    (lambda path: 3, "a frame, a dict of arrays or the path"),
+    (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
+    (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
+    (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
+    (lambda path: {"x": 1.0, "k": [1], "g": ["a"]}, "'x' must be an array or a list"),
+])  # fmt: skip
+def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
+    with pytest.raises(DataError, match=words) as caught:
+        open_rows(make(tmp_path), SCHEMA, ["x", "k", "g"])
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+def test_an_error_keeps_no_rows_alive(tmp_path):
+    path = _written(tmp_path, "d.csv", "x,k\n" + "1,2\n" * 1201 + '"1,2\n')
+    with pytest.raises(DataError) as caught:
+        open_rows(path, SCHEMA, ["x", "k"])
+    link = caught.value.__traceback__.tb_next
+    while link is not None:
+        assert not any(isinstance(value, pd.DataFrame) for value in link.tb_frame.f_locals.values())
+        link = link.tb_next
