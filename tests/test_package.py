@@ -13,9 +13,9 @@ def test_installed_version_is_the_packages_own() -> None:
 
 def test_import_prints_nothing_and_leaves_numpy_options_alone() -> None:
     code = (
-        "import numpy, warnings; before = (numpy.geterr(), numpy.get_printoptions(), list(warnings.filters));"
-        "import dpstats;"
-        "assert before == (numpy.geterr(), numpy.get_printoptions(), list(warnings.filters))"
+        "import numpy, pandas, patsy, scipy.stats, warnings;"
+        "state = lambda: (numpy.geterr(), numpy.get_printoptions(), list(warnings.filters));"
+        "before = state(); import dpstats; assert before == state()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
