@@ -30,10 +30,10 @@ class Family:
         P(W <= z) and P(W > z).
     quantile : callable
         Inverse of ``cdf``; p is the failed fraction.
-    hazard, log_hazard_slope : callable
-        The hazard of W at z, and the derivative of its logarithm.
-    cumulative_hazard : callable
-        -log P(W > z), without cancellation for small hazards.
+    log_hazard, log_hazard_slope : callable
+        Logarithm of the hazard of W at z, and its derivative.
+    log_cumulative_hazard : callable
+        log(-log P(W > z)), which neither overflows nor cancels.
     mean : float
         E[W].
     mean_factor, log_mean_factor_slope : callable
@@ -48,13 +48,17 @@ class Family:
     cdf: Function
     sf: Function
     quantile: Function
-    hazard: Function
+    log_hazard: Function
     log_hazard_slope: Function
-    cumulative_hazard: Function
+    log_cumulative_hazard: Function
     mean: float
     mean_factor: Function
     log_mean_factor_slope: Function
     interval_scale: str
+
+    def hazard(self, z: ArrayLike) -> np.ndarray:
+        """Return the hazard of W at z."""
+        return np.exp(self.log_hazard(z))
 
 
 def _logistic_mean_factor(sigma: ArrayLike) -> np.ndarray:
@@ -70,15 +74,21 @@ def _logistic_mean_slope(sigma: ArrayLike) -> np.ndarray:
     return np.where(s < 1, special.digamma(1 + inside) - special.digamma(1 - inside), np.nan)
 
 
+def _log_softplus(z: ArrayLike) -> np.ndarray:
+    """log(log(1 + e^z)), which is z itself where e^z is below the rounding of 1."""
+    s = np.asarray(z, dtype=float)
+    return np.where(s < -37, s, np.log(np.logaddexp(0, np.maximum(s, -37))))
+
+
 SEV = Family(
     name="sev",
     title="SEV",
     cdf=lambda z: -np.expm1(-np.exp(z)),
     sf=lambda z: np.exp(-np.exp(z)),
     quantile=lambda p: np.log(-np.log1p(-np.asarray(p, dtype=float))),
-    hazard=lambda z: np.exp(z),
+    log_hazard=lambda z: np.asarray(z, dtype=float),
     log_hazard_slope=lambda z: np.ones_like(np.asarray(z, dtype=float)),
-    cumulative_hazard=lambda z: np.exp(z),
+    log_cumulative_hazard=lambda z: np.asarray(z, dtype=float),
     mean=-float(np.euler_gamma),
     mean_factor=lambda sigma: special.gamma(1 + np.asarray(sigma, dtype=float)),
     log_mean_factor_slope=lambda sigma: special.digamma(1 + np.asarray(sigma, dtype=float)),
@@ -91,9 +101,9 @@ LOGISTIC = Family(
     cdf=lambda z: special.expit(np.asarray(z, dtype=float)),
     sf=lambda z: special.expit(-np.asarray(z, dtype=float)),
     quantile=lambda p: special.logit(np.asarray(p, dtype=float)),
-    hazard=lambda z: special.expit(np.asarray(z, dtype=float)),
+    log_hazard=lambda z: special.log_expit(np.asarray(z, dtype=float)),
     log_hazard_slope=lambda z: special.expit(-np.asarray(z, dtype=float)),
-    cumulative_hazard=lambda z: np.logaddexp(0, z),
+    log_cumulative_hazard=_log_softplus,
     mean=0.0,
     mean_factor=_logistic_mean_factor,
     log_mean_factor_slope=_logistic_mean_slope,

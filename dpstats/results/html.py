@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from dpstats.results.table import Document, Pair, Table
 
 LEFT = ' style="text-align:left"'
-RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+LABEL = ' style="text-align:left;font-weight:normal"'
+RIGHT = ' style="text-align:right;padding-left:1em;white-space:nowrap"'
 
 
 def document(doc: Document) -> str:
@@ -40,7 +41,7 @@ def _table(table: Table) -> list[str]:
     lines = ["<table>"]
     if table.title:
         caption = f"{table.title} ({table.aside})" if table.aside else table.title
-        lines.append(f"<caption{LEFT}>{escape(caption)}</caption>")
+        lines.append(f'<caption style="caption-side:top;text-align:left">{escape(caption)}</caption>')
     sides = [LEFT if column.align == "l" else RIGHT for column in table.columns]
     if any(column.head for column in table.columns):
         heads = "".join(
@@ -61,7 +62,7 @@ def _row(row: tuple[str, ...], labels: int, sides: list[str]) -> str:
     cells = []
     for position, cell in enumerate(row):
         if position < labels:
-            cells.append(f'<th scope="row"{LEFT}>{escape(cell)}</th>')
+            cells.append(f'<th scope="row"{LABEL}>{escape(cell)}</th>')
         elif position == len(row) - 1 and len(row) < len(sides):
             cells.append(f'<td colspan="{len(sides) - position}"{LEFT}>{escape(cell)}</td>')
         else:

@@ -1,8 +1,8 @@
 """Survival quantities as functions of (coefficients, log sigma), each with its gradient for the delta method.
 
 Notation: b the location coefficients, s = log sigma the last coefficient, z = (y - x'b) / sigma, where y is
-log t for distributions of log time and t otherwise. Every function takes N rows of the design and N values and
-returns a centre of shape (N,) with its gradient of shape (N, k).
+log t for distributions of log time and t otherwise. Every function takes N rows of the design and N values,
+and returns a centre of shape (N,) with its gradient of shape (N, k).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def log_hazard(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
     """Return log of the hazard per unit of time: log h0(z) - s, minus log t for log-time distributions."""
     dist = dist_of(record)
     z, gradient = standardized(record, exog, times)
-    centre = np.log(dist.family.hazard(z)) - record.params[-1] - (np.log(times) if dist.log else 0.0)
+    centre = dist.family.log_hazard(z) - record.params[-1] - (np.log(times) if dist.log else 0.0)
     gradient = gradient * dist.family.log_hazard_slope(z)[:, None]
     gradient[:, -1] -= 1.0
     return centre, gradient
@@ -69,11 +69,13 @@ def log_conditional_hazard(record: Record, exog: np.ndarray, age: float, times: 
     family = dist_of(record).family
     young, young_gradient = standardized(record, exog, np.full(len(times), age))
     old, old_gradient = standardized(record, exog, age + times)
-    more = family.cumulative_hazard(old) - family.cumulative_hazard(young)
+    log_young, log_old = family.log_cumulative_hazard(young), family.log_cumulative_hazard(old)
+    more = age + times > age
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate = family.hazard(old)[:, None] * old_gradient - family.hazard(young)[:, None] * young_gradient
-        gradient = np.where(more[:, None] > 0, rate / more[:, None], 0.0)
-        return np.log(more), gradient
+        centre = np.where(more, log_old + np.log(-np.expm1(log_young - log_old)), -np.inf)
+        rate = np.exp(family.log_hazard(old) - centre)[:, None] * old_gradient
+        rate -= np.exp(family.log_hazard(young) - centre)[:, None] * young_gradient
+    return centre, np.where(np.isfinite(centre)[:, None], rate, 0.0)
 
 
 def mean(record: Record, exog: np.ndarray) -> Linear:

@@ -85,6 +85,8 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
 def _frame(newdata: NewData) -> pd.DataFrame:
     if isinstance(newdata, pd.DataFrame):
         return newdata.reset_index(drop=True)
+    if hasattr(newdata, "to_pandas"):
+        return pd.DataFrame(newdata.to_pandas())
     if isinstance(newdata, Mapping):
         if all(np.ndim(value) == 0 for value in newdata.values()):
             newdata = [newdata]

@@ -17,7 +17,7 @@ from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.table import WIDTH, Column, Document, Pair, Table
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
-BANNER = "NOT PRIVATE: made without noise, or with known noise; for tests and studies only"
+BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 SHOWN_LEVELS = 8
 BOUNDS_OF_SCORE = {"cut c": "cumulative hazard <= {}", "z_l": "z >= {}", "R": "row norm <= {}"}
 
@@ -198,7 +198,8 @@ def _notes(record: Record) -> list[str]:
     public = "; ".join(_public(name, record.schema[name], record) for name in record.schema if name in used)
     if public:
         notes.append(
-            f"Public: {public}. Values outside bounds were clipped; rows with other codes count nothing."
+            f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
+            "have no weight."
         )
     return notes
 

@@ -14,7 +14,6 @@ GAP = 2
 PAIR_LABEL = 11
 SECOND_PAIR = 49
 SECOND_LABEL = 13
-SHORTEST_LABEL = 9
 SHORTEST_REMARK = 12
 
 
@@ -90,7 +89,7 @@ class _Layout:
         remark = max((len(cells[-1]) for cells in complete), default=0) if self.remarks else 0
         taken = sum(w + GAP for w in self.fixed + self.number_widths)
         room = width - taken - (min(remark, SHORTEST_REMARK) + GAP if remark else 0)
-        self.label = max(min(longest, room), min(longest, SHORTEST_LABEL))
+        self.label = min(longest, max(room, 0))
         self.remark = max(width - taken - self.label - GAP, SHORTEST_REMARK)
         self.indent = sum(w + GAP for w in self.fixed)
 

@@ -1,0 +1,133 @@
+"""The printed summary, to the letter; then properties that hold for any fit."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpstats as dps
+from dpstats.results import Fit
+from tests.results.fits import STRESS, USE, capacitor, wide
+
+GOLDENS = Path(__file__).parent / "goldens"
+
+# name of the golden -> what it shows. After a wanted change: python -m tests.results.test_summary
+SHOWN = {
+    "capacitor.txt": lambda: capacitor().summary().as_text(),
+    "capacitor.html": lambda: capacitor().summary().as_html(),
+    "capacitor_not_private.txt": lambda: capacitor(not_private=True).summary().as_text(),
+    "capacitor_print.txt": lambda: repr(capacitor()),
+    "capacitor_life.txt": lambda: repr(capacitor().life([USE, STRESS])),
+    "capacitor_life.html": lambda: capacitor().life(USE).as_html(),
+    "capacitor_reliability.txt": lambda: repr(capacitor().reliability(USE, times=[250, 500, 1000])),
+    "loglogistic.txt": lambda: capacitor(dist="loglogistic").summary(level=0.9).as_text(),
+    "sev.txt": lambda: (
+        capacitor(dist="sev", flags=[("drift", "the last steps still moved")]).summary().as_text()
+    ),
+    "wide.txt": lambda: wide().summary().as_text(),
+    "wide_print.txt": lambda: repr(wide()),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_printed_to_the_letter(name: str) -> None:
+    assert SHOWN[name]() + "\n" == (GOLDENS / name).read_text(encoding="utf-8")
+
+
+def test_the_table_has_the_numbers_of_the_specification() -> None:
+    """spec/results.md 3.3, digit by digit."""
+    text = str(capacitor().summary())
+    for row in (
+        "13.41 2.296 41 % 5.84 <0.001 8.907 17.91",
+        "-0.00591 0.00104 38 % -5.68 <0.001 -0.00795 -0.00387",
+        "-0.02890 0.01290 45 % -2.24 0.025 -0.05418 -0.00363",
+        "-1.011 0.1523 52 % -6.64 <0.001 -1.310 -0.7125",
+        "sigma 0.3638 0.2699 0.4904",
+        "beta=1/sigma 2.749 2.039 3.705 wear-out (beta > 1)",
+        "voltage 0.9941 0.9921 0.9961",
+        "temperature 0.9715 0.9473 0.9964",
+    ):
+        assert row in " ".join(text.split())
+
+
+class _Cells(HTMLParser):
+    """Collects texts, and checks that every element is closed by its own tag."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts += data.split()
+
+
+@pytest.mark.parametrize("fit", [capacitor(not_private=True), wide()], ids=["capacitor", "wide"])
+def test_html_says_what_the_text_says(fit: Fit) -> None:
+    page = _Cells()
+    page.feed(fit.summary().as_html())
+    assert not page.open
+    in_text = set(fit.summary().as_text().split()) - {"***", "=" * 78}
+    assert in_text == set(page.texts)
+
+
+def test_html_escapes_names_of_the_user() -> None:
+    fit = capacitor(names=("Intercept", "<script>", "a&b", "Log(scale)"), ledger="<b>")
+    assert "<script>" not in fit.summary().as_html() and "<b>" not in fit.summary().as_html()
+    assert "a&amp;b" in fit._repr_html_()
+
+
+def test_what_is_not_private_never_calls_itself_private() -> None:
+    fit = capacitor(not_private=True)
+    for text in (repr(fit), fit.summary().as_text(), fit.summary().as_html()):
+        assert "NOT PRIVATE" in text and "Private" not in text
+    assert "NOT PRIVATE" not in str(capacitor().summary()) + repr(capacitor())
+
+
+def test_a_coefficient_without_standard_error_is_called_not_estimable() -> None:
+    cov = np.array(capacitor().cov_params())
+    cov[1, 1] = np.inf
+    lines = [line for line in str(capacitor(cov=cov).summary()).splitlines() if "voltage  " in line]
+    assert [line.split()[-2:] for line in lines] == [["not", "estimable"]] * 2
+
+
+names = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=120)
+numbers = st.floats(-1e12, 1e12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(names.filter(lambda name: name != "Log(scale)"), min_size=1, max_size=30, unique=True),
+    st.data(),
+    st.sampled_from(["weibull", "logistic"]),
+    st.text(max_size=200),
+)
+def test_no_line_is_longer_than_79_and_no_number_breaks_it(
+    columns: list[str], data: st.DataObject, dist: str, words: str
+) -> None:
+    k = len(columns) + 1
+    params = data.draw(st.lists(numbers, min_size=k, max_size=k))
+    sd = data.draw(st.lists(st.floats(0, 1e12) | st.just(np.inf), min_size=k, max_size=k))
+    fit = Fit(
+        model="survreg", dist=dist, formula="Surv(t, e) ~ x", names=(*columns, "Log(scale)"), params=params,
+        schema=dps.Schema(t=dps.bounded(0.001, 1e12), e=dps.event(), x=dps.levels("a" * 90, "b")),
+        cov=np.diag(np.square(sd)), cov_privacy=np.zeros((k, k)), nobs=10**12,
+        budget=dps.approx(0.123456789, 1e-9), method=words, ledger=words, flags=[("code", words)], settings={"R": 1 / 3, words: 1e300},
+    )  # fmt: skip
+    for text in (fit.summary().as_text(), repr(fit)):
+        assert max(map(len, text.splitlines())) <= 79
+    assert len(repr(fit).splitlines()) == 5
+
+
+if __name__ == "__main__":
+    for name, show in SHOWN.items():
+        (GOLDENS / name).write_text(show() + "\n", encoding="utf-8")

@@ -1,0 +1,226 @@
+"""Lives, reliability and ratios: R's numbers, gradients, identities, ranges."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.errors import NotReleased, SpecificationError
+from dpstats.families import DISTS
+from dpstats.results import Fit, life
+from tests.results.fits import STRESS, USE, capacitor
+
+DIST_NAMES = sorted(DISTS)
+
+
+def test_lives_are_those_of_r() -> None:
+    """R: predict(fit, data.frame(voltage = 200, temperature = 170), type = "quantile", p, se.fit = TRUE)."""
+    quantiles = [280.75539228766291, 507.99724374532582, 660.07669217260423, 1309.91765752425522]
+    errors = np.array([72.219293321550623, 92.942531530384343, 102.749241322273534, 161.005627324124703])
+    fit = capacitor()
+    p = [0.01, 0.05, 0.1, 0.5]
+    assert fit.predict(USE, type="quantile", p=p).to_numpy()[0] == pytest.approx(quantiles, rel=1e-12)
+    frame = fit.life(USE, failed=p).frame.iloc[:4]
+    assert frame["estimate"].to_numpy() == pytest.approx(quantiles, rel=1e-12)
+    half = np.log(frame["conf_high"] / frame["conf_low"]).to_numpy() / 2
+    assert half == pytest.approx(1.959963984540054 * errors / quantiles, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("low", "estimate", "high", "computed"),
+    [
+        (1169.3, 1496.8, 1915.9, lambda fit: fit.eta(USE).frame.iloc[0, 2:]),
+        (0.969, 0.993, 0.998, lambda fit: fit.reliability(USE, 250).frame.iloc[0, 3:]),
+        (0.520, 0.719, 0.847, lambda fit: fit.reliability(USE, 1000).frame.iloc[0, 3:]),
+    ],
+)
+def test_numbers_of_the_specification(
+    low: float, estimate: float, high: float, computed: Callable[[Fit], pd.Series]
+) -> None:
+    """spec/results.md 3.3."""
+    shown = computed(capacitor())
+    assert list(shown) == pytest.approx([estimate, low, high], abs=0.06 if estimate > 1 else 0.0006)
+
+
+def test_the_mean_and_the_acceleration_of_the_specification() -> None:
+    fit = capacitor()
+    assert round(fit.mttf(USE).frame["estimate"][0], 1) == 1331.9
+    factor = fit.acceleration(USE, STRESS)
+    assert [round(v, 2) for v in (factor.estimate, factor.conf_low, factor.conf_high)] == [3.24, 2.15, 4.88]
+
+
+@pytest.mark.parametrize("dist", DIST_NAMES)
+@pytest.mark.parametrize(
+    "quantity", ["quantile", "standardized", "log_hazard", "conditional", "mean", "ratio"]
+)
+def test_gradients_are_derivatives(dist: str, quantity: str) -> None:
+    """Central differences in every coefficient."""
+    fit = capacitor(dist=dist)
+    exog = np.array([[1, 200, 170.0], [1, 300, 175], [1, 350, 180]])
+    at = np.array([40.0, 400.0, 1500.0]) if DISTS[dist].log else np.array([6.0, 6.5, 7.5])
+    functions = {
+        "quantile": lambda r: life.quantile(r, exog, np.array([0.01, 0.5, 0.9])),
+        "standardized": lambda r: life.standardized(r, exog, at),
+        "log_hazard": lambda r: life.log_hazard(r, exog, at),
+        "conditional": lambda r: life.log_conditional_hazard(r, exog, 5.0, at),
+        "mean": lambda r: life.mean(r, exog),
+        "ratio": lambda r: life.log_hazard_ratio(r),
+    }
+    function = functions[quantity]
+    centre, gradient = function(fit.record)
+    for j, value in enumerate(fit.record.params):
+        step = 1e-6 * max(abs(value), 1e-2)
+        ends = []
+        for sign in (-1, 1):
+            params = np.array(fit.record.params)
+            params[j] += sign * step
+            ends.append(function(capacitor(dist=dist, params=params).record)[0])
+        assert gradient[:, j] == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-5, abs=1e-6)
+    assert np.isfinite(centre).all()
+
+
+coefficients = st.tuples(st.floats(2, 12), st.floats(-0.01, 0.01), st.floats(-0.05, 0.05), st.floats(-2, 1))
+roots = st.lists(st.floats(-2, 2), min_size=16, max_size=16)
+
+
+def fit_of(params: tuple[float, ...], root: list[float], dist: str) -> Fit:
+    square = np.array(root).reshape(4, 4) * np.array([1, 0.001, 0.01, 1])
+    return capacitor(params=params, cov=square.T @ square, dist=dist)
+
+
+@settings(max_examples=100, deadline=None)
+@given(coefficients, roots, st.sampled_from(DIST_NAMES), st.floats(0, 1e6), st.floats(0.5, 0.999))
+def test_intervals_stay_in_range_and_hold_the_estimate(
+    params: tuple[float, ...], root: list[float], dist: str, time: float, level: float
+) -> None:
+    fit = fit_of(params, root, dist)
+    chance = fit.reliability(USE, [time, 10.0], level=level).frame
+    later = fit.conditional_reliability(USE, 5.0, [time, 10.0], level=level).frame
+    rate = fit.hazard(USE, [time + 1e-3, 10.0], level=level).frame
+    for frame, top in ((chance, 1), (later, 1), (rate, np.inf)):
+        assert (frame["conf_low"] <= frame["estimate"]).all() and (
+            frame["estimate"] <= frame["conf_high"]
+        ).all()
+        assert (frame["conf_low"] >= 0).all() and (frame["conf_high"] <= top).all()
+    lives = fit.life(USE, level=level).frame[:-1]
+    assert (lives["conf_low"] <= lives["estimate"]).all() and (lives["estimate"] <= lives["conf_high"]).all()
+    if DISTS[dist].log:
+        assert (lives["conf_low"] >= 0).all()
+    assert float(fit.sigma) > 0 and fit.sigma.conf_low >= 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(coefficients, roots, st.sampled_from(DIST_NAMES), st.floats(0.001, 0.999))
+def test_identities(params: tuple[float, ...], root: list[float], dist: str, p: float) -> None:
+    fit = fit_of(params, root, dist)
+    quantile = float(fit.predict(USE, type="quantile", p=p)[0])
+    b10 = float(fit.predict(USE, type="quantile", p=0.1)[0])
+    if b10 >= 0:
+        assert fit.reliability(USE, b10).frame["estimate"][0] == pytest.approx(0.9, rel=1e-9)
+    if quantile > 0:
+        assert fit.reliability(USE, quantile).frame["estimate"][0] == pytest.approx(1 - p, rel=1e-9)
+    if not DISTS[dist].log:
+        return
+    failed = 1 - np.exp(-1) if dist == "weibull" else 0.5
+    eta = fit.eta(USE).frame["estimate"][0]
+    assert eta == pytest.approx(float(fit.predict(USE, type="quantile", p=failed)[0]), rel=1e-9)
+    assert eta == pytest.approx(float(fit.predict(USE)[0]), rel=1e-12)
+    up = {**USE, "voltage": 201}
+    ratio = fit.time_ratios().frame.set_index("term")["estimate"]["voltage"]
+    assert float(fit.predict(up, type="quantile", p=p)[0]) / quantile == pytest.approx(ratio, rel=1e-9)
+    assert fit.acceleration(up, USE).estimate == pytest.approx(ratio, rel=1e-9)
+    assert float(fit.shape) == pytest.approx(1 / float(fit.sigma))
+
+
+def test_hazard_ratio_is_the_ratio_of_hazards_and_weibull_with_sigma_1_is_exponential() -> None:
+    fit = capacitor(params=[5.0, -0.01, 0.02, 0.0])
+    ratio = fit.hazard_ratios().frame.set_index("term")["estimate"]["voltage"]
+    one, other = (fit.hazard({**USE, "voltage": v}, [3.0, 300.0]).frame["estimate"] for v in (200, 201))
+    assert list(other / one) == pytest.approx([ratio, ratio])
+    assert one[0] == pytest.approx(one[1]) == pytest.approx(1 / fit.eta(USE).frame["estimate"][0])
+    assert fit.mttf(USE).frame["estimate"][0] == pytest.approx(fit.eta(USE).frame["estimate"][0])
+
+
+def test_conditional_reliability_is_a_ratio_of_reliabilities() -> None:
+    fit = capacitor(dist="loglogistic")
+    young, old = fit.reliability(USE, [500, 700]).frame["estimate"]
+    assert fit.conditional_reliability(USE, 500, 200).frame["estimate"][0] == pytest.approx(old / young)
+    assert fit.conditional_reliability(USE, 0, 700).frame["estimate"][0] == pytest.approx(old)
+
+
+def test_both_parametrisations() -> None:
+    fit = capacitor()
+    sev = fit.parameters("sev").frame.set_index("term")["estimate"]
+    weibull = fit.parameters("weibull").frame.set_index("term")["estimate"]
+    assert list(sev[:-1]) == list(fit.params[:-1]) and sev["sigma"] == float(fit.sigma)
+    assert weibull["eta"] == np.exp(fit.params["Intercept"]) and weibull["shape"] == float(fit.shape)
+    assert "logistic" in str(pytest.raises(SpecificationError, fit.parameters, "logistic").value)
+    assert list(capacitor(dist="sev").parameters().frame["term"])[-1] == "sigma"
+
+
+def test_a_lost_coefficient_hides_only_what_depends_on_it() -> None:
+    cov = np.array(capacitor().cov_params())
+    cov[1, 1] = np.inf
+    fit = capacitor(cov=cov)
+    ratios = fit.time_ratios().frame.set_index("term")
+    assert np.isfinite(ratios.loc["temperature", "conf_high"]) and np.isinf(
+        ratios.loc["voltage", "conf_high"]
+    )
+    assert "not estimable" in repr(fit.life(USE)) and "not estimable" in repr(fit.reliability(USE, 100))
+    same_voltage = fit.acceleration(USE, {**USE, "temperature": 180})
+    assert np.isfinite(same_voltage.std_error)
+    assert "not estimable" in repr(fit.acceleration(USE, STRESS))
+
+
+def test_infinite_mean_of_a_heavy_tail() -> None:
+    fit = capacitor(dist="loglogistic", params=[5.0, 0.0, 0.0, 0.1])
+    assert fit.mttf(USE).frame["estimate"][0] == np.inf
+    assert "inf" in repr(fit.life(USE))
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda f: f.life(USE, failed=1.0), "between 0 and 1"),
+        (lambda f: f.life(USE, level=95), "level"),
+        (lambda f: f.reliability(USE, []), "times"),
+        (lambda f: f.reliability(USE, -1), "times"),
+        (lambda f: f.hazard(USE, 0.0), "above 0"),
+        (lambda f: f.acceleration([USE, USE], STRESS), "one"),
+        (lambda f: f.predict(USE, type="median"), "quantile"),
+        (lambda f: f.predict({"voltage": 200}), "temperature"),
+        (lambda f: capacitor(dist="sev").tidy(exponentiate=True), "log time"),
+    ],
+)
+def test_mistakes_are_named(call: Callable[[Fit], object], word: str) -> None:
+    with pytest.raises(SpecificationError, match=word):
+        call(capacitor())
+
+
+@pytest.mark.parametrize("name", ["shape", "eta", "time_ratios", "acceleration"])
+def test_ratios_are_refused_for_distributions_of_time_itself(name: str) -> None:
+    fit = capacitor(dist="logistic")
+    arguments = {"eta": (USE,), "acceleration": (USE, STRESS)}.get(name, ())
+    with pytest.raises(NotReleased, match="log time"):
+        getattr(fit, name)(*arguments)
+
+
+def test_hazard_ratios_are_refused_where_hazards_are_not_proportional() -> None:
+    with pytest.raises(NotReleased, match="proportional"):
+        capacitor(dist="loglogistic").hazard_ratios()
+
+
+def test_new_data_outside_the_bounds_is_clipped_and_said_so() -> None:
+    with pytest.warns(UserWarning, match="1 row"):
+        beyond = capacitor().predict([USE, {**USE, "voltage": 900}])
+    assert beyond[1] == capacitor().predict({**USE, "voltage": 350})[0]
+
+
+def test_a_model_without_covariates_needs_no_new_data() -> None:
+    fit = capacitor(formula="Surv(time, failed) ~ 1", names=("Intercept", "Log(scale)"), params=[7, -1],
+                    cov=np.eye(2) / 100, cov_privacy=np.zeros((2, 2)))  # fmt: skip
+    assert fit.eta().frame["estimate"][0] == pytest.approx(np.exp(7))
+    assert repr(fit.life()).startswith("Life  ")
