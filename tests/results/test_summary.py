@@ -121,7 +121,8 @@ def test_no_line_is_longer_than_79_and_no_number_breaks_it(
         model="survreg", dist=dist, formula="Surv(t, e) ~ x", names=(*columns, "Log(scale)"), params=params,
         schema=dps.Schema(t=dps.bounded(0.001, 1e12), e=dps.event(), x=dps.levels("a" * 90, "b")),
         cov=np.diag(np.square(sd)), cov_privacy=np.zeros((k, k)), nobs=10**12,
-        budget=dps.approx(0.123456789, 1e-9), method=words, ledger=words, flags=[("code", words)], settings={"R": 1 / 3, words: 1e300},
+        budget=dps.approx(0.123456789, 1e-9), method=words, ledger=words,
+        flags=[("code", words)], settings={"R": 1 / 3, words: 1e300},
     )  # fmt: skip
     for text in (fit.summary().as_text(), repr(fit)):
         assert max(map(len, text.splitlines())) <= 79
