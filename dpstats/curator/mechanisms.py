@@ -14,6 +14,7 @@ for every delta above 1e-12.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -62,6 +63,7 @@ def gaussian(value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
     return noisy
 
 
+@functools.lru_cache(maxsize=64)  # the steps of a fit ask for the same noise again and again
 def _measurement(size: int, sensitivity: float, mu: float) -> Any:
     """OpenDP measurement whose proved map at this sensitivity does not exceed mu^2/2."""
     enable_features("contrib")

@@ -1,0 +1,116 @@
+"""T3: a search over pairs of rows reaches every declared sensitivity and never passes it.
+
+Each statistic's contribution of a row is computed without lattice or noise. Corners of the row space, random
+rows near its faces and the row that weighs nothing are compared in pairs; the best pairs are then climbed
+from. Statistics are registered with a row space to search, so that a new one cannot be forgotten.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from dpstats.curator.blocks import Scratch
+from dpstats.curator.statistics import REGISTRY, Statistic
+from tests.made import MadeBlock, MadeDesign
+
+Build = Callable[[int], dict[str, Any]]
+
+
+def shape(d: int) -> dict[str, Any]:
+    return dict(center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False)
+
+
+class Space(NamedTuple):
+    """Public parameters by the number of covariates, and half-width of the box to search."""
+
+    public: Build
+    half: float
+
+
+SPACES = {
+    "event_moments": [Space(lambda d: dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False), 1.5)],
+    "event_matrix": [
+        Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
+        Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
+    ],
+    "row_weight_shares": [
+        Space(lambda d: dict(shape(d), whitening=np.eye(d + 1) * 50, squared_radii=2.0 ** np.arange(7)), 30.0)
+    ],
+}
+CASES = [(name, space, d) for name, spaces in SPACES.items() for space in spaces for d in (1, 3, 6)]
+
+
+def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
+    """Released coordinates of each row (x, y, event, ok) alone, shape (rows, m)."""
+    rows = np.atleast_2d(rows)
+    ok = rows[:, -1] > 0.5
+    exog = np.asfortranarray(np.column_stack([ok, rows[:, :-3] * ok[:, None]]))
+    block = MadeBlock(exog, rows[:, -3], (rows[:, -2] > 0.5).astype(float), ok)
+    with np.errstate(all="ignore"):
+        factors = statistic.factors(block, Scratch())
+    pieces = []
+    for part, (left, right) in zip(statistic.parts, factors, strict=True):
+        right = left if right is None else right
+        matrices = left[:, :, None] * right[:, None, :] * ok[:, None, None]
+        pieces.append(np.array([part.pack(matrix) for matrix in matrices]))
+    return np.hstack(pieces)
+
+
+def candidates(d: int, half: float, generator: np.random.Generator, count: int) -> np.ndarray:
+    """Rows on and near faces and corners of the box and of smaller ones, some censored or not valid."""
+    free = generator.choice([-half, half, 0.0, np.nan], (count, d + 1), p=[0.35, 0.35, 0.1, 0.2])
+    free = np.where(np.isnan(free), generator.uniform(-half, half, free.shape), free)
+    free[:, :-1] *= generator.choice([1.0, 0.3, 0.1], (count, 1))
+    flags = (generator.uniform(size=(count, 2)) < [0.8, 0.95]).astype(float)
+    return np.hstack([free, flags])
+
+
+def search(statistic: Statistic, d: int, half: float, generator: np.random.Generator) -> float:
+    """Largest distance found between the contributions of two rows."""
+    rows = candidates(d, half, generator, 1000)
+    values = contributions(statistic, rows)
+    squares = (values**2).sum(axis=1)
+    distances = squares[:, None] + squares - 2 * values @ values.T
+    best = 0.0
+    for index in np.argsort(distances, axis=None)[-1:-400:-100]:
+        pair = [rows[i] for i in np.unravel_index(index, distances.shape)]
+        flags = [row[-2:] for row in pair]
+
+        def shortfall(free: np.ndarray, flags: list[np.ndarray] = flags) -> float:
+            halves = np.split(np.clip(free, -half, half), 2)
+            first, second = (np.concatenate(both) for both in zip(halves, flags, strict=True))
+            return -float(np.linalg.norm(np.subtract(*contributions(statistic, np.vstack([first, second])))))
+
+        start = np.concatenate([row[:-2] for row in pair])
+        climbed = optimize.minimize(shortfall, start, method="Powell", options=dict(maxfev=1500))
+        best = max(best, -climbed.fun, -shortfall(start))
+    return best
+
+
+def test_every_statistic_is_searched():
+    assert set(SPACES) == set(REGISTRY)
+
+
+@pytest.mark.parametrize(("name", "space", "d"), CASES, ids=[f"{name}-{d}" for name, _, d in CASES])
+def test_the_search_reaches_the_sensitivity_and_never_passes_it(name, space, d):
+    statistic = REGISTRY[name](MadeDesign(d), **space.public(d))
+    found = search(statistic, d, space.half, np.random.default_rng(d))
+    assert found <= statistic.sensitivity * (1 + 1e-9)
+    assert found >= 0.99 * statistic.sensitivity
+
+
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_contributions_stay_within_the_scales_of_their_parts(d):
+    """The lattice clips at the scales: an entry beyond them would be another statistic."""
+    generator = np.random.default_rng(d)
+    for name, spaces in SPACES.items():
+        for space in spaces:
+            statistic = REGISTRY[name](MadeDesign(d), **space.public(d))
+            values = contributions(statistic, candidates(d, space.half, generator, 500))
+            bounds = np.concatenate([part.pack(part.units) for part in statistic.parts])
+            assert (np.abs(values) <= bounds * (1 + 1e-12)).all()
+            assert math.isclose(np.linalg.norm(bounds), math.hypot(*(part.norm for part in statistic.parts)))
