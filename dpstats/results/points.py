@@ -75,7 +75,7 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
     if clipped:
         warnings.warn(
             f"{clipped} row(s) of newdata had values outside the public bounds, which were moved to them",
-            stacklevel=4,
+            stacklevel=3,
         )
     table = _frame(newdata)
     named = record.covariates
