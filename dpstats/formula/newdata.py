@@ -38,8 +38,9 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
         bad = values < 0 if isinstance(variable, Levels) else ~np.isfinite(values)
         if np.any(bad):
             row = int(np.argmax(bad))
-            raise SpecificationError(f"newdata row {row}: {name} = {frame[name].iloc[row]!r} "
-                                     f"is not {_expected(variable)}")
+            cell = frame[name].iloc[row]
+            shown = cell.item() if isinstance(cell, np.generic) else cell
+            raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {_expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     return block, len(frame), int(outside.sum())

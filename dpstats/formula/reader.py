@@ -14,16 +14,24 @@ from dpstats.schema import Levels, Schema
 
 ALLOWED = ("numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
            f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}")
+DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
 LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
 
 
 def parse(code: str) -> ast.expr:
     """The syntax tree of a factor's text."""
     try:
-        return ast.parse(code, mode="eval").body
+        tree = ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    raise FormulaError(f"{code!r} cannot be read as an expression")
+        tree = None
+    if tree is None:
+        raise FormulaError(f"{code!r} cannot be read as an expression")
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        if not level:
+            return tree
+    raise FormulaError(f"{code[:60]!r}... is nested more than {DEEPEST} levels deep; split it into terms")
 
 
 def refuse(tree: ast.AST, why: str = "is not allowed in a private formula") -> FormulaError:

@@ -149,9 +149,11 @@ class Levels:
             raise SchemaError(f"other must be true or false, not {self.other!r}")
         texts = tuple(level_text(level) for level in self.levels)
         object.__setattr__(self, "levels", texts)
+        seen: set[str] = set()
         for text in texts:
-            if texts.count(text) > 1:
+            if text in seen:
                 raise SchemaError(f"the level {text!r} is declared twice")
+            seen.add(text)
         if self.other and OTHER in texts:
             raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")
         if len(self.all) < 2:

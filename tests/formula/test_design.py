@@ -1,0 +1,115 @@
+"""A design is plain, printable and complete without data; new data for predictions are public and checked."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpstats.errors import SpecificationError
+from dpstats.formula import build_design
+from dpstats.rows import open_rows
+from dpstats.schema import Schema, bounded, event, flag, levels
+from tests.formula.strategies import SCHEMA, inside
+
+DRIVES = Schema({"time": bounded(1, 4000, unit="days"), "failed": event(), "temp": bounded(10, 50, unit="C"),
+                 "maker": levels("HGST", "WDC", other=True), "my flag": flag("y", "n")})  # fmt: skip
+DESIGN = build_design("Surv(time, failed) ~ temp + maker", DRIVES)
+
+
+def test_the_dry_run_prints_columns_bounds_and_radius():
+    assert repr(DESIGN) == """\
+Surv(time, failed) ~ temp + maker
+
+column            lower    upper
+--------------  -------  -------
+Intercept             1        1
+maker[T.WDC]          0        1
+maker[T.other]        0        1
+temp                 10       50
+
+Response: Surv(time, failed), time between 1 and 4000, censored beyond
+Radius: 50.02 (no row is longer)
+No row was read."""
+    assert "Note: temp / maker means temp + temp:maker" in repr(build_design("time ~ temp / maker", DRIVES))
+    assert "Response: time between 1 and 4000" in repr(build_design("time ~ temp", DRIVES))
+
+
+def test_a_design_is_its_formula_and_schema():
+    again = pickle.loads(pickle.dumps(DESIGN))
+    assert again == DESIGN and hash(again) == hash(DESIGN) and again.names == DESIGN.names
+    assert DESIGN != build_design("Surv(time, failed) ~ temp", DRIVES)
+    assert DESIGN.has_intercept and not build_design("time ~ maker - 1", DRIVES).has_intercept
+    with pytest.raises(ValueError):
+        DESIGN.bounds[0, 0] = 9.0
+
+
+@pytest.mark.parametrize("right, notes", [
+    ("x / g", 1), ("x + I(x / w)", 0), ("np.log(t / w)", 0), ("(x + z) ** 2", 0), ("x:g", 0), ("g - 1", 0),
+])  # fmt: skip
+def test_only_misleading_operators_are_remarked(right, notes):
+    assert len(build_design(f"y ~ {right}", SCHEMA).notes) == notes
+
+
+def test_blocks_of_any_size_give_the_same_rows():
+    frame = inside(100, 4)
+    design = build_design("Surv(t, e) ~ x * g + bs(z, df=5) + np.log(w) + I(x > 0) + C(h, Sum):c", SCHEMA)
+    rows = open_rows(frame, SCHEMA, design.variables)
+    whole = design.read(next(rows.blocks()))
+    for size in (1, 7, 99):
+        parts = [design.read(block) for block in rows.blocks(size)]
+        np.testing.assert_array_equal(np.concatenate([part.exog for part in parts]), whole.exog)
+        np.testing.assert_array_equal(np.concatenate([part.time for part in parts]), whole.time)
+        assert all(part.exog.flags.f_contiguous for part in parts)
+
+
+@pytest.mark.parametrize("newdata", [
+    {"temp": [30, 60.0], "maker": ["WDC", "x"]},
+    [{"temp": 30, "maker": "WDC"}, {"temp": 60, "maker": "x", "unused": 1}],
+    pd.DataFrame({"temp": [30, 60.0], "maker": ["WDC", "x"]}, index=[7, 7]),
+    {"temp": np.array([30, 60.0]), "maker": pd.Series(["WDC", "x"]), "time": "not read"},
+])  # fmt: skip
+def test_new_data_of_any_make(newdata):
+    exog, clipped = DESIGN.exog(newdata)
+    np.testing.assert_array_equal(exog, [[1, 1, 0, 30], [1, 0, 1, 50]])
+    assert clipped == 1
+
+
+def test_one_new_row_and_broadcast_scalars():
+    np.testing.assert_array_equal(DESIGN.exog({"temp": 30, "maker": "HGST"})[0], [[1, 0, 0, 30]])
+    np.testing.assert_array_equal(DESIGN.exog({"temp": [20, 30], "maker": "HGST"})[0][:, 3], [20, 30])
+    constant = build_design("time ~ 1", DRIVES)
+    assert constant.exog({})[0].tolist() == [[1.0]] and constant.exog([{}, {}])[0].shape == (2, 1)
+
+
+@pytest.mark.parametrize("newdata, words", [
+    ({"temp": 30}, "newdata lacks 'maker'; the formula needs temp, maker"),
+    ([{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}], "row 1: temp = nan is not a finite number"),
+    ({"temp": "hot", "maker": "WDC"}, "row 0: temp = 'hot' is not a finite number"),
+    ({"temp": 30, "maker": None}, "maker = None is not one of the levels HGST, WDC, other"),
+    ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
+    ({"temp": [], "maker": []}, "newdata have no rows"),
+    ("temp=30", "a dict of values or columns"),
+    (3, "a dict of values or columns"),
+])  # fmt: skip
+def test_unusable_new_data_say_what_is_wrong(newdata, words):
+    with pytest.raises(SpecificationError, match=words):
+        DESIGN.exog(newdata)
+
+
+def test_a_code_that_is_not_declared_is_named_in_new_data():
+    design = build_design("time ~ Q('my flag')", DRIVES)
+    np.testing.assert_array_equal(design.exog({"my flag": ["y", "n"]})[0][:, 1], [1, 0])
+    with pytest.raises(SpecificationError, match="my flag = 'z' is not one of the codes y and n"):
+        design.exog({"my flag": "z"})
+
+
+def test_linear_hypotheses_use_the_names_of_columns():
+    matrix, constants = DESIGN.linear_constraint("temp = 0.5, maker[T.WDC] = maker[T.other]")
+    np.testing.assert_array_equal(matrix, [[0, 0, 0, 1], [0, 1, -1, 0]])
+    np.testing.assert_array_equal(constants, [0.5, 0])
+    matrix, _ = DESIGN.linear_constraint("Log(scale) = 0", (*DESIGN.names, "Log(scale)"))
+    np.testing.assert_array_equal(matrix, [[0, 0, 0, 0, 1]])
+    for text in ("tempo = 0", "temp = ", "temp * temp", 7):
+        with pytest.raises(SpecificationError, match="the coefficients are Intercept, maker"):
+            DESIGN.linear_constraint(text)

@@ -1,0 +1,126 @@
+"""Each function of the table: intervals against arrays, and values against patsy or a closed form."""
+
+import math
+
+import numpy as np
+import patsy
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpstats.errors import FormulaError
+from dpstats.formula import build_design
+from dpstats.formula.functions import (
+    COMPARISONS,
+    FUNCTIONS,
+    MAXIMUM,
+    MINIMUM,
+    OPERATORS,
+    Function,
+    Unbounded,
+    power,
+)
+from dpstats.rows import open_rows
+from dpstats.schema import Schema, bounded
+from tests.formula.strategies import SCHEMA, inside
+
+POWERS = [power(exponent) for exponent in (0, 1, 2, 3, -1, -2, 0.5, 1.5, -0.5)]
+TABLE: list[tuple[Function, int]] = (
+    [(function, 1) for function in (*FUNCTIONS.values(), *POWERS)]
+    + [(function, 1 if kind.__name__ in ("USub", "UAdd") else 2) for kind, function in OPERATORS.items()]
+    + [(function, 2) for function in (*COMPARISONS.values(), MINIMUM, MAXIMUM)]
+)
+LOG = math.log(0.1)
+ENDS = st.floats(-20, 20) | st.integers(-7, 7).map(float)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(ENDS, ENDS), min_size=2, max_size=2))
+@pytest.mark.parametrize("function, arity", TABLE, ids=[function.name for function, _ in TABLE])
+def test_an_interval_covers_the_function(function, arity, ends):
+    boxes = [(np.array([min(pair)]), np.array([max(pair)])) for pair in ends[:arity]]
+    points = np.meshgrid(*(np.linspace(low[0], high[0], 33) for low, high in boxes))
+    with np.errstate(all="ignore"):
+        try:
+            lower, upper = function.interval(*boxes)
+        except Unbounded:
+            assume(False)
+        values = function.array(*points)
+        assume(np.isfinite(lower[0]) and np.isfinite(upper[0]))
+    slack = 1e-12 * max(1, abs(lower[0]), abs(upper[0]))
+    assert np.all(values >= lower[0] - slack) and np.all(values <= upper[0] + slack)
+
+
+@pytest.mark.parametrize("term, variable, truth, excess", [
+    ("I(v - v ** 2)", bounded(-1, 1), (-2, 0.25), 0.01),
+    ("I(v - v ** 2 / 100)", bounded(0, 100), (0, 25), 0.2),
+    ("I(np.log(v) - np.log(v) ** 2 / 9)", bounded(0.1, 1000), (LOG - LOG ** 2 / 9, 2.25), 0.03),
+    ("I(11605 / (273.15 + v))", bounded(0, 100), (11605 / 373.15, 11605 / 273.15), 1e-9),
+    ("np.sin(v)", bounded(0, 1), (0, math.sin(1)), 1e-9),
+    ("np.cos(v)", bounded(-1, 7), (-1, 1), 1e-9),
+    ("center(v, 'middle')", bounded(10, 30), (-10, 10), 1e-9),
+    ("scale(v, center=10, scale=5)", bounded(0, 30), (-2, 4), 1e-9),
+    ("clip(v, 2, 8)", bounded(0, 30), (2, 8), 1e-9),
+])  # fmt: skip
+def test_bounds_are_tight(term, variable, truth, excess):
+    """The table of spec/formula.md 4.5: sub-boxes shrink the overestimate."""
+    design = build_design(f"y ~ {term}", Schema(y=bounded(0, 1), v=variable))
+    lower, upper = design.bounds[1]
+    assert truth[0] - excess <= lower <= truth[0] + 1e-12 and truth[1] - 1e-12 <= upper <= truth[1] + excess
+
+
+def test_the_radius_multiplies_norms_of_factors():
+    """A block of dummies counts 1, a spline block 1, their product with a number its largest size."""
+    radius = {right: build_design(f"y ~ {right}", SCHEMA).radius
+              for right in ("g", "z:g - 1", "bs(z, df=7) + 0", "C(g, Sum)", "x * h")}
+    assert radius["g"] == pytest.approx(math.sqrt(2))
+    assert radius["z:g - 1"] == pytest.approx(100)
+    assert radius["bs(z, df=7) + 0"] == pytest.approx(1)
+    assert radius["C(g, Sum)"] == pytest.approx(math.sqrt(3))
+    assert radius["x * h"] == pytest.approx(2)
+
+
+def _exog(right):
+    frame = inside(50, 5)
+    block = next(open_rows(frame, SCHEMA, list(SCHEMA)).blocks())
+    design = build_design(f"y ~ {right} - 1", SCHEMA)
+    return frame, design, design.read(block).exog
+
+
+def test_transforms_with_public_numbers():
+    frame, _, ours = _exog("center(z, 50) + standardize(z, 40, 20) + clip(z, 10, 20) + I(2 * (z > 50))")
+    z = frame["z"].to_numpy()
+    expected = np.column_stack((z - 50, (z - 40) / 20, np.clip(z, 10, 20), 2.0 * (z > 50)))
+    np.testing.assert_allclose(ours, expected, rtol=1e-13)
+
+
+def test_cut_makes_named_levels_closed_on_the_left():
+    frame, design, ours = _exog("cut(z, [30, 60.5])")
+    z = frame["z"].to_numpy()
+    levels = "[0, 30)", "[30, 60.5)", "[60.5, 100]"
+    assert design.names == tuple(f"cut(z, [30, 60.5])[{level}]" for level in levels)
+    np.testing.assert_array_equal(ours, np.column_stack((z < 30, (z >= 30) & (z < 60.5), z >= 60.5)))
+
+
+@pytest.mark.parametrize("df, degree, intercept", [(3, 3, False), (6, 3, False), (5, 2, True), (4, 1, False)])
+def test_df_spaces_the_knots_of_a_spline_equally_in_the_public_range(df, degree, intercept):
+    frame, design, ours = _exog(f"bs(z, df={df}, degree={degree}, include_intercept={intercept})")
+    inner = np.linspace(0, 100, df - degree - intercept + 2)[1:-1]
+    theirs = patsy.bs(frame["z"].to_numpy(), knots=inner, degree=degree, include_intercept=intercept,
+                      lower_bound=0, upper_bound=100)  # fmt: skip
+    assert len(design.names) == df
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_a_spline_moves_points_to_its_own_boundary_knots():
+    _, _, narrow = _exog("bs(z, df=4, lower_bound=20, upper_bound=80)")
+    _, _, clipped = _exog("bs(clip(z, 20, 80), df=4)")
+    np.testing.assert_allclose(narrow, clipped, atol=1e-14)
+
+
+def test_one_category_coded_in_another_order_is_the_same_category():
+    _, first, by_schema = _exog("g")
+    _, second, by_formula = _exog("C(g, levels=['c', 'a', 'b'])")
+    np.testing.assert_array_equal(by_schema[:, [2, 0, 1]], by_formula)
+    with pytest.raises(FormulaError, match="levels="):
+        build_design("y ~ C(C(g, levels=['c', 'a', 'b']), levels=['a', 'b', 'c'])", SCHEMA)

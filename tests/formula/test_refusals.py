@@ -1,0 +1,146 @@
+"""What is not a row-wise function with public bounds is refused, with the offending text and a remedy."""
+
+import pytest
+
+from dpstats.errors import FormulaError
+from dpstats.formula import build_design
+from dpstats.schema import bounded
+from tests.formula.strategies import SCHEMA
+
+
+@pytest.mark.parametrize("right, words", [
+    # mixing of rows, side effects and the caller's environment (spec/formula.md 4.3, rows 9 to 12)
+    ("I(x - np.mean(x))", r"'np.mean\(x\)' is not allowed"),
+    ("I(x - x.mean())", r"'x.mean\(\)' is not allowed"),
+    ("np.roll(x, 1)", "np.roll"),
+    ("np.cumsum(x)", "np.cumsum"),
+    ("x.rank()", "x.rank"),
+    ("I(x[0] + 0 * x)", r"'x\[0\]' is not allowed"),
+    ("pd.cut(x, 3)", "pd.cut"),
+    ("x.groupby(g).transform('mean')", "is not allowed"),
+    ("I(x == x.max())", "not a single comparison"),
+    ("I(x == 0.3)", "not a single comparison"),
+    ("I(0 < x < 1)", "not a single comparison"),
+    ("I(x > z)", "with a number"),
+    ("np.where(np.isclose(x, 53.3), 1e9, 0)", "np.where"),
+    ("I((stash.append(x), x)[1])", "is not allowed"),
+    ("I(__import__('os').getpid() + x)", "is not allowed"),
+    ("I([x for x in z])", "cannot be read|is not allowed"),
+    ("I((lambda: x)())", "cannot be read|is not allowed"),
+    ("I(x if x else z)", "is not allowed"),
+    ("I(x and z)", "is not allowed"),
+    ("I('text')", "must be a finite number"),
+    ("I(True)", "must be a finite number"),
+    ("I(1e999 * x)", "must be a finite number"),
+    ("I(x // 2)", "is not allowed"),
+    ("I(x @ z)", "is not allowed"),
+    ("I(f'{x}')", "is not allowed"),
+    ("other", "'other' has no public bounds: declare it .* other=bounded"),
+    ("xx", "did you mean 'x'"),
+    ("Q('no such')", "'no such' has no public bounds"),
+    ("eval('x')", "unknown function"),
+    ("np.linalg.norm(x)", "is not allowed"),
+    # no finite public bound
+    ("np.log(x)", r"log needs values > 0; the public bounds of x are \[-1, 1\]"),
+    ("np.log1p(2 * x)", r"log1p needs values > -1; the public bounds of 2 \* x are \[-2, 2\]"),
+    ("np.sqrt(x)", "sqrt needs values >= 0"),
+    ("I(1 / x)", "the divisor must not be 0"),
+    ("I(x ** -2)", "needs values other than 0"),
+    ("I(x ** 0.5)", "needs values >= 0"),
+    ("I(2 ** x)", "a power that is not a number"),
+    ("np.exp(t)", "not finite"),
+    ("I(np.exp(z) ** 9)", "not finite|too wide"),
+    ("I(1e60 * z):I(1e60 * t)", "too large for sums of squares"),
+    # numbers that patsy would take from the data
+    ("center(x)", r"private data; give public numbers, for example center\(x, 50\)"),
+    ("scale(x)", r"lacks center and scale: .* scale\(x, center=50, scale=10\)"),
+    ("standardize(x, center=2)", "lacks scale"),
+    ("scale(x, center=0, scale=0)", "a scale above 0"),
+    ("scale(x, center=0, scale=x)", "'x' must be a finite number"),
+    ("cr(x, df=4)", "knots from the private data"),
+    ("bs(x)", "either df= or knots="),
+    ("bs(x, df=3, knots=[0])", "either df= or knots="),
+    ("bs(x, df=1)", "needs df of at least 3"),
+    ("bs(x, knots=[z])", "must be a finite number"),
+    ("bs(x, knots=[0.5, 0.2])", "must increase"),
+    ("bs(x, knots=[4])", "knots between its public bounds"),
+    ("bs(x, knots=0.5)", "must be a list"),
+    ("bs(x, df=4, degree=-1)", "whole number of at least 0"),
+    ("bs(x, df=1, degree=0, include_intercept=2)", "True or False"),
+    ("bs(x, df=1, degree=0, lower_bound=1, upper_bound=0)", "lower bound below its upper"),
+    ("bs(x, knots=[], degree=0)", "has no column"),
+    ("bs(x, df=1000)", "more than 100 columns"),
+    ("I(bs(x, df=4))", "a term of its own"),
+    ("cut(x, 3)", "must be a list"),
+    ("cut(x, [0.5, 0.1])", "must increase"),
+    ("cut(x, [-0.5, 3])", "breaks between the public bounds"),
+    ("cut(x, [])", "breaks between the public bounds"),
+    ("clip(x, 1, 0)", "reversed"),
+    # categories
+    ("I(g)", "'g' is a category"),
+    ("g + np.log(g)", "'g' is a category"),
+    ("C(x)", "declare x with levels"),
+    ("C(g, Treatment('zz'))", "'zz' not found"),
+    ("C(g, Sum())+C(g, Foo)", "'Foo' is not a contrast"),
+    ("C(g, Poly(scores=[2, 1, 3]))", "must increase"),
+    ("C(g, levels=['a', 'b'])", "must list the declared levels"),
+    ("C(g, levels=['a', 'b', 'z'])", "must list the declared levels"),
+    ("C(g, colour=2)", "the parameters are data, contrast, levels"),
+    # grammar
+    ("x ** 2", r"write I\(x \*\* 2\)"),
+    ("1 / x", r"write I\(1 / x\)"),
+    ("x * 2", "numbers besides"),
+    ("x +", "noun"),
+    ("x%in%z", "cannot be read"),
+    ("(x", "cannot be read"),
+    ("0", "no column"),
+    ("np.log(x, 2)", "too many arguments"),
+    ("np.log(x=z, y=3)", "the parameters are x"),
+    ("np.log(t, x=t)", "gives x twice"),
+    ("np.log()", "lacks its argument x"),
+    ("lgo(t)", r"did you mean log\?"),
+    ("offset(x)", r"no offset\(\)"),
+    ("weights(x)", "every row has weight 1"),
+    ("Surv(t, e)", "belongs on the left"),
+    ("I(-(x > 0))", "is true or false"),
+    ("I((x > 0) + (z > 1))", "combines two comparisons"),
+])  # fmt: skip
+def test_the_right_side(right, words):
+    with pytest.raises(FormulaError, match=words):
+        build_design(f"y ~ {right}", SCHEMA)
+
+
+@pytest.mark.parametrize("formula, words", [
+    ("~ x", "needs one response on the left"),
+    ("x", "needs one response on the left"),
+    ("y + x ~ z", "needs one response on the left"),
+    ("y:x ~ z", "needs one response on the left"),
+    ("g ~ x", "'g' is a category"),
+    ("I(y > 0) ~ x", "declare a flag"),
+    ("I(3) ~ x", "depends on a variable"),
+    ("np.log(y) ~ x", "log needs values > 0"),
+    ("Surv(t) ~ x", "needs an event indicator"),
+    ("Surv(t, e, f) ~ x", "needs an event indicator"),
+    ("Surv(3, e) ~ x", "a time that depends on a variable"),
+    ("Surv(t, x) ~ x", r"x=event\(failed=..., censored=...\)"),
+    ("Surv(t, dead) ~ x", "'dead' has no public bounds"),
+    ("Surv(t, x > 0) ~ x", "must be a variable declared as event"),
+    ("Surv(t, censored=e) ~ x", r"write Surv\(time, e\)"),
+    ("Surv(t, e, 1, 2) ~ x", "too many arguments"),
+    (3, "a formula is a text"),
+])  # fmt: skip
+def test_the_left_side(formula, words):
+    with pytest.raises(FormulaError, match=words):
+        build_design(formula, SCHEMA)
+
+
+def test_a_design_needs_a_schema_and_a_sensible_size():
+    with pytest.raises(FormulaError, match="dps.Schema"):
+        build_design("y ~ x", {"y": bounded(0, 1), "x": bounded(0, 1)})
+    with pytest.raises(FormulaError, match="columns, more than 4096"):
+        build_design("y ~ " + ":".join(f"bs({v}, df=50)" for v in "xzw"), SCHEMA)
+    for deep in ("(" * 500 + "x" + ")" * 500, "x" + " + x" * 5000, "-" * 3000 + "x"):
+        with pytest.raises(FormulaError, match="nested more than 100|cannot be read"):
+            build_design(f"y ~ I({deep})", SCHEMA)
+        with pytest.raises(FormulaError):
+            build_design(f"I({deep}) ~ x", SCHEMA)
