@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +20,17 @@ class Estimates:
     ----------
     frame : DataFrame
         Full precision: the values asked for, then ``estimate``, ``conf_low`` and ``conf_high``.
-    document : Document
-        The printed table; `as_text` and `as_html`.
+    layout : callable
+        Lays out `document` when it is asked for: new data may have many rows, and few are printed.
     """
 
     frame: pd.DataFrame
-    document: Document
+    layout: Callable[[], Document]
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        return self.layout()
 
     def as_text(self) -> str:
         """Return plain text."""

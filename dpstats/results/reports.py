@@ -23,22 +23,29 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     log, family = numbers.dist_of(record).log, numbers.dist_of(record).family
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
+    m, q = len(at.exog), len(fractions)
     back = response_scale(record)
+    linear = numbers.quantile(record, at.repeated(q).exog, np.tile(fractions, m))
+    quantiles = with_limits(*linear, record.cov, level, back)
     location, gradient = numbers.linear_predictor(record, at.exog)
     location_se = standard_errors(gradient, record.cov)
     means = np.where(np.isinf(location_se), np.nan, back(numbers.mean(record, at.exog)[0]))
-    aside = f"{level_percent(level)} intervals" + (", log scale" if log else "")
-    tables, frames = [], []
-    for row in range(len(at.exog)):
-        exog = np.repeat(at.exog[row : row + 1], len(fractions), axis=0)
-        columns = with_limits(*numbers.quantile(record, exog, fractions), record.cov, level, back)
-        closing = {"estimate": means[row], "conf_low": np.nan, "conf_high": np.nan}
-        frame = pd.DataFrame({"quantity": names, "failed": np.append(fractions, np.nan)})
-        frame = frame.assign(**{name: np.append(columns[name], closing[name]) for name in columns})
-        remark = f"{family.title} mu = {location[row]:.4g} ({location_se[row]:.3g})" if log else ""
-        tables.append(_life_table(frame, level, _at("Life", at, row), aside, remark))
-        frames.append(_beside(at, [row] * len(frame), frame))
-    return Estimates(pd.concat(frames, ignore_index=True), Document(tables=tuple(tables)))
+    closing = {"estimate": means, "conf_low": np.full(m, np.nan), "conf_high": np.full(m, np.nan)}
+    columns = {name: np.column_stack([quantiles[name].reshape(m, q), closing[name]]) for name in quantiles}
+    share = np.tile(np.append(fractions, np.nan), m)
+    frame = pd.DataFrame({"quantity": names * m, "failed": share})
+    frame = frame.assign(**{name: values.ravel() for name, values in columns.items()})
+
+    def layout() -> Document:
+        aside = f"{level_percent(level)} intervals" + (", log scale" if log else "")
+        tables = []
+        for i in range(m):
+            remark = f"{family.title} mu = {location[i]:.4g} ({location_se[i]:.3g})" if log else ""
+            block = frame.iloc[i * (q + 1) : (i + 1) * (q + 1)]
+            tables.append(_life_table(block, level, _at("Life", at.label(i)), aside, remark))
+        return Document(tables=tuple(tables))
+
+    return Estimates(_beside(at.repeated(q + 1), frame), layout)
 
 
 def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str) -> Table:
@@ -71,46 +78,50 @@ def by_time(
     scale : str
         On which the interval was made: ``"log"`` for rates, another for probabilities.
     """
-    frame = _beside(at, list(range(len(asked))), pd.DataFrame({"time": asked, **columns}))
-    lines: dict[str, list[str]] = {}
-    for row, (time, estimate, low, high) in enumerate(zip(asked, *columns.values(), strict=True)):
-        if _unknown(low, high) if scale == "log" else low == 0 and high == 1:
-            text = NOT_ESTIMABLE
-        elif scale == "log":
-            text = f"{figures(estimate)} {bracket(low, high)}"
-        else:
-            text = _probability(estimate, low, high)
-        lines.setdefault(at.label(row), []).append(f"{head.format(plain(time))} = {text}")
-    aside = f"{level_percent(level)} intervals, {scale} scale"
-    tables = tuple(
-        Table((Column("", "l"),), tuple((line,) for line in _packed(items)), 1, _at("", at, i), aside)
-        for i, items in zip(_first_rows(at), lines.values(), strict=True)
-    )
-    return Estimates(frame, Document(tables=tables))
+
+    def layout() -> Document:
+        lines: dict[str, list[str]] = {}
+        for row, (time, estimate, low, high) in enumerate(zip(asked, *columns.values(), strict=True)):
+            text = _rate(estimate, low, high) if scale == "log" else _probability(estimate, low, high)
+            lines.setdefault(at.label(row), []).append(f"{head.format(plain(time))} = {text}")
+        aside = f"{level_percent(level)} intervals, {scale} scale"
+        column = (Column("", "l"),)
+        return Document(
+            tables=tuple(
+                Table(column, tuple((line,) for line in _packed(items)), 1, _at("", label), aside)
+                for label, items in lines.items()
+            )
+        )
+
+    return Estimates(_beside(at, pd.DataFrame({"time": asked, **columns})), layout)
+
+
+def _rate(estimate: float, low: float, high: float) -> str:
+    return NOT_ESTIMABLE if _unknown(low, high) else f"{figures(estimate)} {bracket(low, high)}"
 
 
 def _probability(estimate: float, low: float, high: float) -> str:
     """Write a probability with three decimals, more where it is nearly 0 or 1 throughout its interval."""
+    if low == 0 and high == 1:
+        return NOT_ESTIMABLE
     margin = min(1 - low, high)
     decimals = int(np.clip(1 - np.floor(np.log10(margin)), 3, 8)) if margin > 0 else 3
     return f"{estimate:.{decimals}f} {bracket(low, high, decimals)}"
 
 
-def _first_rows(at: Points) -> list[int]:
-    labels = [at.label(row) for row in range(len(at.exog))]
-    return [row for row, label in enumerate(labels) if label not in labels[:row]]
-
-
 def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates:
     """Lay out one quantity at each point."""
-    low, high = limit_heads(level)
-    rows = tuple(
-        (at.label(i) or name, *((NOT_ESTIMABLE,) if _unknown(lo, hi) else map(times, (value, lo, hi))))
-        for i, (value, lo, hi) in enumerate(zip(*columns.values(), strict=True))
-    )
-    heads = (Column("", "l"), Column(name, "."), Column(low, "."), Column(high, "."))
-    frame = _beside(at, list(range(len(rows))), pd.DataFrame(columns))
-    return Estimates(frame, Document(tables=(Table(heads, rows),)))
+
+    def layout() -> Document:
+        low, high = limit_heads(level)
+        rows = tuple(
+            (at.label(i) or name, *((NOT_ESTIMABLE,) if _unknown(lo, hi) else map(times, (value, lo, hi))))
+            for i, (value, lo, hi) in enumerate(zip(*columns.values(), strict=True))
+        )
+        heads = (Column("", "l"), Column(name, "."), Column(low, "."), Column(high, "."))
+        return Document(tables=(Table(heads, rows),))
+
+    return Estimates(_beside(at, pd.DataFrame(columns)), layout)
 
 
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
@@ -144,13 +155,16 @@ def ratios(record: Record, head: str, centre: np.ndarray, gradient: np.ndarray, 
 
 
 def _terms(head: str, terms: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
-    low, high = limit_heads(level)
-    rows = tuple(
-        (term, *((NOT_ESTIMABLE,) if np.isinf(s) else map(figures, values)))
-        for term, s, *values in zip(terms, se, *columns.values(), strict=True)
-    )
-    heads = (Column(head, "l"), Column("estimate", "."), Column(low, "."), Column(high, "."))
-    return Estimates(pd.DataFrame({"term": terms, **columns}), Document(tables=(Table(heads, rows),)))
+    def layout() -> Document:
+        low, high = limit_heads(level)
+        rows = tuple(
+            (term, *((NOT_ESTIMABLE,) if np.isinf(s) else map(figures, values)))
+            for term, s, *values in zip(terms, se, *columns.values(), strict=True)
+        )
+        heads = (Column(head, "l"), Column("estimate", "."), Column(low, "."), Column(high, "."))
+        return Document(tables=(Table(heads, rows),))
+
+    return Estimates(pd.DataFrame({"term": terms, **columns}), layout)
 
 
 def _unknown(low: float, high: float) -> bool:
@@ -158,16 +172,15 @@ def _unknown(low: float, high: float) -> bool:
     return bool(low in (0.0, -np.inf) and high == np.inf)
 
 
-def _at(what: str, at: Points, row: int) -> str:
-    label = at.label(row)
+def _at(what: str, label: str) -> str:
     if not label:
         return what
     return f"{what} at {label}" if what else f"At {label}"
 
 
-def _beside(at: Points, rows: list[int], frame: pd.DataFrame) -> pd.DataFrame:
-    left = at.covariates.iloc[rows].reset_index(drop=True)
-    return pd.concat([left, frame.reset_index(drop=True)], axis=1)
+def _beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the covariates of each point beside what was computed there."""
+    return pd.concat([at.covariates.reset_index(drop=True), frame], axis=1)
 
 
 def _packed(items: list[str], width: int = 78) -> list[str]:
