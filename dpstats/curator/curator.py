@@ -19,7 +19,9 @@ from dpstats.errors import BudgetError
 
 __all__ = ["Curator"]
 
-_GUARD = 1e-12  # a release is noised for mu (1 - 1e-12): floats that add up to the total never exceed it
+# A release is noised for mu (1 - 1e-9). Floats that add up to the total then never exceed it, and the lattice
+# of the noise is paid for (see mechanisms).
+_GUARD = 1e-9
 
 
 class RowSource(Protocol):

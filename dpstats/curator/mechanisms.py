@@ -6,10 +6,14 @@ not exceed the rho we ask for: the scale is raised until it does not, by less th
 
 Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
 post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
-the rounded law and the discrete one differ, relatively and to first order, by (g^2 / 24 sd^2) |x^2 - 1| at
-most. Their total variation distance is thus below 2^-83 for a coordinate, and m coordinates add at most
-m (1 + e^epsilon) 2^-83 to any delta(epsilon). The curator noises for mu (1 - 1e-12), which gives back more
-for every delta above 1e-12.
+the probabilities of the rounded law and of the discrete one differ by the factor 1 + h(x),
+|h| = (g^2 / 24 sd^2) |x^2 - 1| <= 2^-84 |x^2 - 1|, to first order. Let p and q be the rounded laws for two
+neighbours and E an event. With the discrete laws p(E) - e^epsilon q(E) grows by at most the integral of
+|h| p + e^epsilon |h| q over E, which is largest for the event p > e^epsilon q, where it is below the mean of
+|h(x)| + |h(x + shift)| under p. Summed over m coordinates whose shifts have the norm mu, that is
+(3 m + mu^2) 2^-84, the amount by which any delta(epsilon) can exceed that of mu-GDP.
+The curator noises for mu (1 - 1e-9), which lowers a delta by about 1e-9 of it: more than this amount for a
+thousand coordinates and any delta above 1e-12.
 """
 
 from __future__ import annotations
