@@ -130,7 +130,7 @@ def build_design(formula: str, schema: Schema) -> Design:
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
-    if np.abs(bounds).max() > LARGEST:
+    if not np.abs(bounds).max() <= LARGEST:  # also if a product overflowed to NaN
         raise FormulaError(f"the formula {formula!r} has products too large for sums of squares")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products)

@@ -43,7 +43,7 @@ def to_numbers(values: Any) -> Array:
     if isinstance(dtype, pd.CategoricalDtype):
         table = np.append(to_numbers(_plain(dtype.categories)).astype(np.float64), np.nan)
         return np.asarray(table[np.asarray(values.codes)])
-    if pd.api.types.is_numeric_dtype(dtype) and dtype.kind in "fiub":
+    if getattr(dtype, "kind", "O") in "fiub":
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if not _is_text(dtype):  # dates, durations and complex numbers have no unit that a schema could bound
         return np.full(len(values), np.nan)

@@ -28,8 +28,7 @@ class _Numbers:
     values: Array
 
     def block(self, start: int, stop: int) -> Array:
-        with np.errstate(all="ignore"):
-            return self.values[start:stop].astype(np.float64, copy=False)
+        return self.values[start:stop].astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +70,9 @@ class Rows:
         """
         for start in range(0, self.n, size):
             stop = min(start + size, self.n)
-            yield {name: column.block(start, stop) for name, column in self._columns.items()}
+            with np.errstate(all="ignore"):
+                block = {name: column.block(start, stop) for name, column in self._columns.items()}
+            yield block
 
     def __repr__(self) -> str:
         return f"Rows(n={self.n}, variables={list(self._columns)})"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 from dpstats.errors import DataError
@@ -16,6 +17,8 @@ FRAME = pd.DataFrame({
     "g": ["a", "b", "zzz", None, "", "a"], "r": [1, 2, 10, 3, 1, 2],
     "e": ["dead", "alive", "gone", None, "alive", "dead"], "f": [True, False, True, True, False, False],
 })  # fmt: skip
+DICTIONARY = pyarrow.dictionary(pyarrow.int8(), pyarrow.string())
+MASKED = np.ma.array([1, 2, 10, 1, 1, 2], mask=[0, 0, 0, 1, 0, 0])
 EXPECTED = {
     "x": [0.5, np.nan, -3.0, np.inf, 0.25, 0.1], "k": [1.0, 2, 3, 4, 5, 6], "g": [0, 1, 2, -1, -1, 0],
     "r": [0, 1, 2, -1, 0, 1], "e": [1, 0, np.nan, np.nan, 0, 1], "f": [1.0, 0, 1, 1, 0, 0],
@@ -64,6 +67,9 @@ class _Arrow:
     lambda path: FRAME,
     lambda path: FRAME.astype({"g": "object", "e": "object", "f": "object", "r": "object", "k": "object"}),
     lambda path: FRAME.astype({"g": "category", "r": "category", "e": "category", "x": "category"}),
+    lambda path: FRAME.astype({"x": "double[pyarrow]", "g": "string[pyarrow]", "r": "int64[pyarrow]",
+                               "f": "bool[pyarrow]", "e": pd.ArrowDtype(DICTIONARY)}),
+    lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"r": MASKED},
     lambda path: FRAME.astype({"x": "Float64", "k": "Int8", "r": "Int64", "f": "boolean"}),
     lambda path: FRAME.astype({"x": "str", "k": "str", "r": "str", "f": "str"}),
     lambda path: FRAME.set_index("unused").iloc[::-1].iloc[::-1],
