@@ -17,7 +17,6 @@ from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.layout import column_bounds, columns, radius
 from dpstats.formula.newdata import covariate_block
-from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.schema import Schema
 
@@ -130,8 +129,6 @@ def build_design(formula: str, schema: Schema) -> Design:
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
-    if not np.abs(bounds).max() <= LARGEST:  # also if a product overflowed to NaN
-        raise FormulaError(f"the formula {formula!r} has products too large for sums of squares")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products)
     read = response.variables | set(filler.variables)

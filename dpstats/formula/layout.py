@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.errors import FormulaError
 from dpstats.formula.factors import CategoricalFactor, Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.grammar import Subterm
+from dpstats.formula.reader import LARGEST
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (spec/formula.md 4.4, rule 3)
 
@@ -52,11 +54,19 @@ def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     """Bounds of a product, multiplied in the order in which a block is filled.
 
     Rounded products are monotone in each factor, so these bounds hold to the last bit.
+
+    Raises
+    ------
+    FormulaError
+        If a product, even of the first factors only, leaves no room for sums of squares.
     """
     lower, upper = 1.0, 1.0
     for atom in product:
         corners = [a * b for a in (lower, upper) for b in atom.bounds]
         lower, upper = min(corners), max(corners)
+        if max(-lower, upper) > LARGEST:
+            text = ":".join(part.factor for part in product)
+            raise FormulaError(f"the product {text} is too large for sums of squares; scale its factors")
     return lower, upper
 
 

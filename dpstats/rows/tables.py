@@ -88,7 +88,7 @@ def _from_mapping(data: Mapping[Any, Any], names: Sequence[str]) -> dict[str, An
 
 def _guess(name: str, column: Any) -> Any:
     if isinstance(column, np.ma.MaskedArray):
-        return column.astype(object).filled(None)
+        return np.ma.filled(column.astype(object), None)
     if isinstance(column, np.ndarray):
         return column
     if isinstance(column, str) or not isinstance(column, Iterable):
