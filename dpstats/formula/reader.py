@@ -127,6 +127,8 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
             raise refuse(tree, "has a power that is not a number") from None
         return Apply(power(exponent), (read_number(tree.left, schema),), text)
     if type(tree.op) not in OPERATORS:
+        if isinstance(tree.op, ast.BitXor):
+            raise refuse(tree, "is not a power here; write **")
         raise refuse(tree)
     sides = read_expression(tree.left, schema), read_expression(tree.right, schema)
     if all(is_comparison(side) for side in sides):

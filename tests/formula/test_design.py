@@ -46,6 +46,7 @@ def test_a_design_is_its_formula_and_schema():
 
 @pytest.mark.parametrize("right, notes", [
     ("x / g", 1), ("x + I(x / w)", 0), ("np.log(t / w)", 0), ("(x + z) ** 2", 0), ("x:g", 0), ("g - 1", 0),
+    ("np.log(t) / g", 1), ("bs(z, df=4) + np.exp(x / 2) + g / x", 1), ("g / (x + z)", 0),
 ])  # fmt: skip
 def test_only_misleading_operators_are_remarked(right, notes):
     assert len(build_design(f"y ~ {right}", SCHEMA).notes) == notes

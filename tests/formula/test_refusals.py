@@ -89,7 +89,11 @@ from tests.formula.strategies import SCHEMA
     ("C(g, colour=2)", "the parameters are data, contrast, levels"),
     # grammar
     ("x ** 2", r"write I\(x \*\* 2\)"),
+    ("z + np.log(t) ** 2", r"means just np.log\(t\)\); write I\(np.log\(t\) \*\* 2\)"),
+    ("g + (Q('x')**2)", r"write I\(Q\('x'\) \*\* 2\)"),
     ("1 / x", r"write I\(1 / x\)"),
+    ("0.5 / np.log(t)", r"write I\(0.5 / np.log\(t\)\)"),
+    ("I(x ^ 2)", r"write \*\*"),
     ("x * 2", "numbers besides"),
     ("x +", "noun"),
     ("x%in%z", "cannot be read"),
