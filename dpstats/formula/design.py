@@ -129,6 +129,8 @@ def build_design(formula: str, schema: Schema) -> Design:
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
+    if not bounds.any():
+        raise FormulaError(f"every column of the formula {formula!r} is 0 for all values in the public bounds")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products)
     read = response.variables | set(filler.variables)

@@ -90,7 +90,14 @@ def read_response(code: str, schema: Schema) -> Response:
     if is_comparison(expression) or not expression.variables:
         raise FormulaError(f"the response {code!r} must be a number that depends on a variable; "
                            "for yes or no declare a flag()")
-    return NumericResponse(code, usable_bounds(expression, schema), expression)
+    return NumericResponse(code, _room(expression, schema), expression)
+
+
+def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
+    lower, upper = usable_bounds(expression, schema)
+    if lower >= upper:
+        raise FormulaError(f"the response {expression.text!r} is {lower:g} for all values in the public bounds")
+    return lower, upper
 
 
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
@@ -113,5 +120,5 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     if not isinstance(schema[name], Event | Flag):
         raise FormulaError(f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
                            f"{name}=event(failed=..., censored=...)")
-    return SurvResponse(code, usable_bounds(time, schema), time, name, 1.0 if word == "event" else 0.0)
+    return SurvResponse(code, _room(time, schema), time, name, 1.0 if word == "event" else 0.0)
 
