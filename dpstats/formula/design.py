@@ -17,6 +17,7 @@ from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.layout import column_bounds, columns, radius
 from dpstats.formula.newdata import covariate_block
+from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.schema import Schema
 
@@ -129,12 +130,13 @@ def build_design(formula: str, schema: Schema) -> Design:
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
-    if not bounds.any():
-        raise FormulaError(f"every column of the formula {formula!r} is 0 for all values in the public bounds")
+    longest = radius(coding.subterms, factors, bounds)
+    if longest < 1 / LARGEST:
+        raise FormulaError(f"every column of the formula {formula!r} is 0, or nearly, by the public bounds")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products)
     read = response.variables | set(filler.variables)
-    return Design(formula, schema, coding.names, bounds, radius(coding.subterms, factors, bounds), response,
+    return Design(formula, schema, coding.names, bounds, longest, response,
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
                   notes_on(formula), filler)

@@ -87,7 +87,7 @@ def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: A
             elif not isinstance(factor, CategoricalFactor):
                 norm *= factor.norm
                 size *= len(factor.bounds)
-        box = float(np.sqrt((np.abs(bounds[first:first + size]).max(axis=1) ** 2).sum()))
+        box = math.hypot(*np.abs(bounds[first:first + size]).max(axis=1))  # hypot: squares could underflow
         total = math.hypot(total, min(norm, box))
         first += size
     return total * INFLATION

@@ -96,7 +96,7 @@ def read_response(code: str, schema: Schema) -> Response:
 def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
     lower, upper = usable_bounds(expression, schema)
     if lower >= upper:
-        raise FormulaError(f"the response {expression.text!r} is {lower:g} for all values in the public bounds")
+        raise FormulaError(f"the response {expression.text!r} is {lower:g} everywhere in the public bounds")
     return lower, upper
 
 
