@@ -7,15 +7,17 @@ from dpstats.errors import (
     BudgetError,
     DataError,
     FormulaError,
+    LedgerError,
     NotReleased,
     SchemaError,
     SpecificationError,
 )
+from dpstats.ledger import Ledger
 from dpstats.results import Fit, load
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 __all__ = [
-    "BudgetError", "DataError", "Fit", "FormulaError", "NotReleased", "Schema", "SchemaError",
-    "SpecificationError", "__version__", "approx", "bounded", "count", "datasets", "event", "flag", "gdp",
-    "levels", "load", "parse_budget", "pure", "zcdp",
+    "BudgetError", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError", "NotReleased", "Schema",
+    "SchemaError", "SpecificationError", "__version__", "approx", "bounded", "count", "datasets", "event",
+    "flag", "gdp", "levels", "load", "parse_budget", "pure", "zcdp",
 ]  # fmt: skip

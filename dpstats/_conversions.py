@@ -93,6 +93,12 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
     return max(best, 0.0) * (1 + 1e-12) + 1e-12
 
 
+@functools.lru_cache(maxsize=256)
+def rho_of_approx(epsilon: float, delta: float) -> float:
+    """Largest rho above 1e-60 with epsilon_of_zcdp(rho, delta) <= epsilon, rounded down."""
+    return _bisect(lambda rho: epsilon_of_zcdp(rho, delta) <= epsilon, 1e-60, 1e32)
+
+
 def sum_up(a: float, b: float) -> float:
     """a + b rounded up."""
     total = a + b

@@ -21,6 +21,10 @@ class BudgetError(SpecificationError):
     """An amount of privacy is impossible, or is spent twice."""
 
 
+class LedgerError(SpecificationError):
+    """A ledger's file is missing, damaged, read-only, or belongs to another data set or total."""
+
+
 class DataError(SpecificationError):
     """A table cannot be opened, or lacks a declared column."""
 

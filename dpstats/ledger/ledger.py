@@ -1,0 +1,249 @@
+"""The ledger of a data set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.errors import BudgetError, LedgerError
+from dpstats.ledger import store
+from dpstats.ledger.amounts import Amount, add, covers, subtract
+from dpstats.ledger.report import Report
+from dpstats.ledger.rules import Charge, Rule, rule_of
+from dpstats.ledger.store import Entry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Ledger", "pay"]
+
+
+class Ledger:
+    """What was spent on a data set, on disk, and a total that nothing exceeds.
+
+    Any number of notebooks and processes of one machine may open it at once. A charge is written and synced
+    before the first noise is drawn, and there is no refund.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file on a local disk. Without `total` it must exist.
+    total : Budget, optional
+        Most that may ever be spent. Starts a new ledger, or must equal the total of the one that is there.
+    dataset : str, optional
+        Name of the data set; default: the file's name without its suffix.
+
+    Raises
+    ------
+    LedgerError
+        If the file is missing, damaged, no ledger, of another format, or has another total or data set.
+        Nothing is ever overwritten.
+    """
+
+    def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
+        self.path = Path(os.path.abspath(Path(path).expanduser()))
+        if total is not None:
+            _check_budget("total", total)
+            if not os.path.lexists(self.path):
+                self._create(total, dataset or self.path.stem)
+        elif not self.path.exists():
+            raise LedgerError(f"there is no ledger {path}; give total= to start one: dps.Ledger(path, total=)")
+        with store.reading(self.path) as connection:
+            self.dataset, self.total = store.head(connection, self.path)
+            store.verify(connection, self.path)
+        if total is not None and total != self.total:
+            raise LedgerError(
+                f"the ledger {path} has the total {self.total}, not {total}; a total cannot be changed. "
+                "Open it without total="
+            )
+        if dataset is not None and dataset != self.dataset:
+            raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {dataset!r}")
+
+    def _create(self, total: Budget, dataset: str) -> None:
+        try:
+            store.create(self.path, dataset, total)
+        except FileExistsError:
+            pass  # another process was first; whether its ledger is the same is checked like any other
+        except OSError as error:
+            raise LedgerError(f"the ledger {self.path} cannot be created: {error.strerror}") from None
+
+    def charge(
+        self,
+        budget: Budget,
+        *,
+        formula: str,
+        method: str,
+        released: Iterable[str] | Mapping[str, object] = (),
+        gaussian: bool = False,
+    ) -> Entry:
+        """Write a cost, for good, before anything is released.
+
+        Parameters
+        ----------
+        budget : Budget
+            The whole cost.
+        formula, method : str
+            What it is for.
+        released : names, or mapping of names to costs
+            What will be released. Costs are kept as text, for people.
+        gaussian : bool
+            All releases are sums with Gaussian noise, together of ``budget.mu``, as dpstats' own are. They
+            compose better, and enter totals that a black box of the same `budget` cannot.
+
+        Raises
+        ------
+        BudgetError
+            If it exceeds what is left, or cannot soundly enter this total. Nothing is written then.
+        LedgerError
+            If the file cannot be written. Release nothing then.
+        """
+        _check_budget("budget", budget)
+        if gaussian and isinstance(budget, Pure):
+            raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
+        wanted = Charge(budget, gaussian or isinstance(budget, Gdp))
+        costs = released if isinstance(released, Mapping) else dict.fromkeys(released, "")
+        told = {str(name): str(cost) for name, cost in costs.items()}
+        with store.charging(self.path) as connection:
+            if store.head(connection, self.path) != (self.dataset, self.total):
+                raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
+            ends = store.ends(connection)
+            rule = rule_of(self.total, ends[0].charge if ends else wanted)
+            spent = ends[-1].spent if ends else rule.zero
+            cost = self._cost(rule, wanted, spent)
+            fits = covers(rule.limit, add(spent, cost))
+            entry = Entry(
+                ends[-1].seq + 1 if ends else 1, store.now(), budget, wanted.gaussian, cost, add(spent, cost),
+                str(formula), str(method), told,
+            )  # fmt: skip
+            if fits:
+                store.append(connection, entry)
+        if not fits:
+            raise BudgetError(self._refusal(rule, wanted, cost, spent))
+        return entry
+
+    def _cost(self, rule: Rule, wanted: Charge, spent: Amount) -> Amount:
+        try:
+            return rule.cost(wanted, subtract(rule.limit, spent))
+        except BudgetError as reason:
+            raise BudgetError(
+                f"{wanted.budget} cannot enter the total {self.total} of {self.dataset!r}: {reason}"
+            ) from None
+
+    def _refusal(self, rule: Rule, wanted: Charge, cost: Amount, spent: Amount) -> str:
+        left = subtract(rule.limit, spent)
+        name, asked, there = self._unit, _first(rule.in_units(cost)), _first(rule.left_of(spent))
+        whole = _first(self.total)
+        if len(cost) == 2 and cost[0] <= left[0] and isinstance(self.total, Approx):
+            name, asked, there, whole = "delta", float(cost[1]), float(left[1]), self.total.delta
+        largest = rule.largest(wanted, left) or rule.left_of(spent)
+        remedy = f"{_spelled(largest)} would fit" if largest else "nothing like it fits any more"
+        return (
+            f"needs {name} = {_rounded(asked, ROUND_CEILING)}, {_rounded(there, ROUND_FLOOR)} is left of "
+            f"{whole} in {self.dataset!r}; {remedy}"
+        )
+
+    @property
+    def _unit(self) -> str:
+        return next(iter(vars(self.total)))
+
+    def _state(self) -> tuple[Rule, Amount]:
+        with store.reading(self.path) as connection:
+            ends = store.ends(connection)
+        rule = rule_of(self.total, ends[0].charge if ends else None)
+        return rule, ends[-1].spent if ends else rule.zero
+
+    @property
+    def spent(self) -> Budget | None:
+        """What was spent, in the kind of the total, rounded up; None while nothing was."""
+        rule, spent = self._state()
+        return rule.in_units(spent)
+
+    @property
+    def left(self) -> Budget | None:
+        """Largest single charge that still fits, in the kind of the total; None if nothing does.
+
+        Under an (epsilon, delta) total, Gaussian fits add squares of mu: `spent` and `left` then compose to
+        the total, although their epsilons add up to more.
+        """
+        rule, spent = self._state()
+        return rule.left_of(spent)
+
+    def line(self, entry: Entry | None = None) -> str:
+        """``1.00 of 3.00 spent on 'fleet'``, now or just after `entry`; with a unit that is not epsilon."""
+        rule, spent = self._state()
+        amount = _first(rule.in_units(entry.spent if entry else spent))
+        unit = "" if self._unit == "epsilon" else f"{self._unit} "
+        return f"{unit}{_decimal(amount)} of {_decimal(_first(self.total))} spent on {self.dataset!r}"
+
+    def entries(self) -> list[Entry]:
+        """All charges, in the order they were made."""
+        with store.reading(self.path) as connection:
+            return store.entries(connection)
+
+    def report(self) -> Report:
+        """What was spent, in every notion, with the tight (epsilon, delta) curve; prints as text."""
+        return Report(self.dataset, self.total, tuple(self.entries()), self.spent, self.left)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot epsilon spent against delta, and the total. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        """
+        return self.report().plot(ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole ledger as plain values."""
+        return self.report().to_dict()
+
+    def __repr__(self) -> str:
+        return f"Ledger {self.path.name}: {self.line()}"
+
+
+def pay(
+    ledger: Ledger | str | Path | None,
+    budget: Budget,
+    *,
+    formula: str,
+    method: str,
+    released: Iterable[str] | Mapping[str, object] = (),
+) -> str | None:
+    """Charge a fit of this package and return the line for its table; None without a ledger.
+
+    Call it once, with the whole cost, before the first release. All noise of this package is Gaussian, unless
+    the budget is pure.
+    """
+    if ledger is None:
+        return None
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    gaussian = not isinstance(budget, Pure)
+    entry = book.charge(budget, formula=formula, method=method, released=released, gaussian=gaussian)
+    return book.line(entry)
+
+
+def _check_budget(name: str, value: object) -> None:
+    if not isinstance(value, Budget):
+        raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {value!r}")
+
+
+def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:
+    return float(next(iter(vars(budget).values()))) if budget else 0.0
+
+
+def _rounded(value: float, rounding: str) -> float:
+    return float(Context(prec=4, rounding=rounding).create_decimal(repr(value)))
+
+
+def _spelled(budget: Budget) -> str:
+    first, *rest = vars(budget).values()
+    amounts = [_rounded(first, ROUND_FLOOR), *rest]
+    return f"{type(budget).__name__.lower()}({', '.join(f'{amount:g}' for amount in amounts)})"
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.2f}" if value == 0 or value >= 0.095 else f"{value:.2g}"

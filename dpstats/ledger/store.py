@@ -1,0 +1,249 @@
+"""One SQLite file for each ledger: created whole, only ever appended to, each charge synced to the disk.
+
+Every operation opens its own connection. So a ledger survives a fork, a pickle and a thread, holds no lock
+while nothing happens, and notices a file that was moved away instead of writing to it unseen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpstats.budget import Budget, from_dict
+from dpstats.errors import BudgetError, LedgerError
+from dpstats.ledger.amounts import Amount, add, from_text, to_text
+from dpstats.ledger.rules import Charge
+
+APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
+FORMAT = 1
+PATIENCE = 60.0  # seconds that a charge waits for others
+
+TABLES = """
+CREATE TABLE ledger (dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NOT NULL);
+CREATE TABLE charges (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, budget TEXT NOT NULL, gaussian INTEGER NOT NULL,
+    cost TEXT NOT NULL, spent TEXT NOT NULL,
+    formula TEXT NOT NULL, method TEXT NOT NULL, released TEXT NOT NULL
+);
+CREATE TRIGGER no_change BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are final'); END;
+CREATE TRIGGER no_refund BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'there is no refund'); END;
+"""
+COLUMNS = "seq, at, budget, gaussian, cost, spent, formula, method, released"
+
+PROBLEMS = {
+    "SQLITE_NOTADB": "is not a ledger, or is damaged. Nothing was written",
+    "SQLITE_CORRUPT": "is damaged. Nothing was written; restore it from a copy that has every charge",
+    "SQLITE_READONLY": "is read-only, so nothing can be charged to it",
+    "SQLITE_FULL": "cannot grow: the disk is full. Nothing was released; make room and fit again",
+    "SQLITE_IOERR": "cannot be written or read: input/output error, or a full disk. Nothing was released",
+    "SQLITE_CANTOPEN": "cannot be opened. If it was moved, give its new path; it is never created anew",
+    "SQLITE_BUSY": f"is in use by others; the charge waited {PATIENCE:g} s. Nothing was released; try again",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One charge.
+
+    Attributes
+    ----------
+    seq : int
+        1, 2, ... in the order of charging, whatever the clock says.
+    at : str
+        Time of day in UTC by the clock of the machine that charged; for people, not for order.
+    budget : Budget
+        What was asked for.
+    gaussian : bool
+        Whether all its noise is Gaussian.
+    cost, spent : tuple of Fraction
+        What it added to what the total adds up, and the sum up to and with it.
+    formula, method : str
+    released : mapping of str to str
+        Names of the released statistics, with their costs where these were told.
+    """
+
+    seq: int
+    at: str
+    budget: Budget
+    gaussian: bool
+    cost: Amount
+    spent: Amount
+    formula: str
+    method: str
+    released: Mapping[str, str]
+
+    @property
+    def charge(self) -> Charge:
+        """The part that matters for composition."""
+        return Charge(self.budget, self.gaussian)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into one sentence about the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        problem = next((text for code, text in PROBLEMS.items() if name.startswith(code)), f"failed: {error}")
+        raise LedgerError(f"the ledger {path} {problem}") from None
+    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+        if isinstance(error, BudgetError | LedgerError):
+            raise
+        raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_CORRUPT']}") from None
+
+
+def now() -> str:
+    """The time of day, in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def create(path: Path, dataset: str, total: Budget) -> None:
+    """Write a new ledger. Nobody sees it half written, and a file that is there is left alone.
+
+    It is written beside its place, not in a directory for temporary files, which may be another device.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
+        draft = Path(beside) / path.name
+        with told(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {TABLES}"
+            )
+            row = (dataset, json.dumps(total.to_dict()), now())
+            connection.execute("INSERT INTO ledger VALUES (?, ?, ?)", row)
+            connection.execute("COMMIT")
+        os.link(draft, path)
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def charging(path: Path) -> Iterator[sqlite3.Connection]:
+    """A transaction that no other can overlap; committed and synced when the block ends without exception."""
+    with told(path), closing(_begun(path)) as connection:
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
+    """A connection to a file that must be there; SQLite makes do with reading where it may not write."""
+    return sqlite3.connect(f"{path.as_uri()}?{options}", uri=True, isolation_level=None, timeout=PATIENCE)
+
+
+def _begun(path: Path) -> sqlite3.Connection:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        connection = _connected(path)
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("BEGIN IMMEDIATE")
+            return connection
+        except sqlite3.OperationalError as error:
+            connection.close()
+            # another process that opens or closes the log may refuse us at once, without the waiting
+            busy = error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_PROTOCOL", "SQLITE_LOCKED"))
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))
+        except BaseException:
+            connection.close()
+            raise
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A consistent view of the file, also where nothing may be written."""
+    with told(path):
+        connection = _connected(path)
+        try:
+            try:
+                connection.execute("BEGIN")
+                connection.execute("SELECT count(*) FROM sqlite_master")
+            except sqlite3.OperationalError:
+                if not _unwritten(path):
+                    raise
+                connection.close()
+                connection = _connected(path, "mode=ro&immutable=1")
+            yield connection
+        finally:
+            connection.close()
+
+
+def _unwritten(path: Path) -> bool:
+    """Whether nobody of this account can be writing, and no log is left: no lock is needed, nor possible."""
+    log = path.with_name(path.name + "-wal")
+    empty = not log.exists() or log.stat().st_size == 0
+    return path.exists() and empty and not os.access(path.parent, os.W_OK)
+
+
+def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget]:
+    """Data set and total; LedgerError if the file is no ledger of this format."""
+    (identity,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if identity != APPLICATION_ID:
+        raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_NOTADB']}")
+    if version != FORMAT:
+        remedy = "upgrade dpstats" if version > FORMAT else "no release of dpstats wrote it"
+        raise LedgerError(f"the ledger {path} has format {version}, not {FORMAT}; {remedy}")
+    ((dataset, total),) = connection.execute("SELECT dataset, total FROM ledger").fetchall()
+    return dataset, from_dict(json.loads(total))
+
+
+def verify(connection: sqlite3.Connection, path: Path) -> None:
+    """LedgerError unless pages and indexes are sound, no charge is missing and all sums are right."""
+    damaged = LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_CORRUPT']}")
+    if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+        raise damaged
+    spent: Amount | None = None
+    rows = connection.execute("SELECT seq, cost, spent FROM charges ORDER BY seq")
+    for position, (seq, cost, after) in enumerate(rows, 1):
+        spent = from_text(cost) if spent is None else add(spent, from_text(cost))
+        if seq != position or spent != from_text(after) or min(spent) < 0:
+            raise damaged
+
+
+def entries(connection: sqlite3.Connection, where: str = "") -> list[Entry]:
+    """Charges in order."""
+    return [_entry(row) for row in connection.execute(f"SELECT {COLUMNS} FROM charges {where} ORDER BY seq")]
+
+
+def ends(connection: sqlite3.Connection) -> list[Entry]:
+    """The first and the last charge: one if there is only one, none if there are none."""
+    return entries(connection, "WHERE seq IN (1, (SELECT max(seq) FROM charges))")
+
+
+def append(connection: sqlite3.Connection, entry: Entry) -> None:
+    """Write one charge into the transaction."""
+    row = (
+        entry.seq, entry.at, json.dumps(entry.budget.to_dict()), int(entry.gaussian), to_text(entry.cost),
+        to_text(entry.spent), entry.formula, entry.method, json.dumps(dict(entry.released)),
+    )  # fmt: skip
+    connection.execute(f"INSERT INTO charges ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _entry(row: tuple[int, str, str, int, str, str, str, str, str]) -> Entry:
+    seq, at, budget, gaussian, cost, spent, formula, method, released = row
+    return Entry(
+        seq, at, from_dict(json.loads(budget)), bool(gaussian), from_text(cost), from_text(spent),
+        formula, method, json.loads(released),
+    )  # fmt: skip
