@@ -4,7 +4,7 @@ Goal (spec/formula.md 4.2): at most 1/5 of patsy's CPU time, and at most 1.5 tim
 matrix. Both sides make the same 24 columns from the same frame, in alternation; each measurement is a process
 of its own, so that peaks of memory do not mix. Run it with
 
-    OMP_NUM_THREADS=1 python benchmarks/formula_build.py | tee benchmarks/results/formula_build.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/formula_build.py > benchmarks/results/formula_build.txt
 """
 
 import statistics
@@ -77,7 +77,7 @@ def output(*command: str) -> str:
 
 def main() -> None:
     commit = output("git", "rev-parse", "--short", "HEAD")
-    print("command: OMP_NUM_THREADS=1 python benchmarks/formula_build.py")
+    print("command: OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/formula_build.py")
     print(f"commit {commit}, numpy {np.__version__}, pandas {pd.__version__}, patsy {patsy.__version__}")
     print(f"{N} rows, median of {ROUNDS} alternating rounds; memory: peak above the input / matrix")
     for kind in ("object", "str"):
