@@ -1,0 +1,169 @@
+"""Charging a ledger: what is refused, in which words, and what it says was spent."""
+
+import pickle
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.errors import BudgetError, LedgerError
+from dpstats.ledger import Ledger, pay
+
+FOR = {"formula": "Surv(time, failed) ~ temp", "method": "newton"}
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Ledger:
+    return dps.Ledger(tmp_path / "fleet.ledger", total=dps.approx(3, 1e-6))
+
+
+def test_a_new_ledger_has_spent_nothing(fleet: Ledger) -> None:
+    assert (fleet.spent, fleet.left, fleet.entries()) == (None, dps.approx(3, 1e-6), [])
+    assert fleet.line() == "0.00 of 3.00 spent on 'fleet'"
+    assert "nothing" in str(fleet.report()) and (fleet.report().notions["spent"] == "").all()
+
+
+def test_a_fit_is_charged_once_and_its_line_says_so(fleet: Ledger) -> None:
+    line = pay(fleet, dps.approx(1, 1e-6), **FOR, released={"score": "mu = 0.2", "moments": "mu = 0.1"})
+    assert line == "1.00 of 3.00 spent on 'fleet'"
+    (entry,) = fleet.entries()
+    assert (entry.seq, entry.budget, entry.gaussian) == (1, dps.approx(1, 1e-6), True)
+    assert (entry.formula, entry.method) == tuple(FOR.values())
+    assert entry.released == {"score": "mu = 0.2", "moments": "mu = 0.1"}
+    assert fleet.report().frame.loc[1, "released"] == "score (mu = 0.2), moments (mu = 0.1)"
+
+
+def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> None:
+    first = fleet.charge(dps.approx(1, 1e-6), **FOR, gaussian=True)
+    fleet.charge(dps.approx(2, 1e-6), **FOR, gaussian=True)
+    assert fleet.line(first).startswith("1.00 of 3.00")
+    assert fleet.line().startswith("2.29 of 3.00")
+
+
+def test_a_fit_may_have_a_path_or_no_ledger(fleet: Ledger) -> None:
+    assert pay(None, dps.gdp(1), **FOR) is None
+    assert pay(str(fleet.path), dps.gdp(0.1), **FOR) == fleet.line()
+    with pytest.raises(LedgerError, match="give its total"):
+        pay(fleet.path.with_name("flete.ledger"), dps.gdp(0.1), **FOR)
+
+
+def test_a_refusal_says_what_was_asked_left_and_would_fit(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "fleet.ledger", total=dps.pure(3))
+    ledger.charge(dps.pure(2.6), **FOR)
+    with pytest.raises(BudgetError) as refused:
+        ledger.charge(dps.pure(1), **FOR)
+    assert str(refused.value) == (
+        "needs epsilon = 1.0, 0.4 is left of 3.0 in 'fleet'; pure(0.4) would fit"
+    )
+    assert len(ledger.entries()) == 1 and ledger.spent == dps.pure(2.6)
+    ledger.charge(dps.pure(0.4), **FOR)
+    assert ledger.left is None
+    with pytest.raises(BudgetError, match="0.0 is left of 3.0 in 'fleet'; nothing like it fits any more"):
+        ledger.charge(dps.pure(0.001), **FOR)
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "asked", "gaussian"),
+    [
+        (dps.approx(3, 1e-6), dps.approx(2.5, 1e-6), dps.approx(2, 1e-7), True),
+        (dps.approx(3, 1e-6), dps.approx(2.5, 1e-6), dps.zcdp(1), True),
+        (dps.approx(3, 1e-6), dps.approx(2.5, 1e-6), dps.pure(2), False),
+        (dps.approx(3, 1e-6), dps.zcdp(0.05), dps.zcdp(0.5), False),
+        (dps.approx(3, 1e-6), dps.pure(2.5), dps.approx(1, 1e-8), False),
+        (dps.zcdp(1), dps.pure(1), dps.gdp(2), True),
+        (dps.gdp(1), dps.gdp(0.9), dps.zcdp(3), True),
+    ],
+)
+def test_what_would_fit_fits_and_not_much_more(
+    tmp_path: Path, total: Budget, first: Budget, asked: Budget, gaussian: bool
+) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
+    ledger.charge(first, **FOR, gaussian=gaussian and first != dps.pure(1))
+    with pytest.raises(BudgetError) as refused:
+        ledger.charge(asked, **FOR, gaussian=gaussian)
+    offer = dps.parse_budget(str(refused.value).split("; ")[1].removesuffix(" would fit"))
+    more = type(offer)(*(value * (1.002 if i == 0 else 1) for i, value in enumerate(vars(offer).values())))
+    with pytest.raises(BudgetError):
+        ledger.charge(more, **FOR, gaussian=gaussian)
+    ledger.charge(offer, **FOR, gaussian=gaussian)
+
+
+def test_amounts_are_the_decimals_that_users_write(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.pure(0.3))
+    for epsilon in (0.1, 0.2):  # as floats they add up to more than 0.3
+        ledger.charge(dps.pure(epsilon), **FOR)
+    assert ledger.entries()[-1].spent == (Fraction(3, 10),)
+    assert (ledger.spent, ledger.left) == (dps.pure(0.3), None)
+
+
+@pytest.mark.parametrize("total", [dps.zcdp(0.3), dps.gdp(0.7), dps.approx(3, 1e-6)])
+def test_a_ledger_affords_the_whole_of_its_total_or_all_its_parts(tmp_path: Path, total: Budget) -> None:
+    whole = dps.Ledger(tmp_path / "whole.ledger", total=total)
+    whole.charge(total, **FOR, gaussian=True)
+    parts = dps.Ledger(tmp_path / "parts.ledger", total=total)
+    for part in total.split(0.25, 0.25, 0.5):
+        parts.charge(part, **FOR, gaussian=True)
+    assert whole.left is None
+    for ledger in (whole, parts):
+        with pytest.raises(BudgetError):
+            ledger.charge(dps.gdp(1e-4), **FOR)
+
+
+@pytest.mark.parametrize(
+    ("total", "charge", "gaussian", "reason"),
+    [
+        (dps.pure(3), dps.approx(1, 1e-6), False, "no delta"),
+        (dps.pure(3), dps.zcdp(0.1), False, "no pure epsilon"),
+        (dps.pure(3), dps.gdp(0.1), False, "Gaussian noise promises no pure epsilon"),
+        (dps.zcdp(3), dps.approx(1, 1e-6), False, "implies no rho"),
+        (dps.gdp(3), dps.approx(1, 1e-6), False, "implies no mu"),
+        (dps.gdp(3), dps.zcdp(0.1), False, "implies no mu"),
+    ],
+)
+def test_a_charge_that_cannot_soundly_enter_is_refused_with_the_reason(
+    tmp_path: Path, total: Budget, charge: Budget, gaussian: bool, reason: str
+) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
+    with pytest.raises(BudgetError, match=f"cannot enter the total .* of 'a': .*{reason}"):
+        ledger.charge(charge, **FOR, gaussian=gaussian)
+    assert ledger.entries() == []
+
+
+def test_mistakes_are_named(fleet: Ledger) -> None:
+    with pytest.raises(BudgetError, match="budget must be a budget such as"):
+        fleet.charge(1.0, **FOR)
+    with pytest.raises(BudgetError, match="total must be a budget such as"):
+        dps.Ledger(fleet.path.with_name("b.ledger"), total=3)
+    with pytest.raises(BudgetError, match="no pure epsilon"):
+        fleet.charge(dps.pure(1), **FOR, gaussian=True)
+
+
+def test_opening_again_reads_and_never_changes_the_ledger(fleet: Ledger) -> None:
+    fleet.charge(dps.gdp(0.1), **FOR)
+    again = dps.Ledger(str(fleet.path))
+    assert (again.total, again.dataset, again.entries()) == (fleet.total, "fleet", fleet.entries())
+    assert dps.Ledger(fleet.path, total=dps.approx(3, 1e-6), dataset="fleet").spent == fleet.spent
+    with pytest.raises(LedgerError, match="a total cannot be changed"):
+        dps.Ledger(fleet.path, total=dps.approx(4, 1e-6))
+    with pytest.raises(LedgerError, match="of data set 'fleet', not 'trucks'"):
+        dps.Ledger(fleet.path, dataset="trucks")
+    assert dps.Ledger(fleet.path).entries() == fleet.entries()
+
+
+def test_a_ledger_can_be_pickled_and_used_there(fleet: Ledger) -> None:
+    pickle.loads(pickle.dumps(fleet)).charge(dps.gdp(0.1), **FOR)
+    assert len(fleet.entries()) == 1
+
+
+def test_a_clock_that_jumps_back_changes_no_order(fleet: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, second in enumerate((2e9, 1e9, 0)):
+        monkeypatch.setattr(time, "gmtime", lambda second=second: time.localtime(second))
+        fleet.charge(dps.gdp(0.1), formula=str(number), method="m")
+    entries = fleet.entries()
+    assert [entry.formula for entry in entries] == ["0", "1", "2"]
+    assert [entry.seq for entry in entries] == [1, 2, 3]
+    assert sorted(entry.at for entry in entries) == [entry.at for entry in reversed(entries)]
+    assert dps.Ledger(fleet.path).spent == fleet.spent

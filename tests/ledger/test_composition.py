@@ -1,0 +1,140 @@
+"""What charges amount to: sound against dp-accounting, exact where a closed form is."""
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+
+import dpstats as dps
+from benchmarks.ledger_composition import excess, random_ledger
+from dpstats._conversions import delta_of_mu
+from dpstats.ledger import Report
+from dpstats.ledger.curve import Total, hockey_stick, losses
+from dpstats.ledger.rules import Charge, Rule, rule_of
+
+FOR = {"formula": "y ~ x", "method": "m"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_never_below_dp_accounting(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    found = [gap for number in range(12) for gap in excess(random_ledger(rng, tmp_path, number)[0])]
+    assert len(found) > 10 and float(np.median(found)) < 0.02
+
+
+def test_the_comparison_notices_a_charge_that_was_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.gdp(1))
+    ledger.charge(dps.gdp(0.5), **FOR)
+    assert max(excess(ledger)) < 0.01
+    ledger.charge(dps.gdp(0.1), **FOR)
+    first = Total.of([Charge(dps.gdp(0.5))])
+    monkeypatch.setattr(Report, "epsilon", lambda report, delta: first.epsilon(delta))
+    with pytest.raises(AssertionError):
+        excess(ledger)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+def test_gaussian_charges_compose_exactly(delta: float) -> None:
+    charges = [Charge(dps.gdp(0.3)), Charge(dps.zcdp(0.08), gaussian=True), Charge(dps.gdp(1.2))]
+    assert Total.of(charges).epsilon(delta) == pytest.approx(dps.gdp(1.3).to_approx(delta).epsilon, rel=1e-9)
+    part = Charge(dps.approx(1, 1e-6), gaussian=True)
+    assert Total.of([part]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "count"), [(1.0, 1), (0.1, 2), (0.25, 30), (0.01, 500)])
+@pytest.mark.parametrize("delta", [0.0, 1e-9, 1e-4])
+def test_equal_pure_charges_compose_exactly(epsilon: float, count: int, delta: float) -> None:
+    """Against Kairouz, Oh & Viswanath 2017, Theorem 3.3, summed in another way."""
+    i = np.arange(count + 1)
+    weight = np.array([math.log(math.comb(count, k)) for k in i]) - count * math.log1p(math.exp(epsilon))
+
+    def true_delta(total: float) -> float:
+        gains = (i * epsilon, total + (count - i) * epsilon)
+        more = gains[0] > gains[1] + 1e-15
+        up, low = logsumexp((weight + gains[0])[more]), logsumexp((weight + gains[1])[more])
+        return math.exp(up) - math.exp(low) if more.any() else 0.0
+
+    found = Total.of([Charge(dps.pure(epsilon))] * count).epsilon(delta) if delta else count * epsilon
+    assert true_delta(found) <= delta * (1 + 1e-9)
+    assert found == 0 or true_delta(found * (1 - 1e-9)) >= delta * (1 - 1e-6)
+    assert Total.of([Charge(dps.pure(epsilon))] * count).to_pure() == dps.pure(round(count * epsilon, 9))
+
+
+def test_one_charge_of_each_kind_promises_what_it_promised() -> None:
+    assert Total.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-6) == pytest.approx(1, rel=1e-9)
+    assert Total.of([Charge(dps.approx(1, 1e-6))]).epsilon(1e-7) == math.inf
+    assert Total.of([Charge(dps.zcdp(0.1))]).epsilon(1e-6) == pytest.approx(
+        dps.zcdp(0.1).to_approx(1e-6).epsilon, rel=1e-9
+    )
+    assert Total.of([Charge(dps.zcdp(0.1)), Charge(dps.pure(1))]).to_zcdp() == dps.zcdp(0.6)
+    assert Total.of([Charge(dps.pure(1)), Charge(dps.gdp(1))]).to_pure() is None
+    assert Total.of([Charge(dps.zcdp(1))]).to_gdp() is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(1e-3, 3), min_size=1, max_size=8), st.floats(0.01, 3), st.floats(-8, 8))
+def test_losses_are_those_of_responses(epsilons: list[float], mu: float, total: float) -> None:
+    points, weights = np.zeros(1), np.ones(1)
+    for epsilon in epsilons:
+        truth = 1 / (1 + math.exp(-epsilon))
+        points = np.concatenate([points + epsilon, points - epsilon])
+        weights = np.concatenate([weights * truth, weights * (1 - truth)])
+    found, chances, lost = losses(tuple((epsilon, 1) for epsilon in epsilons))
+    for noise in (0.0, mu):
+        exact = weights @ hockey_stick(total - points, noise)
+        bound = chances @ hockey_stick(total - found, noise) + lost
+        assert bound == pytest.approx(exact, rel=1e-9, abs=1e-15)
+
+
+def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
+    rng = random.Random(1)
+    epsilons = [rng.uniform(0.005, 0.02) for _ in range(3000)]
+    total = Total.of(Charge(dps.pure(epsilon)) for epsilon in epsilons)
+    gaussian = math.sqrt(sum(e * e for e in epsilons))  # the limit of many small responses
+    limit = dps.gdp(gaussian).to_approx(1e-6).epsilon
+    assert limit * 0.99 < total.epsilon(1e-6) < limit * 1.02
+
+
+@pytest.mark.parametrize("mu", [0.01, 1.0, 30.0])
+def test_hockey_stick_is_the_dual_curve(mu: float) -> None:
+    for epsilon in (0.0, 0.01, 1.0, 20.0):
+        delta = delta_of_mu(mu, epsilon)
+        (here, negative) = hockey_stick(np.array([epsilon, -epsilon]), mu)
+        assert here == pytest.approx(delta, rel=1e-8, abs=1e-14) and here >= 0
+        assert negative == pytest.approx(1 - math.exp(-epsilon) + math.exp(-epsilon) * delta, rel=1e-9)
+
+
+def test_the_first_charge_chooses_how_an_epsilon_delta_total_adds_up() -> None:
+    total = dps.approx(3, 1e-6)
+    kinds = {
+        "gdp": [Charge(dps.gdp(1), gaussian=True), Charge(total, gaussian=True), None],
+        "zcdp": [Charge(dps.zcdp(0.1))],
+        "approx": [Charge(dps.pure(1)), Charge(dps.approx(1, 1e-7))],
+    }
+    for kind, firsts in kinds.items():
+        assert all(rule_of(total, first) == Rule(kind, total) for first in firsts)
+    assert rule_of(dps.zcdp(1), Charge(dps.gdp(1))).kind == "zcdp"
+
+
+def test_switching_rules_midway_would_overspend() -> None:
+    """Why the choice is final: after a Gaussian look, half of the looks gain more by a black box."""
+    epsilon, delta, mu = 3.0, 1e-6, 0.6
+    total = dps.approx(epsilon, delta)
+    grid = np.linspace(-8, 8, 200_001)
+    step = grid[1] - grid[0]
+    loss = mu * grid + mu * mu / 2  # log ratio of the first release, under the data at hand
+    weight = np.exp(-grid * grid / 2) / math.sqrt(2 * math.pi) * step
+    rest = math.sqrt(total.mu**2 - mu**2)
+    continued = hockey_stick(epsilon - loss, rest)
+    box = delta - delta_of_mu(mu, epsilon)  # the delta that is left reveals everything
+    black_box = box + (1 - box) * hockey_stick(epsilon - loss, 0)
+    assert weight @ continued <= delta * (1 + 1e-6)
+    assert weight @ black_box <= delta * (1 + 1e-3)
+    assert weight @ np.maximum(continued, black_box) > 1.2 * delta

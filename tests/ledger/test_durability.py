@@ -1,0 +1,202 @@
+"""The file: many processes, kill -9, and everything that can be wrong with a disk. Full size: benchmarks/."""
+
+import json
+import os
+import resource
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dpstats as dps
+from benchmarks.ledger_stress import FORK, contend, kill
+from dpstats.errors import LedgerError
+from dpstats.ledger import store
+
+FOR = {"formula": "y ~ x", "method": "m"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    ledger = dps.Ledger(tmp_path / "fleet.ledger", total=dps.zcdp(1))
+    ledger.charge(dps.zcdp(0.25), **FOR)
+    return ledger.path
+
+
+def test_processes_that_charge_at_once_spend_the_total_and_no_more(tmp_path: Path) -> None:
+    _, accepted = contend(tmp_path, 16, 960)
+    assert sum(accepted) == 960
+
+
+def test_kill_at_random_instants_loses_no_charge(tmp_path: Path) -> None:
+    releases, charges, _ = kill(tmp_path, 25, seed=int.from_bytes(os.urandom(4)))
+    assert 0 < releases <= charges
+
+
+def test_processes_that_create_at_once_get_one_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.ledger"
+
+    def work() -> None:
+        dps.Ledger(path, total=dps.zcdp(1)).charge(dps.zcdp(0.1), **FOR)
+
+    assert in_processes(work, 8) == [0] * 8
+    assert len(dps.Ledger(path).entries()) == 8
+    assert [file.name for file in tmp_path.iterdir()] == ["fleet.ledger"]
+
+
+def in_processes(work: Callable[[], None], count: int) -> list[int | None]:
+    """Exit codes of processes that do `work`."""
+    team = [FORK.Process(target=work) for _ in range(count)]
+    for process in team:
+        process.start()
+    for process in team:
+        process.join()
+    return [process.exitcode for process in team]
+
+
+def test_a_full_disk_charges_nothing_and_harms_nothing(path: Path) -> None:
+    said = path.with_name("said")
+
+    def work() -> None:
+        """A limit on the size of files meets SQLite as a full disk does, in the middle of writing."""
+        ledger = dps.Ledger(path)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        try:
+            ledger.charge(dps.zcdp(0.25), **FOR)
+        except LedgerError as error:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            said.write_text(str(error))
+
+    assert in_processes(work, 1) == [0]
+    assert "full" in said.read_text() and "Nothing was released" in said.read_text()
+    assert dps.Ledger(path).spent == dps.zcdp(0.25)
+    dps.Ledger(path).charge(dps.zcdp(0.75), **FOR)
+
+
+def test_sqlite_says_full_disk(path: Path) -> None:
+    full = pytest.raises(LedgerError, match="the disk is full. Nothing was released")
+    with full, store.charging(path) as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+        connection.execute("CREATE TABLE more (x)")
+        connection.executemany("INSERT INTO more VALUES (?)", [("x" * 4096,)] * 100)
+    assert dps.Ledger(path).spent == dps.zcdp(0.25)
+
+
+@pytest.mark.parametrize("folder_mode", [0o755, 0o555])
+def test_a_read_only_file_can_be_read_and_not_charged(path: Path, folder_mode: int) -> None:
+    def work() -> None:
+        if os.geteuid() == 0:  # for whom nothing is read-only
+            os.setuid(65534)
+        ledger = dps.Ledger(path)
+        assert ledger.spent == dps.zcdp(0.25) and len(ledger.report().frame) == 1
+        with pytest.raises(LedgerError, match="read-only|cannot be opened"):
+            ledger.charge(dps.zcdp(0.1), **FOR)
+        with pytest.raises(LedgerError, match="cannot be created"):
+            dps.Ledger(path.with_name("new.ledger"), total=dps.zcdp(1))
+
+    for folder in path.parents[:3]:
+        if folder.owner() == path.owner():
+            folder.chmod(0o755)
+    path.chmod(0o444)
+    path.parent.chmod(folder_mode)
+    try:
+        if os.geteuid() != 0 and folder_mode == 0o755:
+            path.parent.chmod(0o555)
+        assert in_processes(work, 1) == [0]
+    finally:
+        path.parent.chmod(0o755)
+    assert dps.Ledger(path).spent == dps.zcdp(0.25)
+
+
+def damage(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:6000]),
+    "text": lambda path: path.write_text("time,failed\n1,0\n" * 1000),
+    "overwritten": lambda path: path.write_bytes(path.read_bytes()[:4096] + b"\7" * 40_000),
+    "another database": lambda path: (path.unlink(), damage(path, "CREATE TABLE t (x)")),
+    "a charge less": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET seq = 2"),
+    "a smaller cost": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET cost = '1/8'"),
+    "no number": lambda path: damage(path, "DROP TRIGGER no_change", "UPDATE charges SET cost = '1/0'"),
+    "a directory": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_file_is_named_and_left_alone(path: Path, kind: str) -> None:
+    DAMAGES[kind](path)
+    before = path.read_bytes() if path.is_file() else b""
+    for total in (None, dps.zcdp(1)):
+        with pytest.raises(LedgerError, match=r"fleet.ledger (is|cannot|failed)"):
+            dps.Ledger(path, total=total)
+    assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+def test_a_charge_checks_the_file_that_is_there_now(path: Path) -> None:
+    ledger = dps.Ledger(path)
+    path.rename(path.with_name("old.ledger"))
+    with pytest.raises(LedgerError, match="cannot be opened. If it was moved"):
+        ledger.charge(dps.zcdp(0.1), **FOR)
+    assert not path.exists()
+    dps.Ledger(path, total=dps.zcdp(2))
+    with pytest.raises(LedgerError, match="was replaced by another"):
+        ledger.charge(dps.zcdp(0.1), **FOR)
+
+
+@pytest.mark.parametrize(("version", "says"), [(0, "no release"), (2, "upgrade dpstats")])
+def test_another_format_is_refused(path: Path, version: int, says: str) -> None:
+    damage(path, f"PRAGMA user_version = {version}")
+    with pytest.raises(LedgerError, match=f"has format {version}, not 1; {says}"):
+        dps.Ledger(path)
+
+
+def test_charges_are_final(path: Path) -> None:
+    for statement in ("DELETE FROM charges", "UPDATE charges SET cost = '0'"):
+        with pytest.raises(sqlite3.IntegrityError), sqlite3.connect(path) as connection:
+            connection.execute(statement)
+        connection.close()
+
+
+def test_a_charge_waits_and_gives_up_with_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PATIENCE", 0.2)
+    ledger = dps.Ledger(path)
+    with sqlite3.connect(path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="in use by others"):
+            ledger.charge(dps.zcdp(0.1), **FOR)
+        assert ledger.spent == dps.zcdp(0.25)  # reading needs no waiting
+        other.execute("ROLLBACK")
+    other.close()
+    ledger.charge(dps.zcdp(0.1), **FOR)
+
+
+def test_a_ledger_is_made_in_its_own_folder_which_may_be_another_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    shared = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else tmp_path
+    path = shared / f"dpstats-{os.getpid()}.ledger"
+    try:
+        dps.Ledger(path, total=dps.zcdp(1)).charge(dps.zcdp(0.5), **FOR)
+        link = tmp_path / "link.ledger"
+        link.symlink_to(path)
+        assert dps.Ledger(link).spent == dps.zcdp(0.5)
+    finally:
+        path.unlink()
+
+
+def test_report_as_json_and_picture(path: Path) -> None:
+    ledger = dps.Ledger(path)
+    content = json.loads(json.dumps(ledger.to_dict()))
+    assert content["format"] == "dpstats.ledger/1" and content["charges"][0]["cost"] == "1/4"
+    axes = ledger.plot()
+    assert axes.get_xlabel() == "delta" and len(axes.get_lines()) == 2
+    spent, total = (line.get_ydata() for line in axes.get_lines())
+    assert (spent < total).all()
