@@ -13,11 +13,12 @@ from dpstats.errors import (
     SpecificationError,
 )
 from dpstats.ledger import Ledger
+from dpstats.models import survreg
 from dpstats.results import Fit, load
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 __all__ = [
     "BudgetError", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError", "NotReleased", "Schema",
     "SchemaError", "SpecificationError", "__version__", "approx", "bounded", "count", "datasets", "event",
-    "flag", "gdp", "levels", "load", "parse_budget", "pure", "zcdp",
+    "flag", "gdp", "levels", "load", "parse_budget", "pure", "survreg", "zcdp",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 SHOWN_LEVELS = 8
-BOUNDS_OF_SCORE = {"cut c": "cumulative hazard <= {}", "z_l": "z >= {}", "R": "row norm <= {}"}
+BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 
 def heading(record: Record) -> str:

@@ -1,0 +1,180 @@
+"""Scores and information of a censored location-scale model (spec/survreg_redesign.md 2, step 5)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, events, squared_norms
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+from dpstats.families import Family
+from dpstats.families.martingale import integrands, taper
+from dpstats.families.score_bounds import Truncation, score_bounds
+
+__all__ = ["LocationScore", "MartingaleScore"]
+
+
+class LocationScore(Statistic):
+    """Sum of the location scores psi = A1 - event g h1*, without covariates; one number, shape (1,).
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, y_center, y_scale, log
+        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    family : Family
+    c : float
+        Cumulative hazard at which a row stops being observed.
+    gamma : array_like, shape (k,)
+        Location coefficients on the mapped scale.
+    sigma : float
+
+    Notes
+    -----
+    Sensitivity: 1 + A1(c). A row gives A1 - g h1* with 0 <= A1 <= A1(c) and 0 <= g h1* <= 1, and one that
+    weighs nothing gives 0: all within [-1, A1(c)]. Attained by an event at z -> -inf against any row
+    beyond the cut.
+    """
+
+    name = "location_score"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        y_center: float,
+        y_scale: float,
+        log: bool,
+        family: Family,
+        c: float,
+        gamma: np.ndarray,
+        sigma: float,
+    ) -> None:
+        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._cut = taper(family, c)
+        self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
+        top = float(self._cut.integrals(np.array([np.inf])).location[0])
+        self.parts = (Part(np.ones(1), np.array([max(1.0, top)])),)
+        self.sensitivity = 1.0 + top
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        z = (self._map.y(block, scratch) - self._gamma @ self._map.x(block, scratch)) / self._sigma
+        psi = self._cut.integrals(z).location - events(block, scratch) * self._cut.g(z) * self._cut.slope(z)
+        ones = scratch("ones", len(block.ok), 1)
+        ones[:] = 1.0
+        return (Factor(ones, psi[:, None]),)
+
+
+class MartingaleScore(Statistic):
+    """Weighted scores of location and log sigma, and the information matrix of the events.
+
+    With x = W x~, weight w = min(1, (radius / |x|)^2), and the scores and limits of
+    :mod:`dpstats.families.martingale`, a row gives jointly
+
+        w x psi (k,),   kappa w chi (1,),   tau w g event v v' (k+1, k+1),   v = (h1* x, kv (1 + rho h1*)).
+
+    The weights kappa, kv = radius * unit and tau = weight / radius are public, see
+    :func:`dpstats.families.score_bounds.score_bounds`; the values released carry them.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, y_center, y_scale, log
+        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    where : Truncation
+        Cut, range of the pivots, and limits of rho.
+    gamma, pivot : array_like, shape (k,)
+        Location coefficients, and coefficients of the pivot m = pivot'x~, clipped to its range.
+    sigma : float
+    whitening : array_like, shape (k, k)
+        W.
+    radius : float
+        R: no row counts as longer.
+    matrix_share : float
+        Of :func:`score_bounds`.
+
+    Notes
+    -----
+    Sensitivity: R D, D the bound of `score_bounds` for rows of length 1. For two rows, marked ' and not:
+
+    *Location.* w |x| <= R (w |x| is |x| below R and R^2 / |x| beyond), so the blocks differ by at most
+    R (|psi| + |psi'|).
+    *Log sigma.* w chi and w' chi' with w, w' in [0, 1]: their difference is convex in (w, w'), hence largest
+    at a corner: max(|chi - chi'|, |chi|, |chi'|, 0), times kappa.
+    *Information.* The matrices are positive semidefinite, so the trace of their product is not negative and
+    |M - M'|_F^2 <= |M|_F^2 + |M'|_F^2. With kv = R u,
+    |w g v v'|_F = w g (h1*^2 |x|^2 + R^2 u^2 (1 + rho h1*)^2) <= R^2 q, q = g (h1*^2 + u^2 (1 + rho h1*)^2),
+    because w |x|^2 <= R^2.
+
+    With kappa = R kappa_1 and tau = tau_1 / R, kappa_1 and tau_1 those of rows of length 1, the three squares
+    add up to R^2 [(|psi| + |psi'|)^2 + kappa_1^2 max(...)^2 + tau_1^2 (q^2 + q'^2)], which `score_bounds`
+    bounds over all pairs of cells of z, the censored row and the one that weighs nothing included. Residuals,
+    pivots and rows are clipped to the public ranges used there, so no row lies outside.
+    """
+
+    name = "martingale_score"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        y_center: float,
+        y_scale: float,
+        log: bool,
+        where: Truncation,
+        gamma: np.ndarray,
+        sigma: float,
+        pivot: np.ndarray,
+        whitening: np.ndarray,
+        radius: float,
+        matrix_share: float,
+    ) -> None:
+        if not (0 < radius < math.inf and 0 < sigma < math.inf):
+            raise ValueError("radius and sigma must be positive and finite")
+        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._where, self._cut = where, taper(where.family, where.c)
+        self._gamma, self._pivot = np.asarray(gamma, dtype=float), np.asarray(pivot, dtype=float)
+        self._sigma, self._radius = sigma, radius
+        self._whitening = np.asarray(whitening, dtype=float)
+        bounds = score_bounds(where, matrix_share)
+        k = self._map.k
+        self._unit = radius * bounds.log_sigma_unit
+        self._kappa = radius * bounds.log_sigma_weight
+        self._root = math.sqrt(bounds.matrix_weight / radius)
+        root = self._root * radius
+        self.parts = (
+            Part(np.full(k, radius), np.array([bounds.psi])),
+            Part(np.ones(1), np.array([self._kappa * bounds.chi])),
+            Part(np.append(np.full(k, root), root * bounds.column)),
+        )
+        self.sensitivity = radius * bounds.sensitivity
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        x_tilde = self._map.x(block, scratch)
+        z = (self._map.y(block, scratch) - self._gamma @ x_tilde) / self._sigma
+        pivot = np.clip(self._pivot @ x_tilde, *self._where.pivots)
+        parts = integrands(self._cut, z, pivot, *self._where.limits)
+        event = events(block, scratch) * parts.taper
+        psi = parts.location_compensator - event * parts.location
+        chi = parts.log_sigma_compensator - event * parts.log_sigma
+
+        k, size = x_tilde.shape
+        row = scratch("row", k + 1, size)
+        x = np.dot(self._whitening, x_tilde, out=row[:k])
+        weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
+        weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
+        root = self._root * np.sqrt(weight * event)
+        np.multiply(x, root * parts.location, out=x)
+        np.multiply(root, self._unit * parts.log_sigma, out=row[k])
+        return (
+            Factor(weighted.T, psi[:, None]),
+            Factor(weight[:, None], (self._kappa * chi)[:, None]),
+            Factor(row.T),
+        )

@@ -1,0 +1,1 @@
+"""From releases to estimates: pure functions of released and public numbers."""

@@ -1,0 +1,206 @@
+"""The estimate, its covariance and its flags, from the averaged steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.location_scale.information import Information
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+
+Array = np.ndarray
+
+# privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given
+USABLE, HOPELESS = 1.3, 2.2
+_PRIOR_SQUARE = (
+    0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
+)
+_UNSETTLED = 2.0
+_BEYOND = 0.4  # share of a coefficient's information that lies beyond the bounds of the score
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What the averaged steps left.
+
+    Attributes
+    ----------
+    points : array, shape (T, k + 1)
+        (gamma, log sigma) at which the scores were read.
+    scores : array, shape (T, k + 1)
+        In whitened coordinates, per row.
+    noise : array, shape (k + 1,)
+        Root mean square of their noise sds.
+    information : Information
+    released, precision : array, shape (k + 1, k + 1)
+        Mean of the released matrices, without the structure, and the precision of its entries.
+    capped : bool
+        Whether a step was cut short.
+    """
+
+    points: Array
+    scores: Array
+    noise: Array
+    information: Information
+    released: Array
+    precision: Array
+    capped: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A fit on the user's scale.
+
+    Attributes
+    ----------
+    params : array, shape (k + 1,)
+        Intercept, slopes, log sigma, for the response on the model's scale.
+    cov, cov_privacy : array, shape (k + 1, k + 1)
+        Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
+        cannot be estimated at this budget.
+    settings : dict of float
+        Bounds of the score, which are part of the estimand.
+    problems : tuple of str
+        Codes: "budget", "hopeless", "unsettled", "weak:j", "beyond:j" with j the index of a coefficient.
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    settings: dict[str, float]
+    problems: tuple[str, ...]
+
+
+def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening) -> Estimate:
+    """One Newton step from the average point by the average score; sandwich covariance."""
+    information = averaged.information
+    mean = averaged.points.mean(axis=0)
+    gamma, sigma = mean[:-1], math.exp(mean[-1])
+    to_params = _step_to_params(bounding.pivot(gamma, sigma), sigma, whitening.matrix)
+    inverse = np.linalg.inv(information.matrix)
+    point = mean + to_params @ (inverse @ averaged.scores.mean(axis=0))
+
+    steps = len(averaged.points)
+    noise = inverse @ np.diag(averaged.noise**2 / steps) @ inverse
+    inflate = _for_matrix_error(information)
+    sampling = inflate @ (inverse / bounding.n) @ inflate.T
+    weak, unseen = _weak_directions(information, sigma)
+    spread, drift = _unsettledness(averaged, to_params)
+    privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
+    excess = _for_budget(choice)
+    to_user = _params_to_user(bounding) @ to_params
+    cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)
+    cov = cov_privacy + to_user @ sampling @ to_user.T
+
+    problems = [f"weak:{j}" for j in _mostly(to_user @ weak @ to_user.T, cov)]
+    problems += [f"beyond:{j}" for j in _beyond_bounds(averaged, bounding, whitening)]
+    if unseen and not problems:
+        problems.append("budget")
+    if max(choice.location_noise, choice.log_sigma_noise / USABLE) > USABLE:
+        problems.append("budget")
+    if averaged.capped or spread > _UNSETTLED or drift:
+        problems.append("unsettled")
+    hopeless = max(choice.location_noise, choice.log_sigma_noise / USABLE) > HOPELESS
+    if hopeless:
+        problems.append("hopeless")
+        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
+    return Estimate(
+        _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
+    )
+
+
+def _step_to_params(pivot: Array, sigma: float, whitening: Array) -> Array:
+    """Matrix from a whitened step to a change of (gamma, log sigma)."""
+    k = len(pivot)
+    matrix = np.zeros((k + 1, k + 1))
+    matrix[:k, :k] = sigma * whitening
+    matrix[:k, k] = -sigma * pivot
+    matrix[k, k] = 1.0
+    return matrix
+
+
+def _for_matrix_error(information: Information) -> Array:
+    """Widening by direction for the error of the information matrix: 1 + (2 sd / eigenvalue)^2."""
+    single = information.noise / math.sqrt(2 * len(information.unit))
+    factor = np.sqrt(1 + (2 * single / information.used) ** 2)
+    vectors, unit = information.vectors, information.unit
+    return (vectors * factor) @ vectors.T * np.outer(1 / unit, unit)
+
+
+def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
+    """Prior variance along directions whose information the noise may have made up (linear_glm.md D)."""
+    seen = np.clip((information.values / information.noise - 0.4) / 0.3, 0.0, 1.0)
+    vectors = information.vectors
+    variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
+    return variance, bool((seen < 0.5).any())
+
+
+def _unsettledness(averaged: Averaged, to_params: Array) -> tuple[float, bool]:
+    """Scatter of the scores about the line that the points predict, against their noise; at least 1."""
+    points = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(to_params).T
+    rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
+    steps, k = rest.shape
+    scatter = float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1)
+    time = np.arange(steps) - (steps - 1) / 2
+    slope = (time @ rest) / math.sqrt(float(time @ time))
+    trend = float(np.sum((slope / averaged.noise) ** 2))
+    return max(scatter, 1.0), trend > k + 5 * math.sqrt(2 * k)
+
+
+def _for_budget(choice: Choice) -> float:
+    """Widening of variances where noise outweighs the data so far that its size is itself uncertain."""
+    noise = max(choice.location_noise, choice.log_sigma_noise / USABLE)
+    return max(1.0, noise / USABLE) ** 3
+
+
+def _mostly(part: Array, whole: Array) -> list[int]:
+    """Coefficients more than half of whose variance is `part`."""
+    return [j for j in range(len(whole)) if part[j, j] > 0.5 * whole[j, j]]
+
+
+def _beyond_bounds(averaged: Averaged, bounding: Bounding, whitening: Whitening) -> list[int]:
+    """Slopes much of whose information the bounds of the score cut away.
+
+    The released matrix counts an event by its weight and taper, the event matrix nearly in full. Their ratio
+    along the direction of a coefficient, compared with 1, is what the estimate does not see.
+    """
+    events, k = bounding.events, len(bounding.events.line)
+    flagged = []
+    for j, direction in enumerate(np.linalg.inv(events.floored).T):
+        if j == 0:
+            continue
+        full = float(direction @ events.floored @ direction)
+        whitened = np.linalg.solve(whitening.matrix, direction)
+        kept = float(whitened @ averaged.released[:k, :k] @ whitened) / full
+        noise = float(whitened @ whitened) * averaged.precision[0, 0] ** -0.5 / full
+        of_events = float(direction @ direction) * events.noise / full
+        if kept + 2 * math.hypot(noise, of_events) < 1 - _BEYOND:
+            flagged.append(j)
+    return flagged
+
+
+def _params_to_user(bounding: Bounding) -> Array:
+    """Matrix from (gamma, log sigma) to the user's coefficients."""
+    scale = bounding.scale
+    k = len(scale.center) + 1
+    matrix = np.zeros((k + 1, k + 1))
+    matrix[0, 0] = scale.y_scale
+    matrix[0, 1:k] = -scale.center * scale.y_scale / scale.scale
+    matrix[1:k, 1:k] = np.diag(scale.y_scale / scale.scale)
+    matrix[k, k] = 1.0
+    return matrix
+
+
+def _to_user(point: Array, bounding: Bounding) -> Array:
+    params = _params_to_user(bounding) @ point
+    params[0] += bounding.scale.y_center
+    params[-1] += math.log(bounding.scale.y_scale)
+    return params
+
+
+def _settings(choice: Choice, bounding: Bounding, mean: Array) -> dict[str, float]:
+    where = bounding.truncation(choice.c, choice.width, mean[:-1], math.exp(mean[-1]))
+    return {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}

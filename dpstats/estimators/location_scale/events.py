@@ -1,0 +1,98 @@
+"""The second moments of the events: where the information is, and the line through them (E1' steps 2, 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.problem import EventScale, Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Events:
+    """Second moments, per row, of the events (1, x~, y~).
+
+    Attributes
+    ----------
+    fraction : float
+        Events per row.
+    square : array, shape (k, k)
+        Of (1, x~), as released.
+    floored : array, shape (k, k)
+        The same with no eigenvalue below the noise.
+    noise : float
+        sd of a diagonal entry of `square`.
+    line : array, shape (k,)
+        Least squares of y~ on (1, x~) over the events.
+    residual : float
+        Mean square, per row, about the line.
+    spread : float
+        operator-norm size of the noise per event, at most 1.
+    """
+
+    fraction: float
+    square: Array
+    floored: Array
+    noise: float
+    line: Array
+    residual: float
+    spread: float
+
+
+def release_events(curator: Curator, mu: float, scale: EventScale) -> Events:
+    """Release the event matrix and clean it of the worst of its noise."""
+    k = len(scale.center) + 1
+    # rows as long as the noise can afford, at least 1.5 times the expected square length
+    affordable = 0.1 * curator.n * scale.fraction * mu / math.sqrt(4 * k) - 4
+    farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
+    radius_square = max(1.5 * k, min(farthest, affordable))
+    release = curator.release(
+        "event_matrix", mu, **scale.public(),
+        radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
+    )  # fmt: skip
+    matrix, noise = release.values[0] / release.n, release.sd / release.n
+    square, cross, y_square = matrix[:k, :k], matrix[:k, k], matrix[k, k]
+    size = noise * math.sqrt(2 * k)
+    floored = with_floor(square, size)
+    fraction = _fraction(square[0, 0], noise, scale, release.n)
+    line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
+    residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
+    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
+
+
+def _fraction(entry: float, noise: float, scale: EventScale, n: int) -> float:
+    """Precision-weighted mean of two released event fractions, never below the noise of the first."""
+    weight, other = noise**-2, scale.fraction_sd**-2
+    mean = (entry * weight + scale.fraction * other) / (weight + other)
+    return float(min(max(mean, 2 * scale.fraction_sd, 1 / n), 1.0))
+
+
+def with_floor(matrix: Array, floor: float) -> Array:
+    """The matrix with its eigenvalues raised to at least `floor`."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.maximum(values, max(floor, 1e-12))) @ vectors.T
+
+
+def starting_values(events: Events, problem: Problem) -> tuple[Array, float]:
+    """Location coefficients and sigma from the line through the events.
+
+    Without censoring that line is the regression; with much of it, the events say little of the location,
+    and the intercept comes from the event fraction (a later step finds it).
+    """
+    f, sev = events.fraction, problem.family.name == "sev"
+    variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
+    per_sd = math.sqrt(6) / math.pi if sev else math.sqrt(3) / math.pi
+    sigma = math.sqrt(variance) * (f * per_sd + 1 - f)
+    gamma = f * events.line
+    if f > 0.9:
+        gamma[0] = events.line[0] - problem.family.mean * sigma
+    else:
+        unexplained = max(1 - float(events.line @ events.line), 0.2)
+        censored = sigma * (-math.log(f) + min(0.5 * unexplained / sigma**2, 2.0))
+        gamma[0] = f * events.line[0] + (1 - f) * censored
+    return gamma, sigma

@@ -1,0 +1,130 @@
+"""What is known of the information matrix: releases of it, and its structure.
+
+Coordinates are (W-whitened location, log sigma), per row. In them the matrix is nearly diagonal: the location
+block is the event matrix, the log sigma score is uncorrelated with the rest by the choice of pivot, and its
+square is the events' residual square. That structure is free; each step also releases the matrix itself.
+Both are combined entry by entry, weighted by their precision.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.whitening import Whitening
+
+Array = np.ndarray
+
+# sd of the structure's error, per event: correlations that bounding brings in, the truth of the model
+_STRUCTURE = 0.1
+_LOG_SIGMA_STRUCTURE = 0.25
+# weight of the past in an early step, while the whitening and the residuals still change
+_FORGET = 0.85
+
+
+@dataclass(frozen=True)
+class Information:
+    """An estimate of the information matrix and of its error.
+
+    Attributes
+    ----------
+    matrix : array, shape (k + 1, k + 1)
+        Positive definite.
+    unit : array, shape (k + 1,)
+        Square root of the diagonal that the structure expects.
+    values, vectors : array
+        Eigenvalues, before any floor, and eigenvectors of the matrix in those units.
+    used : array
+        The eigenvalues after the floor.
+    noise : float
+        Operator-norm size of the error in those units.
+    """
+
+    matrix: Array
+    unit: Array
+    values: Array
+    vectors: Array
+    used: Array
+    noise: float
+
+
+@dataclass
+class Accumulator:
+    """Running precision-weighted mean of the released matrices.
+
+    Attributes
+    ----------
+    mean, precision : array, shape (k + 1, k + 1)
+    """
+
+    mean: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    precision: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def add(self, matrix: Array, sd: Array, forget: bool) -> None:
+        """Add one release with the given sds of its entries."""
+        weight = sd**-2
+        if not self.mean.size:
+            self.mean, self.precision = matrix, weight
+            return
+        past = self.precision * (_FORGET if forget else 1.0)
+        self.mean = (self.mean * past + matrix * weight) / (past + weight)
+        self.precision = past + weight
+
+    def turn(self, change: Array) -> None:
+        """Move the location coordinates by `change`."""
+        full = np.eye(len(self.mean))
+        full[:-1, :-1] = change
+        self.mean = full @ self.mean @ full.T
+
+    def estimate(
+        self, events: Events, whitening: Whitening, log_sigma_square: float, location_share: float
+    ) -> Information:
+        """Combine with the structure and make it usable.
+
+        Parameters
+        ----------
+        log_sigma_square : float
+            Expected square of the log sigma score, per row.
+        location_share : float
+            Expected square of the location score of an event.
+        """
+        stretch, axes = np.linalg.eigh(whitening.matrix)
+        k = len(stretch)
+        turn = np.eye(k + 1)
+        turn[:k, :k] = axes
+        unit = np.append(np.full(k, location_share * events.fraction), log_sigma_square)
+        structure = np.diag(unit)
+        structure[:k, :k] = location_share * (
+            axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
+        )
+        sd = self._structure_sd(events, np.abs(stretch), unit, location_share)
+        single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
+        released = self.precision / single**2
+        total = released + (sd * single) ** -2.0
+        share = released / total
+        matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * structure) @ turn.T
+        error = total**-0.5 / single
+        return _usable(matrix, error, np.sqrt(unit))
+
+    @staticmethod
+    def _structure_sd(events: Events, stretch: Array, unit: Array, location_share: float) -> Array:
+        k = len(stretch)
+        noise = events.noise * location_share * np.outer(stretch, stretch)
+        sd = np.empty((k + 1, k + 1))
+        sd[:k, :k] = np.hypot(noise, _STRUCTURE * unit[0])
+        sd[:k, k] = sd[k, :k] = _STRUCTURE * math.sqrt(unit[0] * unit[k])
+        sd[k, k] = _LOG_SIGMA_STRUCTURE * unit[k]
+        return sd
+
+
+def _usable(matrix: Array, error: Array, unit: Array) -> Information:
+    """Raise eigenvalues that the error could explain."""
+    relative = matrix / np.outer(unit, unit)
+    noise = math.sqrt(float(np.mean((error / np.outer(unit, unit)) ** 2)) * 2 * len(unit))
+    values, vectors = np.linalg.eigh((relative + relative.T) / 2)
+    used = np.maximum(values, max(0.75 * noise, 0.02))
+    raised = (vectors * used) @ vectors.T * np.outer(unit, unit)
+    return Information(raised, unit, values, vectors, used, noise)

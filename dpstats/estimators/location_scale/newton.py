@@ -1,0 +1,200 @@
+"""The iteration: early steps find the neighbourhood, damped tail steps are averaged.
+
+Every step releases the scores and the information matrix jointly (MartingaleScore). A step solves with the
+best information matrix known so far. The number of steps is public; nothing stops early.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.events import Events, release_events, starting_values
+from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.plan import Plan
+from dpstats.estimators.location_scale.problem import EventScale, Problem, event_scale
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+
+Array = np.ndarray
+
+_DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
+_LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
+_CHOOSE_AGAIN = 3  # early step before which the bounds are chosen a second time
+_LOG_SIGMA_RANGE = (-6.0, 3.0)
+
+
+@dataclass
+class _State:
+    """Where the iteration stands: released and public numbers only."""
+
+    gamma: Array
+    log_sigma: float
+    whitening: Whitening
+    choice: Choice
+    released: Accumulator = field(default_factory=Accumulator)
+
+    @property
+    def sigma(self) -> float:
+        return math.exp(self.log_sigma)
+
+    def move(self, pivot: Array, location: Array, log_sigma: float) -> None:
+        """A step in whitened coordinates; log sigma moves with the location of the events held."""
+        sigma = self.sigma
+        self.gamma = self.gamma + sigma * (self.whitening.matrix @ location) - sigma * pivot * log_sigma
+        self.log_sigma = float(np.clip(self.log_sigma + log_sigma, *_LOG_SIGMA_RANGE))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One release on the scale of sums per row: scores, their noise, and the pivot they were read at."""
+
+    scores: Array
+    noise: Array
+    information: Information
+    pivot: Array
+
+
+def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+    """Fit a right-censored location-scale regression from noisy releases.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its design has an intercept; `plan.mu` must be left of its total.
+    problem : Problem
+    plan : Plan
+
+    Returns
+    -------
+    Estimate
+    """
+    moments = curator.release(
+        "event_moments", plan.moments, center=problem.center, half=problem.half, log=problem.log
+    )
+    scale = event_scale(moments, problem)
+    events = release_events(curator, plan.matrix, scale)
+    gamma, sigma = starting_values(events, problem)
+    gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)
+    share = _matrix_share(curator.n * events.fraction * plan.mu**2)
+    bounding = Bounding(problem, scale, events, share, plan.tail_total, curator.n)
+    whitening = Whitening.of_events(events, scale)
+    state = _State(gamma, math.log(sigma), whitening, bounding.choose(whitening, gamma, sigma))
+    _early(curator, plan, bounding, state)
+    averaged = _tail(curator, plan, bounding, state)
+    return estimate(averaged, bounding, state.choice, state.whitening)
+
+
+def _matrix_share(signal: float) -> float:
+    """Weight of the information matrix in a step: it is worth more when noise is small."""
+    return float(np.clip(0.5 * math.sqrt(signal / 1000), 0.4, 1.0))
+
+
+def _located(
+    curator: Curator,
+    problem: Problem,
+    plan: Plan,
+    scale: EventScale,
+    events: Events,
+    gamma: Array,
+    sigma: float,
+) -> float:
+    """Intercept after the location steps: exact in one step for a pure shift where the hazard is low."""
+    gamma = gamma.copy()
+    for mu in plan.location:
+        release = curator.release(
+            "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma
+        )
+        excess = float(release.values[0].item()) / release.n / events.fraction
+        gamma[0] += sigma * float(np.clip(math.log(max(1 + excess, 0.22)), -1.5, 3.0))
+    return float(gamma[0])
+
+
+def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> None:
+    """Steps towards the root, each shrunk by what noise alone would have made of it."""
+    for t, mu in enumerate(plan.early):
+        if t == _CHOOSE_AGAIN:
+            state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
+        step = _step(curator, mu, bounding, state, forget=True)
+        inverse = np.linalg.inv(step.information.matrix)
+        move = inverse @ step.scores
+        by_noise = float(np.diag(inverse) @ step.noise**2)
+        explained = max(float(step.scores @ move), 1e-300)
+        _move(state, step, move * max(0.0, 1 - by_noise / explained))
+        if t > 0:
+            _rewhiten(bounding, state, step.information)
+    state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
+
+
+def _tail(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> Averaged:
+    points, scores, noise, capped = [], [], [], False
+    for mu in plan.tail:
+        step = _step(curator, mu, bounding, state, forget=False)
+        points.append(np.append(state.gamma, state.log_sigma))
+        scores.append(step.scores)
+        noise.append(step.noise**2)
+        move = np.linalg.solve(step.information.matrix, step.scores)
+        capped |= _move(state, step, _DAMPING * move)
+    return Averaged(
+        np.array(points), np.array(scores), np.sqrt(np.mean(noise, axis=0)), step.information,
+        state.released.mean, state.released.precision, capped,
+    )  # fmt: skip
+
+
+def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget: bool) -> _Step:
+    choice, sigma = state.choice, state.sigma
+    where = bounding.truncation(choice.c, choice.width, state.gamma, sigma)
+    bounds, pivot = bounding.bounds(where), bounding.pivot(state.gamma, sigma)
+    release = curator.release(
+        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=state.gamma,
+        sigma=sigma, pivot=pivot, whitening=state.whitening.matrix, radius=choice.radius, matrix_share=bounding.matrix_share,
+    )  # fmt: skip
+    n, radius = release.n, choice.radius
+    kappa, tau = radius * bounds.log_sigma_weight, bounds.matrix_weight / radius
+    location, log_sigma, matrix = release.values
+    sd = release.sd / n
+    noise = np.append(np.full(len(state.gamma), sd), sd / kappa)
+    unit = np.append(np.ones(len(state.gamma)), 1 / (radius * bounds.log_sigma_unit))
+    per_unit = np.outer(unit, unit) / tau
+    state.released.add(matrix / n * per_unit, sd * per_unit, forget)
+    scores = np.append(location.ravel() / n, log_sigma.item() / n / kappa)
+    return _Step(scores, noise, _information(bounding, state), pivot)
+
+
+def _information(bounding: Bounding, state: _State) -> Information:
+    events, f = bounding.events, bounding.events.fraction
+    share = 1.0 if bounding.sev else _location_share(events, state)
+    square = float(np.clip(share * events.residual / state.sigma**2, 0.6 * f, 4 * f))
+    return state.released.estimate(events, state.whitening, square, share)
+
+
+def _location_share(events: Events, state: _State) -> float:
+    """E[h1*^2] of the events of a logistic: 1 with rare events, 1/3 uncensored; the releases correct it."""
+    w, k = state.whitening.matrix, len(state.gamma)
+    size = float(np.trace(w @ events.floored @ w)) / k
+    seen = float(np.trace(state.released.mean[:k, :k])) / k / size
+    seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
+    expected, sd = 1 - 2 * events.fraction / 3, 0.15
+    return float(np.clip((expected / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), 0.2, 1.0))
+
+
+def _move(state: _State, step: _Step, move: Array) -> bool:
+    """Take a step, no longer than the caps; returns whether one was binding."""
+    location, log_sigma = move[:-1], float(move[-1])
+    length = float(np.linalg.norm(location))
+    capped = length > _LONGEST or abs(log_sigma) > _LARGEST_LOG_SIGMA
+    if length > _LONGEST:
+        location = location * (_LONGEST / length)
+    state.move(step.pivot, location, float(np.clip(log_sigma, -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA)))
+    return capped
+
+
+def _rewhiten(bounding: Bounding, state: _State, information: Information) -> None:
+    location = information.matrix[:-1, :-1] / information.unit[0] ** 2
+    better = state.whitening.improved(location, state.choice.radius, bounding.scale)
+    state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
+    state.whitening = better

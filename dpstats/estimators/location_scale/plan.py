@@ -1,0 +1,58 @@
+"""How a fit spends its budget, and in how many steps: public before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# Shares of mu^2; they add up to 1.
+MOMENTS, MATRIX, LOCATION, EARLY, TAIL = 0.05, 0.10, 0.015, 0.085, 0.75
+EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 6, 8, 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cost, in mu, of each release of a fit, in order.
+
+    Attributes
+    ----------
+    mu : float
+        Total; the squares of all costs add up to its square.
+    moments, matrix : float
+        Of the event moments and of the event matrix.
+    location, early, tail : tuple of float
+        Of each location step, each step that finds the neighbourhood, and each step that is averaged.
+    """
+
+    mu: float
+    moments: float
+    matrix: float
+    location: tuple[float, ...]
+    early: tuple[float, ...]
+    tail: tuple[float, ...]
+
+    @property
+    def tail_total(self) -> float:
+        """mu of the averaged steps together."""
+        return math.hypot(*self.tail)
+
+
+def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
+    """Split a total of Gaussian differential privacy over the releases of a fit.
+
+    Parameters
+    ----------
+    mu : float
+        Total, positive.
+    early_steps, tail_steps : int
+        The first two early steps get a third, the next two two thirds, of what each later one gets.
+    """
+    weights = [1.0, 1.0, 2.0, 2.0][:early_steps] + [3.0] * (early_steps - 4)
+    return Plan(
+        mu=mu,
+        moments=mu * math.sqrt(MOMENTS),
+        matrix=mu * math.sqrt(MATRIX),
+        location=(mu * math.sqrt(LOCATION / LOCATION_STEPS),) * LOCATION_STEPS,
+        early=tuple(mu * math.sqrt(EARLY * weight / sum(weights)) for weight in weights),
+        tail=(mu * math.sqrt(TAIL / tail_steps),) * tail_steps,
+    )

@@ -1,0 +1,197 @@
+"""Bounded martingale scores of a censored location-scale model.
+
+A row is observed until its residual z = (y - x'gamma) / sigma; H is the cumulative hazard of the standard
+variable and M = N - H its martingale. For any bounded h that does not look ahead, U = int h dM has mean 0 at
+the truth under independent censoring, so bounding h costs efficiency and never consistency
+(spec/survreg.md C3, spec/survreg_derivations.md section 0). With h1* = (log hazard)' the integrands are
+
+    location      h1 = g h1*
+    log sigma     h2 = g (1 + rho h1*),   rho = clip(z - m, low, high),
+
+g tapers from 1 to 0 as H runs from the start of the cut to c. Nothing jumps, so the estimating equation has
+a root. m is the pivot of the row: a public linear function of x. It makes log sigma move with the location
+held where the events are, so that the two scores are nearly uncorrelated at any censoring. The released
+sums are psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, all in closed form.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.families.location_scale import Family
+
+Array = np.ndarray
+
+
+class Integrals(NamedTuple):
+    """int g dH, int g h1* dH and int z g h1* dH up to z."""
+
+    hazard: Array
+    location: Array
+    moment: Array
+
+
+class Integrands(NamedTuple):
+    """One row's taper, h1*, 1 + rho h1*, and the compensators of the two scores."""
+
+    taper: Array
+    location: Array
+    log_sigma: Array
+    location_compensator: Array
+    log_sigma_compensator: Array
+
+
+class Taper(ABC):
+    """g and its integrals for one family, cut at cumulative hazard c.
+
+    Parameters
+    ----------
+    c : float
+        Cumulative hazard beyond which a row is no longer observed; positive.
+
+    Attributes
+    ----------
+    start, stop : float
+        z at which the taper leaves 1 and reaches 0.
+    """
+
+    start: float
+    stop: float
+
+    def __init__(self, c: float) -> None:
+        self.c = c
+        self._set_ends()
+        at_start = np.array([self.start])
+        flat, falling = self._flat(at_start), self._falling(at_start)
+        self._offsets = tuple(float(a[0] - b[0]) for a, b in zip(flat, falling, strict=True))
+
+    @abstractmethod
+    def _set_ends(self) -> None: ...
+
+    @abstractmethod
+    def _flat(self, z: Array) -> Integrals:
+        """Integrals with g = 1."""
+
+    @abstractmethod
+    def _falling(self, z: Array) -> Integrals:
+        """Antiderivatives with g's falling branch."""
+
+    @abstractmethod
+    def _branch(self, z: Array) -> Array:
+        """g on its falling branch."""
+
+    @abstractmethod
+    def slope(self, z: Array) -> Array:
+        """h1*, positive, at most 1 and never increasing."""
+
+    def g(self, z: Array) -> Array:
+        """The taper at z."""
+        return self._branch(np.clip(z, self.start, self.stop))
+
+    def integrals(self, z: Array) -> Integrals:
+        """Integrals up to min(z, stop)."""
+        z = np.minimum(z, self.stop)
+        result = self._flat(np.minimum(z, self.start))
+        late = np.flatnonzero(z > self.start)
+        if late.size:
+            for total, part, offset in zip(result, self._falling(z[late]), self._offsets, strict=True):
+                total[late] = part + offset
+        return result
+
+
+class SEVTaper(Taper):
+    """g falls linearly in H = e^z from H = c/2 to c; then int g dH <= 3c/4."""
+
+    def _set_ends(self) -> None:
+        self.start, self.stop = float(np.log(self.c / 2)), float(np.log(self.c))
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard = np.exp(z)
+        return Integrals(hazard, hazard.copy(), hazard * (z - 1))
+
+    def _falling(self, z: Array) -> Integrals:
+        hazard = np.exp(z)
+        total = 2 * hazard - hazard**2 / self.c
+        return Integrals(total, total.copy(), 2 * hazard * (z - 1) - hazard**2 * (z - 0.5) / self.c)
+
+    def _branch(self, z: Array) -> Array:
+        return 2 - 2 * np.exp(z) / self.c
+
+    def slope(self, z: Array) -> Array:
+        return np.ones_like(z)
+
+
+class LogisticTaper(Taper):
+    """g falls linearly in S = 1 - F from S = 3 e^-c (at most .95) to e^-c."""
+
+    def _set_ends(self) -> None:
+        end = float(np.exp(-self.c))
+        begin = min(3 * end, 0.95)
+        self._end, self._rate = end, 1 / (begin - end)
+        self.start, self.stop = float(np.log(1 / begin - 1)), float(np.log(np.expm1(self.c)))
+
+    @staticmethod
+    def _hazard(z: Array) -> tuple[Array, Array]:
+        hazard = np.logaddexp(0, z)
+        return hazard, -np.expm1(-hazard)
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard, cdf = self._hazard(z)
+        return Integrals(hazard, cdf, z * cdf - hazard)
+
+    def _falling(self, z: Array) -> Integrals:
+        # g = a - b F: int F dH = H - F, int z F dF = (z F^2 - (H - F)) / 2
+        hazard, cdf = self._hazard(z)
+        b = self._rate
+        a = (1 - self._end) * b
+        rest = hazard - cdf
+        return Integrals(
+            a * hazard - b * rest,
+            a * cdf - b * cdf**2 / 2,
+            a * (z * cdf - hazard) - b * (z * cdf**2 - rest) / 2,
+        )
+
+    def _branch(self, z: Array) -> Array:
+        return (np.exp(-np.logaddexp(0, z)) - self._end) * self._rate
+
+    def slope(self, z: Array) -> Array:
+        return np.exp(-np.logaddexp(0, z))
+
+
+_TAPERS: dict[str, type[Taper]] = {"sev": SEVTaper, "logistic": LogisticTaper}
+
+
+def taper(family: Family, c: float) -> Taper:
+    """The taper of a family, cut at cumulative hazard c."""
+    return _TAPERS[family.name](c)
+
+
+def integrands(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:
+    """The pieces of psi and chi for each row.
+
+    Parameters
+    ----------
+    cut : Taper
+    z : array, shape (B,)
+        Residuals.
+    pivot : array, shape (B,)
+        m of each row.
+    low, high : float
+        Limits of rho.
+    """
+    z = np.minimum(z, cut.stop)
+    left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
+    total, location, _ = cut.integrals(z)
+    _, at_left, moment_left = cut.integrals(left)
+    _, at_middle, moment_middle = cut.integrals(np.clip(z, left, right))
+    # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
+    middle = moment_middle - moment_left - pivot * (at_middle - at_left)
+    shifted = low * np.minimum(location, at_left) + middle + high * np.maximum(location - at_middle, 0)
+    beyond = z <= left
+    shifted = np.where(beyond, low * location, shifted)
+    slope = cut.slope(z)
+    log_sigma = 1 + np.clip(z - pivot, low, high) * slope
+    return Integrands(cut.g(z), slope, log_sigma, location, total + shifted)

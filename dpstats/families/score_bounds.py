@@ -1,0 +1,169 @@
+"""How large the bounded scores of a row can be: a public calculation on cells of z.
+
+The bound behind the sensitivity of the martingale score (its proof stands with the statistic). On a cell
+[a, b] of z, and for every pivot m in the public range, each piece lies in an interval that follows from
+monotonicity alone:
+
+* A1 never falls and g h1* never rises, so psi of an event lies between its values at a and b, and psi of
+  a row without one between A1(a) and A1(b);
+* rho = clip(z - m) rises in z and falls in m, h1* never rises and lies in (0, 1], so 1 + rho h1* lies
+  between the values of its corners;
+* A2(z) - A2(a) = int g (1 + rho h1*) dH lies between the extremes of that factor times A0(b) - A0(a),
+  from either end; and A2 falls in m at a rate of at most A1, so a grid of m with spacing 2 dm gives
+  every m within dm A1(b).
+
+The cells cover all z up to the end of the cut, where g = 0 and the scores stop changing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.families.location_scale import Family
+from dpstats.families.martingale import integrands, taper
+
+Array = np.ndarray
+
+CELLS = 48
+PIVOTS = 9
+# Weight of the log sigma score and of the information matrix against the location score: their largest
+# entries, as a share of the largest location score.
+LOG_SIGMA_SHARE = 1.3
+# for the floating point arithmetic of the enclosures, which errs by about 1e-13
+_MARGIN = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Where the scores of a fit are bounded: public numbers.
+
+    Attributes
+    ----------
+    family : Family
+    c : float
+        Cumulative hazard at which a row stops being observed.
+    pivots : tuple of float
+        Lowest and highest pivot m.
+    limits : tuple of float
+        Limits of rho = z - m.
+    """
+
+    family: Family
+    c: float
+    pivots: tuple[float, float]
+    limits: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ScoreBounds:
+    """Sizes and weights of one row's contribution, for a largest row norm of 1.
+
+    Attributes
+    ----------
+    psi, chi : float
+        Largest absolute score of location and log sigma.
+    log_sigma_weight : float
+        kappa: the log sigma score is released times kappa.
+    log_sigma_unit : float
+        kv: the column of log sigma in the information matrix is kv (1 + rho h1*).
+    matrix_weight : float
+        tau: the information matrix is released times tau.
+    column : float
+        Largest entry of the log sigma column, kv sqrt(g) |1 + rho h1*|; at most 1.
+    sensitivity : float
+        L2 sensitivity of (sum w x psi, kappa sum w chi, tau sum w g event v v').
+    """
+
+    psi: float
+    chi: float
+    log_sigma_weight: float
+    log_sigma_unit: float
+    matrix_weight: float
+    column: float
+    sensitivity: float
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """For each kind of row and cell: |psi| at most, chi within [low, high], the two parts of |v|^2 g."""
+
+    psi: Array
+    low: Array
+    high: Array
+    slope_square: Array
+    log_sigma_square: Array
+
+
+def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
+    """Bounds and weights of the scores.
+
+    Parameters
+    ----------
+    where : Truncation
+    matrix_share : float
+        Size of the information matrix's largest contribution against the largest location score.
+    """
+    boxes = _boxes(where)
+    psi = max(1.0, float(boxes.psi.max()))
+    size = float(np.maximum(np.abs(boxes.low), np.abs(boxes.high)).max())
+    kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
+    unit = 1 / np.sqrt(float(boxes.log_sigma_square.max()))
+    norms = boxes.slope_square + unit**2 * boxes.log_sigma_square
+    tau = matrix_share * psi / float(norms.max())
+    largest = _largest_distance(boxes, kappa, tau, norms)
+    return ScoreBounds(psi * _MARGIN, size * _MARGIN, kappa, unit, tau, _MARGIN, largest * _MARGIN)
+
+
+def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array) -> float:
+    """Largest distance between two rows: the location parts may point apart, the others cannot."""
+    size = np.maximum(np.abs(boxes.low), np.abs(boxes.high))
+    apart = boxes.high[:, None] - boxes.low
+    chi = np.maximum(np.maximum(apart, apart.T), np.maximum(size[:, None], size))
+    squares = (boxes.psi[:, None] + boxes.psi) ** 2 + (kappa * chi) ** 2
+    return float(np.sqrt((squares + tau**2 * (norms[:, None] ** 2 + norms**2)).max()))
+
+
+def _boxes(where: Truncation) -> _Boxes:
+    cut = taper(where.family, where.c)
+    low, high = where.limits
+    first, last = where.pivots
+    begin = min(first + low, cut.start) - 2.0
+    # below the first inner node the scores are those of z -> -inf, up to the hazard of that node
+    z = np.unique(np.concatenate([[begin - 60.0], np.linspace(begin, cut.stop, CELLS), [cut.start]]))
+    pivot = np.linspace(first, last, PIVOTS)
+    reach = (last - first) / (PIVOTS - 1) / 2
+    grid_z, grid_m = (values.ravel() for values in np.meshgrid(z, pivot, indexing="ij"))
+    pieces = integrands(cut, grid_z, grid_m, low, high)
+    shape = (len(z), PIVOTS)
+    a2 = pieces.log_sigma_compensator.reshape(shape)
+    taper_, slope = pieces.taper.reshape(shape)[:, 0], pieces.location.reshape(shape)[:, 0]
+    a1, a0 = pieces.location_compensator.reshape(shape)[:, 0], cut.integrals(z).hazard
+
+    rho_low = np.clip(z[:-1, None] - pivot - reach, low, high)
+    rho_high = np.clip(z[1:, None] - pivot + reach, low, high)
+    h2_low = 1 + np.where(rho_low < 0, rho_low * slope[:-1, None], rho_low * slope[1:, None])
+    h2_high = 1 + np.where(rho_high < 0, rho_high * slope[1:, None], rho_high * slope[:-1, None])
+    step, spread = (a0[1:] - a0[:-1])[:, None], reach * a1[1:, None]
+    up, down = np.maximum(h2_high, 0) * step, np.minimum(h2_low, 0) * step
+    a2_low = np.maximum(a2[:-1] + down, a2[1:] - up) - spread
+    a2_high = np.minimum(a2[:-1] + up, a2[1:] - down) + spread
+    g_high, g_low = taper_[:-1, None], taper_[1:, None]
+    jump_low = np.where(h2_low < 0, h2_low * g_high, h2_low * g_low)
+    jump_high = np.where(h2_high < 0, h2_high * g_low, h2_high * g_high)
+
+    event_psi = np.maximum(
+        *(np.abs(a1[side] - (taper_ * slope)[side]) for side in (slice(-1), slice(1, None)))
+    )
+    nothing = np.zeros(1)  # the row that weighs nothing
+    no_matrix = np.zeros(len(z) - 1)
+    return _Boxes(
+        psi=np.concatenate([event_psi, a1[1:], nothing]),
+        low=np.concatenate([(a2_low - jump_high).min(axis=1), a2_low.min(axis=1), nothing]),
+        high=np.concatenate([(a2_high - jump_low).max(axis=1), a2_high.max(axis=1), nothing]),
+        slope_square=np.concatenate([taper_[:-1] * slope[:-1] ** 2, no_matrix, nothing]),
+        log_sigma_square=np.concatenate(
+            [(g_high * np.maximum(h2_low**2, h2_high**2)).max(axis=1), no_matrix, nothing]
+        ),
+    )

@@ -1,0 +1,5 @@
+"""One short page per model: the family, estimator and names it ties together."""
+
+from dpstats.models.survreg import Survreg, survreg
+
+__all__ = ["Survreg", "survreg"]
