@@ -51,7 +51,7 @@ class Ledger:
             if not os.path.lexists(self.path):
                 self._create(total, dataset or self.path.stem)
         elif not self.path.exists():
-            raise LedgerError(f"no ledger {path}; to start one, give its total: Ledger(path, total=)")
+            raise LedgerError(f"no ledger {path}; start one: Ledger(path, total=) or dpstats ledger create")
         with store.reading(self.path) as connection:
             self.dataset, self.total = store.head(connection, self.path)
             store.verify(connection, self.path)

@@ -46,7 +46,7 @@ def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> No
 def test_a_fit_may_have_a_path_or_no_ledger(fleet: Ledger) -> None:
     assert pay(None, dps.gdp(1), **FOR) is None
     assert pay(str(fleet.path), dps.gdp(0.1), **FOR) == fleet.line()
-    with pytest.raises(LedgerError, match="give its total"):
+    with pytest.raises(LedgerError, match="no ledger .*flete.ledger; start one"):
         pay(fleet.path.with_name("flete.ledger"), dps.gdp(0.1), **FOR)
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``dpstats fit | show | predict | schema check | demo``."""
+"""The command line: ``dpstats fit | show | predict | ledger | schema check | demo``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ import pandas as pd
 
 from dpstats import datasets
 from dpstats.budget import approx, parse_budget
+from dpstats.cli import ledger
 from dpstats.errors import DataError, NotReleased, SpecificationError
 from dpstats.families import DISTS
+from dpstats.ledger import Ledger
 from dpstats.models.survreg import survreg
 from dpstats.results import Fit, load
 from dpstats.schema import Schema
@@ -57,7 +59,8 @@ budgets:
   zcdp(RHO)                for example zcdp(0.1)
   gdp(MU)                  for example gdp(0.25)
 
-Each call spends its budget: two fits of the same data cost twice as much as one."""
+Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
+total of the data set is refused: see dpstats ledger --help."""
 
 PREDICT = """\
 example:
@@ -142,6 +145,7 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
     fit.add_argument("--dist", choices=tuple(DISTS), default="weibull", help="default: %(default)s")
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
+    fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
     fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new file")
 
     show = command("show", run_show, "print the table of a fit; it costs nothing")
@@ -153,6 +157,8 @@ def parser() -> argparse.ArgumentParser:
     predict.add_argument("--type", default="quantile", help="what to predict; default: %(default)s")
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
     predict.add_argument("--out", type=Path, help="write here; default: the screen")
+
+    ledger.add(commands)
 
     schema = command("schema", run_schema, "check a schema, and the column names of a table against it")
     schema.add_argument("action", choices=["check"])
@@ -169,8 +175,9 @@ def run_fit(options: argparse.Namespace) -> None:
     budget = parse_budget(options.budget)
     schema = Schema.load(options.schema)
     model = MODELS[options.model](options.formula, options.data, schema, dist=options.dist)
+    book = Ledger(options.ledger) if options.ledger else None
     with reserved(options.out):
-        fit = model.fit(budget)
+        fit = model.fit(budget, ledger=book)
         fit.save(options.out)
     print(fit.summary())
 
