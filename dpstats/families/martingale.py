@@ -133,25 +133,20 @@ class LogisticTaper(Taper):
         self._end, self._rate = end, 1 / (begin - end)
         self.start, self.stop = float(np.log(1 / begin - 1)), float(np.log(np.expm1(self.c)))
 
-    @staticmethod
-    def _hazard(z: Array) -> tuple[Array, Array]:
-        hazard = np.logaddexp(0, z)
-        return hazard, -np.expm1(-hazard)
-
     def _flat(self, z: Array) -> Integrals:
-        hazard, cdf = self._hazard(z)
+        hazard = np.logaddexp(0, z)
+        cdf = -np.expm1(-hazard)
         return Integrals(hazard, cdf, z * cdf - hazard)
 
     def _falling(self, z: Array) -> Integrals:
-        # g = a - b F: int F dH = H - F, int z F dF = (z F^2 - (H - F)) / 2
-        hazard, cdf = self._hazard(z)
-        b = self._rate
-        a = (1 - self._end) * b
-        rest = hazard - cdf
+        # g = b (S - end). In S nothing cancels, however small end is: dH = F dz, S' = -S F, G' = -S, so that
+        # int S dH = -S, int S^2 dH = -S^2/2, int z S dH = -z S - G and int z S^2 dH = (S - G - z S^2) / 2
+        hazard, b, end = np.logaddexp(0, z), self._rate, self._end
+        survival, above = np.exp(-hazard), np.logaddexp(0, -z)
         return Integrals(
-            a * hazard - b * rest,
-            a * cdf - b * cdf**2 / 2,
-            a * (z * cdf - hazard) - b * (z * cdf**2 - rest) / 2,
+            -b * (survival + end * hazard),
+            -b * survival * (survival / 2 - end),
+            b * ((survival - above - z * survival**2) / 2 + end * (z * survival + above)),
         )
 
     def _branch(self, z: Array) -> Array:

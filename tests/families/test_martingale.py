@@ -1,0 +1,165 @@
+"""Taper, scores and compensators against quadrature and finite differences, for both families."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+from dpstats.families import LOGISTIC, SEV, Family
+from dpstats.families.martingale import Taper, integrands, taper
+
+FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
+CUTS = pytest.mark.parametrize("c", [0.3, 1.34, 2.0, 5.0, 24.0, 64.0])
+BOTH = st.sampled_from([SEV, LOGISTIC])
+
+
+def residuals(cut: Taper) -> np.ndarray:
+    """From far below the taper to beyond its end, its corners included."""
+    inner = np.linspace(cut.start - 8, cut.stop + 1, 40)
+    return np.sort(np.concatenate([[-30.0, cut.start, cut.stop], inner]))
+
+
+def quadrature(cut: Taper, family: Family, integrand, z: float, kinks: tuple[float, ...] = ()) -> float:
+    """Integral of g(u) integrand(u) dH(u) up to z; dH is below 1e-17 before -40."""
+
+    def density(u: float) -> float:
+        at = np.array([u])
+        return float((cut.g(at) * integrand(at) * family.hazard(at)).item())
+
+    edges = [-40.0, *sorted(p for p in {cut.start, *kinks} if -40 < p < min(z, cut.stop)), min(z, cut.stop)]
+    pieces = zip(edges[:-1], edges[1:], strict=True)
+    return sum(integrate.quad(density, *piece, limit=200, epsabs=1e-13, epsrel=1e-12)[0] for piece in pieces)
+
+
+@FAMILIES
+@CUTS
+def test_the_taper_falls_from_one_to_zero_without_a_jump(family: Family, c: float) -> None:
+    cut = taper(family, c)
+    hazard_at_the_end = np.exp(family.log_cumulative_hazard(cut.stop))
+    assert hazard_at_the_end == pytest.approx(c)
+    assert cut.g(np.array([-np.inf, cut.start, cut.stop, np.inf])) == pytest.approx([1, 1, 0, 0], abs=1e-9)
+    fine = np.linspace(cut.start - 1, cut.stop + 1, 20001)
+    g = cut.g(fine)
+    assert (np.diff(g) <= 0).all() and ((g >= -1e-12) & (g <= 1 + 1e-9)).all()
+    assert np.abs(np.diff(g)).max() < 10 * (fine[1] - fine[0])
+
+
+@FAMILIES
+def test_the_slope_of_the_log_hazard_stays_within_what_the_bounds_assume(family: Family) -> None:
+    z = np.linspace(-50, 50, 1001)
+    slope = taper(family, 2.0).slope(z)
+    assert slope == pytest.approx(family.log_hazard_slope(z), rel=1e-12)
+    assert ((slope > 0) & (slope <= 1)).all() and (np.diff(slope) <= 0).all()
+
+
+@FAMILIES
+@CUTS
+def test_integrals_of_the_taper(family: Family, c: float) -> None:
+    cut = taper(family, c)
+    z = residuals(cut)
+    found = cut.integrals(z)
+    wanted = (lambda u: np.ones_like(u), cut.slope, lambda u: u * cut.slope(u))
+    for values, integrand in zip(found, wanted, strict=True):
+        exact = [quadrature(cut, family, integrand, point) for point in z]
+        assert values == pytest.approx(np.array(exact), rel=1e-9, abs=1e-11)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    BOTH, st.floats(1.34, 64), st.floats(-60, -1.2), st.floats(0, 40), st.floats(-5, 5), st.floats(-15, 6)
+)  # fmt: skip
+def test_compensators(
+    family: Family, c: float, low: float, high: float, pivot: float, above_pivot: float
+) -> None:
+    cut = taper(family, c)
+    z = pivot + above_pivot
+    pieces = integrands(cut, np.array([z]), np.array([pivot]), low, high)
+
+    def log_sigma(u: np.ndarray) -> np.ndarray:
+        return 1 + np.clip(u - pivot, low, high) * cut.slope(u)
+
+    kinks = (pivot + low, pivot, pivot + high)
+    location = quadrature(cut, family, cut.slope, z)
+    assert pieces.location_compensator[0] == pytest.approx(location, rel=1e-9, abs=1e-11)
+    compensator = quadrature(cut, family, log_sigma, z, kinks)
+    assert pieces.log_sigma_compensator[0] == pytest.approx(compensator, rel=1e-9, abs=1e-10)
+    seen = np.array([min(z, cut.stop)])
+    assert pieces.taper[0] == pytest.approx(cut.g(seen)[0])
+    assert pieces.location[0] == pytest.approx(cut.slope(seen)[0])
+    assert pieces.log_sigma[0] == pytest.approx(log_sigma(seen)[0])
+
+
+@FAMILIES
+@pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
+def test_compensators_have_the_integrands_as_derivatives(family: Family, c: float) -> None:
+    """d A1 = g h1* dH, d A2 = g (1 + rho h1*) dH; and A2 moves with the pivot by at most A1."""
+    cut, pivot, low, high, step = taper(family, c), 0.4, -3.0, 0.8, 1e-5
+    kinks = np.array([pivot + low, pivot + high, cut.start, cut.stop])
+    z = residuals(cut)
+    z = z[np.abs(z[:, None] - kinks).min(axis=1) > 10 * step]
+
+    def at(point: np.ndarray, m: float = pivot):
+        return integrands(cut, point, np.full_like(point, m), low, high)
+
+    here, after, before = at(z), at(z + step), at(z - step)
+    hazard = family.hazard(z) * here.taper
+    slope = (after.location_compensator - before.location_compensator) / (2 * step)
+    assert slope == pytest.approx(hazard * here.location, rel=1e-6, abs=1e-8)
+    slope = (after.log_sigma_compensator - before.log_sigma_compensator) / (2 * step)
+    assert slope == pytest.approx(hazard * here.log_sigma, rel=1e-6, abs=1e-8)
+    fall = at(z, pivot - 0.1).log_sigma_compensator - here.log_sigma_compensator
+    assert (fall >= -1e-12).all() and (fall <= 0.1 * here.location_compensator + 1e-12).all()
+
+
+@FAMILIES
+def test_without_bounds_they_are_the_scores_of_the_likelihood(family: Family) -> None:
+    """psi = -d loglik/dz times sigma and chi its log sigma counterpart, where nothing is cut or clipped."""
+    z = np.linspace(-12, 2.5, 30)
+    pieces = integrands(taper(family, 64.0), z, np.zeros_like(z), -100.0, 100.0)
+    slope, hazard = family.log_hazard_slope(z), family.hazard(z)
+    for event in (0, 1):
+        psi = pieces.location_compensator - event * pieces.taper * pieces.location
+        chi = pieces.log_sigma_compensator - event * pieces.taper * pieces.log_sigma
+        assert psi == pytest.approx(hazard - event * slope, rel=1e-9)
+        assert chi == pytest.approx(z * hazard - event * (1 + z * slope), rel=1e-9, abs=1e-9)
+
+
+@FAMILIES
+@pytest.mark.parametrize("censored", [0.0, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize(("c", "pivot", "limits"), [(1.34, 1.0, (-2.0, 0.5)), (5.0, -0.5, (-6.0, 3.0))])
+def test_scores_are_martingales_and_the_events_give_their_jacobian(
+    family: Family, censored: float, c: float, pivot: float, limits: tuple[float, float]
+) -> None:
+    """At the truth E[psi] = E[chi] = 0 and d E[score] = E[event g h h*'], whatever bounds the scores.
+
+    Sixteen cases with 2 + 4 means each: |z| > 4.5 happens once in a thousand runs of this file.
+    """
+    n, step = 200_000, 1e-3
+    generator = np.random.default_rng(int(1000 * censored + 10 * c))
+    life = family.quantile(generator.uniform(size=n))
+    limit = np.inf if censored == 0 else family.quantile(1 - censored)
+    limits_of_rows = limit + generator.normal(0, 0.5, n)
+    z, event = np.minimum(life, limits_of_rows), life <= limits_of_rows
+    cut, m = taper(family, c), np.full(n, pivot)
+
+    def scores(location: float, log_sigma: float) -> np.ndarray:
+        pieces = integrands(cut, (z - location) / np.exp(log_sigma), m, *limits)
+        return np.stack([
+            pieces.location_compensator - event * pieces.taper * pieces.location,
+            pieces.log_sigma_compensator - event * pieces.taper * pieces.log_sigma,
+        ])
+
+    def far(rows: np.ndarray) -> float:
+        return abs(rows.mean()) / (rows.std() / np.sqrt(n))
+
+    for score in scores(0, 0):
+        assert far(score) < 4.5
+    here = integrands(cut, z, m, *limits)
+    bounded = np.stack([here.location, here.log_sigma])
+    whole = np.stack([family.log_hazard_slope(z), 1 + z * family.log_hazard_slope(z)])
+    expected = (event * here.taper) * bounded[:, None] * whole
+    for j, direction in enumerate(np.eye(2)):
+        change = (scores(*(-step * direction)) - scores(*(step * direction))) / (2 * step)
+        for i in range(2):
+            assert far(change[i] - expected[i, j]) < 4.5
