@@ -88,8 +88,8 @@ class Taper(ABC):
         """h1*, positive, at most 1 and never increasing."""
 
     def g(self, z: Array) -> Array:
-        """The taper at z."""
-        return self._branch(np.clip(z, self.start, self.stop))
+        """The taper at z, within [0, 1]: roots of it are taken, and rounding would make it -1e-16 at its end."""
+        return np.clip(self._branch(np.clip(z, self.start, self.stop)), 0.0, 1.0)
 
     def integrals(self, z: Array) -> Integrals:
         """Integrals up to min(z, stop)."""

@@ -1,0 +1,93 @@
+"""The declared bound of the scores is never passed by a dense search, and is not much larger than it finds.
+
+Every bound covers cells of z and of the pivot, so it is an upper bound of the largest distance and not the
+largest distance itself: what is certified is that no pair of rows lies beyond it. What it gives away is
+measured here, at most 12 percent where pivots range over 8 units, 5 percent where they range over 3.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.families import LOGISTIC, SEV, Family
+from dpstats.families.martingale import integrands, taper
+from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
+
+CUTS = (1.34, 2.0, 3.0, 8.0, 24.0, 64.0)
+
+
+def rows(where: Truncation, generator: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """z and pivot of rows spread over the range, and crowded where scores turn."""
+    cut, (low, high), (first, last) = taper(where.family, where.c), where.limits, where.pivots
+    z = np.concatenate([
+        generator.uniform(min(low + first, cut.start) - 3, cut.stop + 0.5, 1500),
+        cut.stop - np.abs(generator.normal(0, 0.3, 1000)),
+        generator.normal(cut.start, 1, 500),
+        [-60.0, -1e6, cut.start, cut.stop, 1e6],
+    ])
+    pivot = np.where(generator.uniform(size=len(z)) < 0.35, first, generator.uniform(first, last, len(z)))
+    return z, np.where(generator.uniform(size=len(z)) < 0.35, last, pivot)
+
+
+def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generator) -> dict[str, float]:
+    """What a search finds for each declared bound."""
+    z, pivot = rows(where, generator)
+    cut = taper(where.family, where.c)
+    pieces = integrands(cut, z, pivot, *where.limits)
+    kinds = []
+    for event in (0, 1):
+        weight = event * pieces.taper
+        kinds.append([
+            pieces.location_compensator - weight * pieces.location,
+            pieces.log_sigma_compensator - weight * pieces.log_sigma,
+            weight * (pieces.location**2 + (bounds.log_sigma_unit * pieces.log_sigma) ** 2),
+            np.sqrt(weight) * bounds.log_sigma_unit * np.abs(pieces.log_sigma),
+        ])
+    psi, chi, norm, column = (np.append(np.concatenate(pieces), 0.0) for pieces in zip(*kinds, strict=True))
+    ranks = (np.abs(psi), chi, -chi, norm, np.abs(psi) + norm, np.abs(psi) - chi, np.abs(psi) + chi)
+    far = np.unique(np.concatenate([np.argsort(rank)[-30:] for rank in ranks]))[:, None]
+    apart = np.maximum(np.abs(chi[far] - chi), np.maximum(np.abs(chi[far]), np.abs(chi)))
+    squares = (np.abs(psi[far]) + np.abs(psi)) ** 2 + (bounds.log_sigma_weight * apart) ** 2
+    squares = squares + bounds.matrix_weight**2 * (norm[far] ** 2 + norm**2)
+    return {
+        "psi": np.abs(psi).max(),
+        "chi": np.abs(chi).max(),
+        "column": column.max(),
+        "sensitivity": np.sqrt(squares.max()),
+    }
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from([SEV, LOGISTIC]),
+    st.sampled_from(CUTS) | st.floats(1.0, 64.0),
+    st.floats(-8, 8),
+    st.floats(0, 16),
+    st.floats(-60, -1.2),
+    st.floats(0, 40),
+    st.floats(0.4, 1.0),
+    st.integers(0, 2**32),
+)
+def test_no_row_and_no_pair_lies_beyond_the_bounds(
+    family: Family, c: float, first: float, width: float, low: float, high: float, share: float, seed: int
+) -> None:
+    where = Truncation(family, c, (first, first + width), (low, high))
+    bounds = score_bounds(where, share)
+    found = largest(where, bounds, np.random.default_rng(seed))
+    for name, value in found.items():
+        assert value <= getattr(bounds, name), name
+
+
+@pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
+@pytest.mark.parametrize("c", CUTS)
+@pytest.mark.parametrize("limits", [(-3.0, 1.0), (-6.0, 2.0), (-14.0, 5.0)])
+@pytest.mark.parametrize(("pivots", "tight"), [((0.8, 1.2), 0.97), ((-1.0, 2.0), 0.94), ((-4.0, 4.0), 0.88)])
+def test_bounds_are_tight(
+    family: Family, c: float, limits: tuple[float, float], pivots: tuple[float, float], tight: float
+) -> None:
+    where = Truncation(family, c, pivots, limits)
+    bounds = score_bounds(where, 0.7)
+    found = largest(where, bounds, np.random.default_rng(7))
+    assert found["sensitivity"] >= tight * bounds.sensitivity
+    assert found["psi"] >= 0.98 * bounds.psi
