@@ -26,7 +26,7 @@ from dpstats.errors import BudgetError
 from dpstats.ledger.rules import Charge
 
 GRID = 1e-3
-DELTAS = (1e-3, 1e-6, 1e-9)
+DELTAS = (0.3, 0.1, 1e-3, 1e-6, 1e-9)  # the large ones tell a response from a Gaussian
 KINDS = ("pure", "zcdp", "gdp", "approx")
 DOWN = {"value_discretization_interval": GRID, "pessimistic_estimate": False, "use_connect_dots": False}
 

@@ -2,9 +2,9 @@
 
 1. 16 processes charge one ledger until the total is used up: 10,000 charges are accepted. The sum must be
    exactly the total, every accepted charge must be there once, every further one be refused.
-2. Two processes at a time charge and then "release" (append a synced line to a file of theirs); both
-   are killed at a random instant, 500 times. After each the file must open, pass SQLite's integrity
-   check, add up, and hold a charge for every release.
+2. Two processes, one that fits a model again and again and one that only charges, as fast as it can, write
+   down each budget once it is spent and the result is out; both are killed at a random instant, 500 times.
+   After each the ledger must open, pass SQLite's integrity check, add up, and hold a charge for each release.
 
 Run it on a local disk with
 
@@ -63,15 +63,21 @@ def contend(folder: Path, processes: int, charges: int) -> tuple[float, list[int
     return seconds, accepted
 
 
-def charge_and_release(path: Path, name: str, ready: Event, released: Path) -> None:
-    """What a fit does, as fast as it can: charge, and only then let something out."""
+def charge_and_release(path: Path, number: int, fits: bool, ready: Event, released: Path) -> None:
+    """Charge, and only then let something out; each time another budget, by which it is known."""
     ledger = dps.Ledger(path)
+    data = dps.datasets.load("capacitor")
+    model = dps.survreg("Surv(time, status) ~ voltage", data.data, data.schema)
     with released.open("a") as out:
         ready.set()
-        for number in range(10**9):
-            label = f"{name}/{number}"
-            ledger.charge(dps.gdp(1e-6), formula=label, method="stress")
-            out.write(label + "\n")
+        while True:
+            number += 1
+            budget = dps.gdp(1e-3 + number * 1e-12)
+            if fits:
+                budget = model.fit(budget, ledger=ledger).budget
+            else:
+                ledger.charge(budget, formula="y ~ x", method="stress")
+            out.write(f"{budget.mu!r}\n")
             out.flush()
             os.fsync(out.fileno())
 
@@ -80,28 +86,30 @@ def kill(folder: Path, times: int, seed: int = 1) -> tuple[int, int, int]:
     """Numbers of releases, of charges, and of charges whose release was cut off."""
     rng, path = random.Random(seed), folder / "killed.ledger"
     dps.Ledger(path, total=dps.gdp(100))
-    released: set[str] = set()
-    charged: set[str] = set()
+    released: set[float] = set()
+    charged: set[float] = set()
     for run in range(times):
         files = [folder / f"released{worker}" for worker in range(2)]
         ready = [FORK.Event() for _ in files]
         team = [
-            FORK.Process(target=charge_and_release, args=(path, f"{run}/{i}", ready[i], files[i]))
+            FORK.Process(
+                target=charge_and_release, args=(path, (2 * run + i) * 10**5, i == 0, ready[i], files[i])
+            )
             for i in range(2)
         ]
         for process in team:
             process.start()
         for event in ready:
             assert event.wait(60)
-        time.sleep(rng.uniform(0, 0.03))
+        time.sleep(rng.uniform(0, 0.15))
         for process in team:
             os.kill(process.pid or 0, signal.SIGKILL)
         for process in team:
             process.join()
         entries = dps.Ledger(path).entries()  # opening checks the pages and the sums
-        charged = {entry.formula for entry in entries}
+        charged = {next(iter(vars(entry.budget).values())) for entry in entries}
         assert len(charged) == len(entries)
-        released = {line for file in files for line in file.read_text().split("\n")[:-1]}
+        released = {float(line) for file in files for line in file.read_text().split("\n")[:-1]}
         assert released <= charged, released - charged
         assert len(charged) - len(released) <= 2 * (run + 1)  # one fit in flight in each killed process
     return len(released), len(charged), len(charged - released)
@@ -113,5 +121,6 @@ if __name__ == "__main__":
         print("16 processes, 10,000 charges: sum exact, none lost, none doubled, the next refused: yes")
         print(f"  {seconds:.1f} s; accepted by a process: {min(accepted)} to {max(accepted)}")
         releases, charges, cut = kill(Path(work), 500)
+        fitted = (Path(work) / "released0").read_text().count("\n")
         print("500 times kill -9: file sound, sums right, a charge for every release: yes")
-        print(f"  {charges} charges, {releases} releases, {cut} charges spent without a release")
+        print(f"  {charges} charges, {releases} releases ({fitted} fits), {cut} charges without a release")

@@ -44,7 +44,7 @@ PROBLEMS = {
     "SQLITE_READONLY": "is read-only, so nothing can be charged to it",
     "SQLITE_FULL": "cannot grow: the disk is full. Nothing was released; make room and fit again",
     "SQLITE_IOERR": "cannot be written or read: input/output error, or a full disk. Nothing was released",
-    "SQLITE_CANTOPEN": "cannot be opened. If it was moved, give its new path; it is never created anew",
+    "SQLITE_CANTOPEN": "cannot be opened: it was moved, or may not be read. It is never created anew",
     "SQLITE_BUSY": f"is in use by others; the charge waited {PATIENCE:g} s. Nothing was released; try again",
 }
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtri
 
 import dpstats as dps
 from benchmarks.ledger_composition import excess, random_ledger
 from dpstats._conversions import delta_of_mu
+from dpstats.budget import Budget
 from dpstats.ledger import Report
 from dpstats.ledger.curve import Total, hockey_stick, losses
 from dpstats.ledger.rules import Charge, Rule, rule_of
@@ -93,6 +94,32 @@ def test_losses_are_those_of_responses(epsilons: list[float], mu: float, total: 
         assert bound == pytest.approx(exact, rel=1e-9, abs=1e-15)
 
 
+AMOUNTS = st.floats(0.01, 1)
+CHARGES = st.lists(
+    st.one_of(
+        AMOUNTS.map(lambda x: Charge(dps.pure(x))),
+        AMOUNTS.map(lambda x: Charge(dps.zcdp(x / 4))),
+        AMOUNTS.map(lambda x: Charge(dps.gdp(x))),
+        AMOUNTS.map(lambda x: Charge(dps.approx(x, 1e-8 * x))),
+        AMOUNTS.map(lambda x: Charge(dps.approx(x, 1e-6), gaussian=True)),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(CHARGES, st.randoms())
+def test_epsilon_grows_with_charges_and_falls_with_delta(charges: list[Charge], order: random.Random) -> None:
+    whole, deltas = Total.of(charges), (1e-7, 1e-5, 1e-3)
+    curve = [whole.epsilon(delta) for delta in deltas]
+    assert curve == sorted(curve, reverse=True)
+    before = [Total.of(charges[:-1]).epsilon(delta) for delta in deltas]
+    assert all(less <= more * (1 + 1e-9) + 1e-12 for less, more in zip(before, curve, strict=True))
+    order.shuffle(charges)
+    assert Total.of(charges) == whole
+
+
 def test_many_different_charges_are_pooled_upwards_and_stay_near() -> None:
     rng = random.Random(1)
     epsilons = [rng.uniform(0.005, 0.02) for _ in range(3000)]
@@ -121,6 +148,35 @@ def test_the_first_charge_chooses_how_an_epsilon_delta_total_adds_up() -> None:
     for kind, firsts in kinds.items():
         assert all(rule_of(total, first) == Rule(kind, total) for first in firsts)
     assert rule_of(dps.zcdp(1), Charge(dps.gdp(1))).kind == "zcdp"
+
+
+RESPONSE = -2 * float(ndtri(1 / (1 + math.e)))  # mu of epsilon = 1
+MU = dps.approx(1, 1e-6).mu
+
+
+@pytest.mark.parametrize(
+    ("kind", "total", "charge", "cost"),
+    [
+        ("pure", dps.pure(9), Charge(dps.pure(1)), [1]),
+        ("zcdp", dps.zcdp(9), Charge(dps.pure(1)), [0.5]),
+        ("zcdp", dps.zcdp(9), Charge(dps.zcdp(0.3)), [0.3]),
+        ("zcdp", dps.zcdp(9), Charge(dps.gdp(1)), [0.5]),
+        ("zcdp", dps.zcdp(9), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2 / 2]),
+        ("gdp", dps.gdp(9), Charge(dps.pure(1)), [RESPONSE**2]),
+        ("gdp", dps.gdp(9), Charge(dps.zcdp(0.3), gaussian=True), [0.6]),
+        ("gdp", dps.gdp(9), Charge(dps.gdp(1)), [1]),
+        ("gdp", dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2]),
+        ("approx", dps.approx(9, 1e-6), Charge(dps.pure(1)), [1, 0]),
+        ("approx", dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-7)), [1, 1e-7]),
+        ("approx", dps.approx(9, 1e-6), Charge(dps.gdp(0.3)), [dps.gdp(0.3).to_approx(5e-7).epsilon, 5e-7]),
+        ("approx", dps.approx(9, 1e-6), Charge(dps.zcdp(0.3)), [dps.zcdp(0.3).to_approx(5e-7).epsilon, 5e-7]),
+    ],
+)
+def test_what_a_charge_adds(kind: str, total: Budget, charge: Charge, cost: list[float]) -> None:
+    rule = Rule(kind, total)
+    found = [float(part) for part in rule.cost(charge, rule.limit)]
+    assert found == pytest.approx(cost, rel=1e-8)
+    assert all(part >= expected * (1 - 1e-15) for part, expected in zip(found, cost, strict=True))
 
 
 def test_switching_rules_midway_would_overspend() -> None:
