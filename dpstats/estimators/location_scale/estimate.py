@@ -124,15 +124,14 @@ def _step_to_params(pivot: Array, sigma: float, whitening: Array) -> Array:
 
 def _for_matrix_error(information: Information) -> Array:
     """Widening by direction for the error of the information matrix: 1 + (2 sd / eigenvalue)^2."""
-    single = information.noise / math.sqrt(2 * len(information.unit))
-    factor = np.sqrt(1 + (2 * single / information.used) ** 2)
+    factor = np.sqrt(1 + (2 * information.noise / information.used) ** 2)
     vectors, unit = information.vectors, information.unit
     return (vectors * factor) @ vectors.T * np.outer(1 / unit, unit)
 
 
 def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
     """Prior variance along directions whose information the noise may have made up (linear_glm.md D)."""
-    seen = np.clip((information.values / information.noise - 0.4) / 0.3, 0.0, 1.0)
+    seen = np.clip((information.values / information.noise - 1.6) / 1.2, 0.0, 1.0)
     vectors = information.vectors
     variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
     return variance, bool((seen < 0.5).any())

@@ -23,6 +23,8 @@ _STRUCTURE = 0.1
 _LOG_SIGMA_STRUCTURE = 0.25
 # weight of the past in an early step, while the whitening and the residuals still change
 _FORGET = 0.85
+# eigenvalues are raised to this share of the size of the error
+_FLOOR = 0.75
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Information:
         Eigenvalues, before any floor, and eigenvectors of the matrix in those units.
     used : array
         The eigenvalues after the floor.
-    noise : float
-        Operator-norm size of the error in those units.
+    noise : array, shape (k + 1,)
+        sd of the error along each eigenvector, in those units.
     """
 
     matrix: Array
@@ -48,7 +50,7 @@ class Information:
     values: Array
     vectors: Array
     used: Array
-    noise: float
+    noise: Array
 
 
 @dataclass
@@ -100,31 +102,34 @@ class Accumulator:
         structure[:k, :k] = location_share * (
             axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
         )
-        sd = self._structure_sd(events, np.abs(stretch), unit, location_share)
+        size = np.clip(np.diag(structure), 0.05 * unit, None)
+        sd = self._structure_sd(events, np.abs(stretch), size, location_share)
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0
         share = released / total
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * structure) @ turn.T
         error = total**-0.5 / single
-        return _usable(matrix, error, np.sqrt(unit))
+        return _usable(matrix, error, turn, np.sqrt(unit))
 
     @staticmethod
-    def _structure_sd(events: Events, stretch: Array, unit: Array, location_share: float) -> Array:
+    def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
         k = len(stretch)
         noise = events.noise * location_share * np.outer(stretch, stretch)
-        sd = np.empty((k + 1, k + 1))
-        sd[:k, :k] = np.hypot(noise, _STRUCTURE * unit[0])
-        sd[:k, k] = sd[k, :k] = _STRUCTURE * math.sqrt(unit[0] * unit[k])
-        sd[k, k] = _LOG_SIGMA_STRUCTURE * unit[k]
+        sd = _STRUCTURE * np.sqrt(np.outer(size, size))
+        sd[:k, :k] = np.hypot(noise, sd[:k, :k])
+        sd[k, k] = _LOG_SIGMA_STRUCTURE * size[k]
         return sd
 
 
-def _usable(matrix: Array, error: Array, unit: Array) -> Information:
-    """Raise eigenvalues that the error could explain."""
+def _usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:
+    """Raise eigenvalues that the error could explain; `error` holds sds in the basis `axes`."""
     relative = matrix / np.outer(unit, unit)
-    noise = math.sqrt(float(np.mean((error / np.outer(unit, unit)) ** 2)) * 2 * len(unit))
     values, vectors = np.linalg.eigh((relative + relative.T) / 2)
-    used = np.maximum(values, max(0.75 * noise, 0.02))
+    squares = (axes.T @ vectors) ** 2
+    variances = (error / np.outer(unit, unit)) ** 2
+    noise = np.sqrt(np.einsum("ij,ik,kj->j", squares, variances, squares))
+    size = math.sqrt(2 * len(unit) * float(np.mean(variances)))  # operator norm of such an error
+    used = np.maximum(values, max(_FLOOR * size, 0.02))
     raised = (vectors * used) @ vectors.T * np.outer(unit, unit)
     return Information(raised, unit, values, vectors, used, noise)

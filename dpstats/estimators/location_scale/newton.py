@@ -24,7 +24,7 @@ Array = np.ndarray
 
 _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
-_CHOOSE_AGAIN = 3  # early step before which the bounds are chosen a second time
+_CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
 
 
@@ -83,7 +83,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     share = _matrix_share(curator.n * events.fraction * plan.mu**2)
     bounding = Bounding(problem, scale, events, share, plan.tail_total, curator.n)
     whitening = Whitening.of_events(events, scale)
-    state = _State(gamma, math.log(sigma), whitening, bounding.choose(whitening, gamma, sigma))
+    state = _State(gamma, math.log(sigma), whitening, bounding.first())
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
     return estimate(averaged, bounding, state.choice, state.whitening)
@@ -117,7 +117,7 @@ def _located(
 def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
     for t, mu in enumerate(plan.early):
-        if t == _CHOOSE_AGAIN:
+        if t == _CHOOSE:
             state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
         step = _step(curator, mu, bounding, state, forget=True)
         inverse = np.linalg.inv(step.information.matrix)

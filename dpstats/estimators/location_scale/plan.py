@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 # Shares of mu^2; they add up to 1.
-MOMENTS, MATRIX, LOCATION, EARLY, TAIL = 0.05, 0.10, 0.015, 0.085, 0.75
-EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 6, 8, 4
+MOMENTS, MATRIX, LOCATION, EARLY, TAIL = 0.05, 0.10, 0.015, 0.135, 0.70
+EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
 
 
 @dataclass(frozen=True)

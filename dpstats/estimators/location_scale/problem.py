@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,11 @@ from dpstats.curator import Release
 from dpstats.families import Family
 
 Array = np.ndarray
+
+
+# A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be weighted
+# down, and with them all they say of the other columns.
+STRETCH = 0.8
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,9 @@ def event_scale(moments: Release, problem: Problem) -> EventScale:
     variance = ((second - mean**2) * prior**2 + prior * noise_second) / (prior**2 + noise_second)
     # no smaller than the noise can tell from 0
     sds = np.sqrt(np.clip(variance, max(min(np.sqrt(noise_second), 0.1), 1e-8), 1.0))
+    at_ends = np.clip((second - 0.7) / 0.2, 0.0, 1.0)
+    at_ends[-1] = 0.0
+    sds = np.maximum(sds, at_ends * (1 + np.abs(mean)) / (1.5 * math.sqrt(1.5 * len(mean))))
     center, scale = problem.center + problem.half * mean, problem.half * sds
     return EventScale(
         center=center[:-1],
@@ -101,7 +110,7 @@ def event_scale(moments: Release, problem: Problem) -> EventScale:
         log=problem.log,
         fraction=fraction,
         fraction_sd=fraction_sd,
-        at_ends=np.clip((second[:-1] - 0.7) / 0.2, 0.0, 1.0),
+        at_ends=at_ends[:-1],
         lower=(problem.lower - center) / scale,
         upper=(problem.upper - center) / scale,
     )

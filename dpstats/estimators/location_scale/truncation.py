@@ -30,6 +30,8 @@ WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40
 FREE = 0.45
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 1.5
+# width at which the cut is chosen, before the width itself is
+_USUAL_WIDTH = 4.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,11 @@ class Bounding:
         offset = self.offset
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 
+    def first(self) -> Choice:
+        """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
+        radius = math.sqrt(LENGTHS[0] * len(self.events.square))
+        return Choice(CUTS[0], radius, _USUAL_WIDTH, math.inf, math.inf)
+
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
         c, radius, location_noise = self._cut_and_radius(whitening, gamma, sigma)
@@ -138,12 +145,18 @@ class Bounding:
     def _events_mu(self) -> float:
         return self.tail_mu * math.sqrt(self.n * self.events.fraction)
 
+    def _log_sigma_noise(self, bounds: ScoreBounds, sigma: float) -> float:
+        spread = self.residual_sd(sigma) ** 2
+        information = float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
+        return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
+
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> tuple[float, float, float]:
         count = self.n * self.events.fraction
         k, box = len(self.events.square), whitening.longest_square(self.scale)
         best = (math.inf, 0.0, 0.0, 0.0)
         for c in CUTS:
-            sensitivity = self.bounds(self.truncation(c, 4.0, gamma, sigma)).sensitivity
+            bounds = self.bounds(self.truncation(c, _USUAL_WIDTH, gamma, sigma))
+            sensitivity, log_sigma = bounds.sensitivity, self._log_sigma_noise(bounds, sigma)
             bias = 0.024 * math.exp(-c / (1.6 if self.sev else 0.8))
             kept = 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
             if sensitivity * math.sqrt(min(k * LENGTHS[0], box)) / self._events_mu > math.sqrt(best[0]):
@@ -153,18 +166,17 @@ class Bounding:
                 longer = 0.028 * math.exp(-1.35 * length) if square < box else 0.0
                 noise = sensitivity * math.sqrt(square) / self._events_mu
                 value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
+                value += max(log_sigma, FREE) ** 2 - FREE**2
                 best = min(best, (value, c, math.sqrt(square), noise))
         return best[1:]
 
     def _width(self, c: float, gamma: Array, sigma: float) -> tuple[float, float]:
-        spread = self.residual_sd(sigma) ** 2
-        information = float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
         count = self.n * self.events.fraction
         best = (math.inf, 0.0, 0.0)
         for width in WIDTHS:
             where = self.truncation(c, width, gamma, sigma)
             bounds = self.bounds(where)
-            noise = bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
+            noise = self._log_sigma_noise(bounds, sigma)
             if noise > max(FREE, math.sqrt(best[0])):
                 break  # and with the width
             declared = where.limits[0] <= self._declared_residuals(sigma)[0]

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.problem import EventScale
+from dpstats.estimators.location_scale.problem import STRETCH, EventScale
 
 Array = np.ndarray
 
-# A column of rare 0/1 values is not stretched beyond this share of the radius: its rows would be weighted
-# down, and with them all they say of the other columns.
-_STRETCH = 0.8
 # how far re-whitening may move away from the released event matrix, as eigenvalues of the change
 _LEAST, _MOST = 0.4, 9.0
 
@@ -64,5 +61,5 @@ class Whitening:
 
 def _limited(moments: Array, radius: float, scale: EventScale) -> Array:
     farthest = np.maximum(-scale.lower[:-1], scale.upper[:-1])
-    least = np.append(0.0, scale.at_ends * (farthest / (_STRETCH * radius)) ** 2)
+    least = np.append(0.0, scale.at_ends * (farthest / (STRETCH * radius)) ** 2)
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
