@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.families import SEV
+from dpstats.families.score_bounds import Truncation
 from dpstats.testing import NoNoise, Recording, noise
 
 
@@ -64,17 +66,24 @@ def made_columns(n: int, d: int, seed: int = 0) -> dict[str, np.ndarray]:
     }
 
 
-MADE_RADII = 1.25 * 3 * 2.0 ** np.arange(7)
-
-
 def public_parameters(d: int) -> dict[str, dict[str, object]]:
     """Public parameters for each registered statistic on the made design."""
-    middle = float(np.log(10))
+    middle, gamma = float(np.log(10)), np.linspace(0.5, -0.5, d + 1)
     shape = dict(center=np.zeros(d), scale=np.full(d, 0.5), y_center=middle, y_scale=0.5, log=True)
     return {
         "event_moments": dict(center=np.r_[np.zeros(d), middle], half=np.r_[np.ones(d), middle], log=True),
         "event_matrix": dict(shape, radius=2.0, limit=3.0),
-        "row_weight_shares": dict(shape, whitening=100.0 * np.eye(d + 1), squared_radii=MADE_RADII),
+        "location_score": dict(shape, family=SEV, c=3.0, gamma=gamma, sigma=0.8),
+        "martingale_score": dict(
+            shape,
+            where=Truncation(SEV, 3.0, (-1.0, 2.0), (-4.0, 1.0)),
+            gamma=gamma,
+            sigma=0.8,
+            pivot=np.linspace(1.0, -0.5, d + 1),
+            whitening=np.eye(d + 1) + 0.2,
+            radius=2.0,
+            matrix_share=0.7,
+        ),
     }
 
 
@@ -85,4 +94,3 @@ def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 8192, **p
         design = MadeDesign(columns["x"].shape[1])
         Curator(MadeRows(columns), design, 2.0, block_rows=block_rows).release(name, 1.0, **public)
     return recording.records[0].exact
-

@@ -88,7 +88,7 @@ class Taper(ABC):
         """h1*, positive, at most 1 and never increasing."""
 
     def g(self, z: Array) -> Array:
-        """The taper at z, within [0, 1]: roots of it are taken, and rounding would make it -1e-16 at its end."""
+        """The taper at z. Its root is taken, and rounding makes it -4e-16 at the end of some cuts."""
         return np.clip(self._branch(np.clip(z, self.start, self.stop)), 0.0, 1.0)
 
     def integrals(self, z: Array) -> Integrals:

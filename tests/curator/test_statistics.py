@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from dpstats.curator import Curator
+from dpstats.families import LOGISTIC, SEV
+from dpstats.families.martingale import integrands, taper
+from dpstats.families.score_bounds import Truncation, score_bounds
 from dpstats.testing import NoNoise, Recording
-from tests.made import MADE_RADII, MadeDesign, MadeRows, made_columns, public_parameters
+from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
 
 D = 2
 COLUMNS = made_columns(300, D, seed=4)
@@ -59,14 +62,44 @@ def test_event_matrix():
     assert matrix == pytest.approx(rows.T @ rows, **TOLERANCE)
 
 
-@pytest.mark.parametrize("events", [False, True])
-def test_row_weight_shares(events):
-    (shares,) = values("row_weight_shares", whitening=np.diag([1.0, 9.0, 8.0]), events=events)
-    x = np.hstack([np.ones((300, 1)), BLOCK.exog[:, 1:] / 0.5]) * [1, 9, 8]
-    share = 1 - np.minimum(1, MADE_RADII / (x**2).sum(axis=1, keepdims=True))
-    counted = EVENT if events else BLOCK.ok[:, None]
-    assert 0 < shares[-1] < shares[0]
-    assert shares == pytest.approx((share * counted).sum(axis=0), **TOLERANCE)
+def scored(public):
+    """Residuals, and the pieces of the scores, from the families."""
+    x = np.hstack([np.ones((300, 1)), BLOCK.exog[:, 1:] / 0.5]) * BLOCK.ok[:, None]
+    z = ((Y[:, 0] - math.log(10)) / 0.5 - x @ public["gamma"]) / public["sigma"]
+    return x, np.where(BLOCK.ok, z, 0.0)
+
+
+def test_location_score():
+    public = PUBLIC["location_score"]
+    (score,) = values("location_score")
+    _, z = scored(public)
+    cut = taper(SEV, public["c"])
+    psi = cut.integrals(z).location - EVENT[:, 0] * cut.g(z)
+    assert score.item() == pytest.approx(psi[BLOCK.ok].sum(), **TOLERANCE)
+
+
+@pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
+def test_martingale_score(c):
+    """At c = 3 and 24 some events lie beyond the end of the taper: they weigh 0 there and count elsewhere."""
+    where = PUBLIC["martingale_score"]["where"]
+    where = Truncation(SEV, c, where.pivots, where.limits)
+    public = PUBLIC["martingale_score"] | dict(where=where, gamma=np.array([-1.5, 0.2, 0.1]))
+    location, log_sigma, matrix = values("martingale_score", **public)
+    x_tilde, z = scored(public)
+    assert ((z > math.log(c)) & (EVENT[:, 0] > 0)).sum() > 5
+    pivot = np.clip(x_tilde @ public["pivot"], *where.pivots)
+    pieces = integrands(taper(SEV, c), z, pivot, *where.limits)
+    x = x_tilde @ public["whitening"]
+    norm = np.linalg.norm(x, axis=1)
+    weight = np.where(BLOCK.ok, np.minimum(1, (2.0 / np.where(norm > 0, norm, 1)) ** 2), 0)
+    bounds, held = score_bounds(where, 0.7), EVENT[:, 0] * pieces.taper
+    psi = pieces.location_compensator - held * pieces.location
+    chi = pieces.log_sigma_compensator - held * pieces.log_sigma
+    v = np.column_stack([x * pieces.location[:, None], 2.0 * bounds.log_sigma_unit * pieces.log_sigma])
+    tau, kappa = bounds.matrix_weight / 2.0, 2.0 * bounds.log_sigma_weight
+    assert location.ravel() == pytest.approx((weight * psi) @ x, rel=1e-4, abs=300 * 1e-4)
+    assert log_sigma.item() == pytest.approx(kappa * (weight * chi).sum(), rel=1e-4, abs=300 * 1e-4)
+    assert matrix == pytest.approx(tau * (v.T * (weight * held)) @ v, rel=1e-4, abs=300 * 1e-4)
 
 
 def test_designs_without_an_intercept_use_all_their_columns():
@@ -98,10 +131,16 @@ def test_event_matrix_attains_its_sensitivity():
     assert attained == pytest.approx(math.sqrt(2) * 9, rel=1e-3)  # (1, 3, 4).(1, 5, -4) = 0, up to the weight
 
 
-def test_row_weight_shares_come_near_their_sensitivity():
-    short = dict(center=[0.0], scale=[1e-4], whitening=np.eye(2))
-    attained = distance("row_weight_shares", 1, ([10.0], 5.0, 1.0), ([0.0], 5.0, 0.0), **short)
-    assert attained == pytest.approx(math.sqrt(7), rel=1e-6)
+@pytest.mark.parametrize("family", [SEV, LOGISTIC])
+def test_location_score_attains_its_sensitivity(family):
+    """An event before any hazard against a row beyond the cut."""
+    public = dict(
+        y_center=math.log(10), y_scale=math.log(10) / 40, family=family, gamma=np.zeros(2), sigma=1.0
+    )
+    early, late = ([0.0], SMALL_TIME, 1.0), ([0.0], BIG_TIME, 0.0)
+    attained = distance("location_score", 1, early, late, **public)
+    top = 0.75 * 3 if family is SEV else taper(LOGISTIC, 3.0).integrals(np.array([99.0])).location[0]
+    assert attained == pytest.approx(1 + top, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +150,8 @@ def test_row_weight_shares_come_near_their_sensitivity():
         ("event_moments", dict(center=[0.0, 0.0]), "one for each covariate"),
         ("event_matrix", dict(limit=math.inf), "positive and finite"),
         ("event_matrix", dict(scale=[1.0, math.nan]), "2 finite numbers"),
-        ("row_weight_shares", dict(whitening=np.eye(2)), "order 3"),
-        ("row_weight_shares", dict(squared_radii=[0.0]), "positive and finite"),
+        ("martingale_score", dict(radius=0.0), "radius and sigma must be positive"),
+        ("martingale_score", dict(sigma=math.inf), "radius and sigma must be positive"),
     ],
 )
 def test_public_parameters_are_checked(name, change, message):

@@ -145,10 +145,12 @@ def test_scores_are_martingales_and_the_events_give_their_jacobian(
 
     def scores(location: float, log_sigma: float) -> np.ndarray:
         pieces = integrands(cut, (z - location) / np.exp(log_sigma), m, *limits)
-        return np.stack([
-            pieces.location_compensator - event * pieces.taper * pieces.location,
-            pieces.log_sigma_compensator - event * pieces.taper * pieces.log_sigma,
-        ])
+        return np.stack(
+            [
+                pieces.location_compensator - event * pieces.taper * pieces.location,
+                pieces.log_sigma_compensator - event * pieces.taper * pieces.log_sigma,
+            ]
+        )
 
     def far(rows: np.ndarray) -> float:
         return abs(rows.mean()) / (rows.std() / np.sqrt(n))

@@ -19,13 +19,15 @@ CUTS = (1.34, 2.0, 3.0, 8.0, 24.0, 64.0)
 
 def rows(where: Truncation, generator: np.random.Generator) -> tuple[np.ndarray, ...]:
     """z and pivot of rows spread over the range, and crowded where scores turn."""
-    cut, (low, high), (first, last) = taper(where.family, where.c), where.limits, where.pivots
-    z = np.concatenate([
-        generator.uniform(min(low + first, cut.start) - 3, cut.stop + 0.5, 1500),
-        cut.stop - np.abs(generator.normal(0, 0.3, 1000)),
-        generator.normal(cut.start, 1, 500),
-        [-60.0, -1e6, cut.start, cut.stop, 1e6],
-    ])
+    cut, low, (first, last) = taper(where.family, where.c), where.limits[0], where.pivots
+    z = np.concatenate(
+        [
+            generator.uniform(min(low + first, cut.start) - 3, cut.stop + 0.5, 1500),
+            cut.stop - np.abs(generator.normal(0, 0.3, 1000)),
+            generator.normal(cut.start, 1, 500),
+            [-60.0, -1e6, cut.start, cut.stop, 1e6],
+        ]
+    )
     pivot = np.where(generator.uniform(size=len(z)) < 0.35, first, generator.uniform(first, last, len(z)))
     return z, np.where(generator.uniform(size=len(z)) < 0.35, last, pivot)
 
@@ -38,12 +40,14 @@ def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generat
     kinds = []
     for event in (0, 1):
         weight = event * pieces.taper
-        kinds.append([
-            pieces.location_compensator - weight * pieces.location,
-            pieces.log_sigma_compensator - weight * pieces.log_sigma,
-            weight * (pieces.location**2 + (bounds.log_sigma_unit * pieces.log_sigma) ** 2),
-            np.sqrt(weight) * bounds.log_sigma_unit * np.abs(pieces.log_sigma),
-        ])
+        kinds.append(
+            [
+                pieces.location_compensator - weight * pieces.location,
+                pieces.log_sigma_compensator - weight * pieces.log_sigma,
+                weight * (pieces.location**2 + (bounds.log_sigma_unit * pieces.log_sigma) ** 2),
+                np.sqrt(weight) * bounds.log_sigma_unit * np.abs(pieces.log_sigma),
+            ]
+        )
     psi, chi, norm, column = (np.append(np.concatenate(pieces), 0.0) for pieces in zip(*kinds, strict=True))
     ranks = (np.abs(psi), chi, -chi, norm, np.abs(psi) + norm, np.abs(psi) - chi, np.abs(psi) + chi)
     far = np.unique(np.concatenate([np.argsort(rank)[-30:] for rank in ranks]))[:, None]

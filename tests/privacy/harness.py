@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.curator import Curator
+from dpstats.families import LOGISTIC, SEV
+from dpstats.families.score_bounds import Truncation
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import Record, Recording, Replay, SeededNoise, noise
@@ -32,18 +34,30 @@ MAP = dict(center=np.r_[0.5, 0.5, 30.0], scale=np.r_[0.5, 0.5, 20.0], y_center=2
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
     "event_matrix": dict(MAP, radius=2.0, limit=3.0),
-    "row_weight_shares": dict(MAP, whitening=3.0 * np.eye(4), squared_radii=5.0 * 2.0 ** np.arange(7)),
+    "location_score": dict(MAP, family=LOGISTIC, c=2.0, gamma=np.r_[0.5, 0.2, -0.2, 0.1], sigma=0.7),
+    "martingale_score": dict(
+        MAP,
+        where=Truncation(SEV, 3.0, (-1.0, 2.0), (-6.0, 1.5)),
+        gamma=np.r_[0.5, 0.2, -0.2, 0.1],
+        sigma=0.7,
+        pivot=np.r_[0.8, 0.5, -0.5, 0.2],
+        whitening=np.eye(4) + 0.2,
+        radius=2.5,
+        matrix_share=0.7,
+    ),
 }
 
 wild = st.sampled_from(
     [0.0, -0.0, 1.0, -1.0, 10.0, 50.0, 100.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, 2.0**53, "x", None]
 ) | st.floats(-200, 200)
-rows = st.fixed_dictionaries({
-    "time": wild,
-    "failed": st.sampled_from([0, 1]) | wild,
-    "temp": wild,
-    "maker": st.sampled_from(["A", "B", "Z", "", None, 3.5, np.nan]),
-})
+rows = st.fixed_dictionaries(
+    {
+        "time": wild,
+        "failed": st.sampled_from([0, 1]) | wild,
+        "temp": wild,
+        "maker": st.sampled_from(["A", "B", "Z", "", None, 3.5, np.nan]),
+    }
+)
 
 
 def table(records: list[dict[str, Any]]) -> Data:
