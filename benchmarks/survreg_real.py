@@ -4,8 +4,8 @@
 
 Noise is seeded, so that a table can be made again. Errors are in standard errors of the maximum likelihood
 (se0). An interval "covers" if it holds the MLE, which has no sampling error of its own: the share should be
-above its nominal .95 ("clear": among fits without a flag). A fit is honest about a coefficient if it covers or
-is flagged.
+above its nominal .95 ("clear": among fits without a flag). A fit is honest about a coefficient if it covers
+or is flagged.
 """
 
 import argparse
@@ -94,15 +94,16 @@ def report(cell: Cell, epsilon: float) -> list[str]:
     shares = [f"{code} {np.mean([code in found for found in cell.flags]):.2f}" for code in codes]
     print("; ".join([f"flagged {cell.flagged.mean():.2f}", *shares]))
     print(f"{'':22s}       MLE      se0 |   rmse median     se  /se0 | covers  clear honest")
-    clear = cell.covers[~cell.flagged].mean(axis=0) if not cell.flagged.all() else np.full(len(cell.mle), np.nan)
+    some_clear = not cell.flagged.all()
+    clear = cell.covers[~cell.flagged].mean(axis=0) if some_clear else np.full(len(cell.mle), np.nan)
     honest = (cell.covers | cell.flagged[:, None]).mean(axis=0)
     rows = zip(
         cell.mle, cell.se0, np.sqrt(np.mean(errors**2, axis=0)), np.median(errors, axis=0),
         np.median(cell.bse / cell.se0, axis=0), cell.covers.mean(axis=0), clear, honest, strict=True,
     )  # fmt: skip
-    for name, (mle, se0, rmse, median, se, covers, unflagged, fair) in zip(golden["names"], rows, strict=True):
-        print(f"{name:22s} {mle:9.4f} {se0:8.4f} | {rmse:6.2f} {median:6.2f} {se:6.2f}       "
-              f"| {covers:6.2f} {unflagged:6.2f} {fair:6.2f}")
+    layout = "{:22s} {:9.4f} {:8.4f} | {:6.2f} {:6.2f} {:6.2f}       | {:6.2f} {:6.2f} {:6.2f}"
+    for name, row in zip(golden["names"], rows, strict=True):
+        print(layout.format(name, *row))
     pairs = zip(golden["names"], honest, strict=True)
     return [f"{title}: {name} {fair:.2f}" for name, fair in pairs if fair < HONEST]
 
@@ -116,8 +117,8 @@ def accept(cells: dict[float, Cell]) -> None:
     covered = cell.covers.mean(axis=0)
     honest = (cells[1.0].covers | cells[1.0].flagged[:, None]).mean(axis=0)
     print("\nAcceptance of hdfail, weibull. Allowed error: se0 + 10 % of the MLE's value.")
-    print("Columns: at epsilon 3 median |error| / allowed, |median - MLE| / allowed, share that covers (>= .90);")
-    print("at epsilon 1 share that is honest (>= .90)")
+    print("Columns: at epsilon 3 median |error| / allowed, |median - MLE| / allowed, and share that covers")
+    print("(at least .90); at epsilon 1 share that is honest (at least .90).")
     passed = (typical <= 1) & (centre <= 1) & (covered >= HONEST) & (honest >= HONEST)
     for j, name in enumerate(cell.golden["names"]):
         numbers = f"{typical[j]:10.2f} {centre[j]:10.2f} {covered[j]:10.2f} {honest[j]:10.2f}"
