@@ -18,26 +18,13 @@ _WHOLE = {
         "the averaged steps scatter more than their noise explains; intervals were widened for it",
     ),
 }
-_NAMED = {
-    "weak": (
-        "weak",
-        "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
-    ),
-    "beyond": (
-        "beyond_bounds",
-        "much of the information on {} lies beyond the bounds of the score (see Estimand): its estimate "
-        "describes the rows within",
-    ),
-}
+_WEAK = "privacy noise hides most of what the data say about {}; its interval rests on a wide guess"
 
 
 def cautions(problems: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Codes with their messages, coefficients of one code together."""
+    """Codes with their messages; coefficients that are weakly identified stand in one."""
     found = [_WHOLE[code] for code in _WHOLE if code in problems]
-    for prefix, (code, words) in _NAMED.items():
-        which = [
-            names[int(problem.partition(":")[2])] for problem in problems if problem.startswith(prefix + ":")
-        ]
-        if which:
-            found.append((code, words.format(", ".join(which))))
+    weak = [names[int(problem.partition(":")[2])] for problem in problems if problem.startswith("weak:")]
+    if weak:
+        found.append(("weak", _WEAK.format(", ".join(weak))))
     return tuple(found)

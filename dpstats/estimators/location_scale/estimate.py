@@ -19,7 +19,6 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
-_BEYOND = 0.4  # share of a coefficient's information that lies beyond the bounds of the score
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,6 @@ class Averaged:
     noise : array, shape (k + 1,)
         Root mean square of their noise sds.
     information : Information
-    released, precision : array, shape (k + 1, k + 1)
-        Mean of the released matrices, without the structure, and the precision of its entries.
     capped : bool
         Whether a step was cut short.
     """
@@ -45,8 +42,6 @@ class Averaged:
     scores: Array
     noise: Array
     information: Information
-    released: Array
-    precision: Array
     capped: bool
 
 
@@ -64,7 +59,7 @@ class Estimate:
     settings : dict of float
         Bounds of the score, which are part of the estimand.
     problems : tuple of str
-        Codes: "budget", "hopeless", "unsettled", "weak:j", "beyond:j" with j the index of a coefficient.
+        Codes: "budget", "hopeless", "unsettled", "weak:j" with j the index of a coefficient.
     """
 
     params: Array
@@ -96,7 +91,6 @@ def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: 
     cov = cov_privacy + to_user @ sampling @ to_user.T
 
     problems = [f"weak:{j}" for j in _mostly(to_user @ weak @ to_user.T, cov)]
-    problems += [f"beyond:{j}" for j in _beyond_bounds(averaged, bounding, whitening)]
     if unseen and not problems:
         problems.append("budget")
     if max(choice.location_noise, choice.log_sigma_noise / USABLE) > USABLE:
@@ -158,27 +152,6 @@ def _for_budget(choice: Choice) -> float:
 def _mostly(part: Array, whole: Array) -> list[int]:
     """Coefficients more than half of whose variance is `part`."""
     return [j for j in range(len(whole)) if part[j, j] > 0.5 * whole[j, j]]
-
-
-def _beyond_bounds(averaged: Averaged, bounding: Bounding, whitening: Whitening) -> list[int]:
-    """Slopes much of whose information the bounds of the score cut away.
-
-    The released matrix counts an event by its weight and taper, the event matrix nearly in full. Their ratio
-    along the direction of a coefficient, compared with 1, is what the estimate does not see.
-    """
-    events, k = bounding.events, len(bounding.events.line)
-    flagged = []
-    for j, direction in enumerate(np.linalg.inv(events.floored).T):
-        if j == 0:
-            continue
-        full = float(direction @ events.floored @ direction)
-        whitened = np.linalg.solve(whitening.matrix, direction)
-        kept = float(whitened @ averaged.released[:k, :k] @ whitened) / full
-        noise = float(whitened @ whitened) * averaged.precision[0, 0] ** -0.5 / full
-        of_events = float(direction @ direction) * events.noise / full
-        if kept + 2 * math.hypot(noise, of_events) < 1 - _BEYOND:
-            flagged.append(j)
-    return flagged
 
 
 def _params_to_user(bounding: Bounding) -> Array:

@@ -141,7 +141,7 @@ def _tail(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> Av
         capped |= _move(state, step, _DAMPING * move)
     return Averaged(
         np.array(points), np.array(scores), np.sqrt(np.mean(noise, axis=0)), step.information,
-        state.released.mean, state.released.precision, capped,
+        capped,
     )  # fmt: skip
 
 
@@ -150,8 +150,9 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
     where = bounding.truncation(choice.c, choice.width, state.gamma, sigma)
     bounds, pivot = bounding.bounds(where), bounding.pivot(state.gamma, sigma)
     release = curator.release(
-        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=state.gamma,
-        sigma=sigma, pivot=pivot, whitening=state.whitening.matrix, radius=choice.radius, matrix_share=bounding.matrix_share,
+        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=state.gamma, sigma=sigma,
+        pivot=pivot, whitening=state.whitening.matrix, radius=choice.radius,
+        matrix_share=bounding.matrix_share,
     )  # fmt: skip
     n, radius = release.n, choice.radius
     kappa, tau = radius * bounds.log_sigma_weight, bounds.matrix_weight / radius
@@ -167,18 +168,18 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
 
 def _information(bounding: Bounding, state: _State) -> Information:
     events, f = bounding.events, bounding.events.fraction
-    share = 1.0 if bounding.sev else _location_share(events, state)
+    share = 1.0 if bounding.sev else _location_share(bounding, state)
     square = float(np.clip(share * events.residual / state.sigma**2, 0.6 * f, 4 * f))
     return state.released.estimate(events, state.whitening, square, share)
 
 
-def _location_share(events: Events, state: _State) -> float:
-    """E[h1*^2] of the events of a logistic: 1 with rare events, 1/3 uncensored; the releases correct it."""
-    w, k = state.whitening.matrix, len(state.gamma)
+def _location_share(bounding: Bounding, state: _State) -> float:
+    """E[h1*^2] of the events of a logistic: what is expected, corrected by the releases."""
+    w, k, events = state.whitening.matrix, len(state.gamma), bounding.events
     size = float(np.trace(w @ events.floored @ w)) / k
     seen = float(np.trace(state.released.mean[:k, :k])) / k / size
     seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
-    expected, sd = 1 - 2 * events.fraction / 3, 0.15
+    expected, sd = bounding.location_share, 0.15
     return float(np.clip((expected / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), 0.2, 1.0))
 
 

@@ -14,8 +14,8 @@ from dpstats.families import Family
 Array = np.ndarray
 
 
-# A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be weighted
-# down, and with them all they say of the other columns.
+# A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be
+# weighted down, and with them all they say of the other columns.
 STRETCH = 0.8
 
 

@@ -89,6 +89,11 @@ class Bounding:
         """What centres the log sigma score of the events: E[event h1 h2] = 0 (1 without much hazard)."""
         return 1.0 if self.sev else 1.0 - self.events.fraction
 
+    @property
+    def location_share(self) -> float:
+        """E[h1*^2] of an event, nothing cut: 1 for SEV; for the logistic 1 with rare events, 1/3 without censoring."""
+        return 1.0 if self.sev else 1.0 - 2 * self.events.fraction / 3
+
     def pivot(self, gamma: Array, sigma: float) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset."""
         pivot = (self.events.line - gamma) / sigma
@@ -157,13 +162,13 @@ class Bounding:
         for c in CUTS:
             bounds = self.bounds(self.truncation(c, _USUAL_WIDTH, gamma, sigma))
             sensitivity, log_sigma = bounds.sensitivity, self._log_sigma_noise(bounds, sigma)
-            bias = 0.024 * math.exp(-c / (1.6 if self.sev else 0.8))
+            bias = 0.016 * math.exp(-c / (1.6 if self.sev else 0.8))
             kept = 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
             if sensitivity * math.sqrt(min(k * LENGTHS[0], box)) / self._events_mu > math.sqrt(best[0]):
                 break  # noise only grows with c
             for length in LENGTHS:
                 square = min(k * length, box)
-                longer = 0.028 * math.exp(-1.35 * length) if square < box else 0.0
+                longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
                 noise = sensitivity * math.sqrt(square) / self._events_mu
                 value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
                 value += max(log_sigma, FREE) ** 2 - FREE**2
