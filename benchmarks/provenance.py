@@ -5,15 +5,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CODE = ("dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models")
+CODE = ("dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models", "dpstats/formula")
 
 
 def header() -> str:
-    """Command and commits; an estimator that differs from its commit is said to."""
+    """The command, the commit of the benchmark and the one of the estimator."""
     words = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
-    changed = " with local changes" if _git("status", "--porcelain", "--", *CODE) else ""
-    commit, estimator = _git("log", "-1", "--format=%h"), _git("log", "-1", "--format=%h", "--", *CODE)
-    return f"command: OMP_NUM_THREADS=1 PYTHONPATH=. {words}\ncommit {commit}, estimator {estimator}{changed}"
+    commit = _git("log", "-1", "--format=%h")
+    return f"command: OMP_NUM_THREADS=1 PYTHONPATH=. {words}\ncommit {commit}, estimator {estimator()}"
+
+
+def estimator() -> str:
+    """Commit at which the code of a fit last changed; "changed" is added where it differs from that."""
+    changed = "-changed" if _git("status", "--porcelain", "--", *CODE) else ""
+    return _git("log", "-1", "--format=%h", "--", *CODE) + changed
 
 
 def _git(*words: str) -> str:
