@@ -28,6 +28,9 @@ CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64
 LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
 WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
 FREE = 0.45
+# below this many sampling sds, noise is nothing beside the data, and nothing is bounded: the estimate is then
+# the maximum likelihood one
+_NOTHING = 0.01
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 1.5
 # width at which the cut is chosen, before the width itself is
@@ -91,7 +94,7 @@ class Bounding:
 
     @property
     def location_share(self) -> float:
-        """E[h1*^2] of an event, nothing cut: 1 for SEV; for the logistic 1 with rare events, 1/3 without censoring."""
+        """E[h1*^2] of an event, nothing cut; for the logistic from 1 with rare events to 1/3 uncensored."""
         return 1.0 if self.sev else 1.0 - 2 * self.events.fraction / 3
 
     def pivot(self, gamma: Array, sigma: float) -> Array:
@@ -101,8 +104,9 @@ class Bounding:
         return pivot
 
     def truncation(self, c: float, width: float, gamma: Array, sigma: float) -> Truncation:
-        """Public limits of the scores at these values."""
-        return Truncation(self.problem.family, c, self._pivots(gamma, sigma), self._limits(width, sigma))
+        """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
+        pivots = self._pivots(gamma, sigma) if math.isfinite(width) else self._declared_pivots(gamma, sigma)
+        return Truncation(self.problem.family, c, pivots, self._limits(width, sigma))
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
@@ -112,6 +116,9 @@ class Bounding:
         mean = float(pivot @ events.floored[:, 0]) / events.fraction
         sd = math.sqrt(max(float(pivot @ events.floored @ pivot) / events.fraction - mean**2, 0.0))
         return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
+
+    def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
+        return _range(self.pivot(gamma, sigma), self.scale)
 
     def _limits(self, width: float, sigma: float) -> tuple[float, float]:
         f, sd = self.events.fraction, self.residual_sd(sigma)
@@ -129,10 +136,7 @@ class Bounding:
 
     def _declared_residuals(self, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
-        line, scale = self.events.line, self.scale
-        ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
-        low, high = line[0] + ends.min(axis=0).sum(), line[0] + ends.max(axis=0).sum()
-        offset = self.offset
+        (low, high), scale, offset = _range(self.events.line, self.scale), self.scale, self.offset
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 
     def first(self) -> Choice:
@@ -142,9 +146,19 @@ class Bounding:
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
+        widest = self._widest(whitening, gamma, sigma)
+        if max(widest.location_noise, widest.log_sigma_noise) < _NOTHING:
+            return widest
         c, radius, location_noise = self._cut_and_radius(whitening, gamma, sigma)
         width, log_sigma_noise = self._width(c, gamma, sigma)
         return Choice(c, radius, width, location_noise, log_sigma_noise)
+
+    def _widest(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
+        """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
+        bounds = self.bounds(self.truncation(CUTS[-1], math.inf, gamma, sigma))
+        radius = math.sqrt(whitening.longest_square(self.scale))
+        noise = bounds.sensitivity * radius / self._events_mu
+        return Choice(CUTS[-1], radius, math.inf, noise, self._log_sigma_noise(bounds, sigma))
 
     @property
     def _events_mu(self) -> float:
@@ -188,3 +202,9 @@ class Bounding:
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
             best = min(best, (max(noise, FREE) ** 2 + count * bias**2, width, noise))
         return best[1:]
+
+
+def _range(line: Array, scale: EventScale) -> tuple[float, float]:
+    """Range of line'x~ over the declared box."""
+    ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
+    return float(line[0] + ends.min(axis=0).sum()), float(line[0] + ends.max(axis=0).sum())
