@@ -15,6 +15,8 @@ Array = np.ndarray
 
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given
 USABLE, HOPELESS = 1.3, 2.2
+# relative noise of the number of events at which the same happens: scale and start of the fit rest on it
+_COUNT_USABLE = 0.05
 _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
@@ -85,20 +87,18 @@ def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: 
     weak, unseen = _weak_directions(information, sigma)
     spread, drift = _unsettledness(averaged, to_params)
     privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
-    excess = _for_budget(choice)
+    need = _need(choice, bounding)
+    excess = max(1.0, need) ** 3
     to_user = _params_to_user(bounding) @ to_params
     cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)
     cov = cov_privacy + to_user @ sampling @ to_user.T
 
     problems = [f"weak:{j}" for j in _mostly(to_user @ weak @ to_user.T, cov)]
-    if unseen and not problems:
-        problems.append("budget")
-    if max(choice.location_noise, choice.log_sigma_noise / USABLE) > USABLE:
+    if need > 1 or (unseen and not problems):
         problems.append("budget")
     if averaged.capped or spread > _UNSETTLED or drift:
         problems.append("unsettled")
-    hopeless = max(choice.location_noise, choice.log_sigma_noise / USABLE) > HOPELESS
-    if hopeless:
+    if need > HOPELESS / USABLE:
         problems.append("hopeless")
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
     return Estimate(
@@ -143,10 +143,11 @@ def _unsettledness(averaged: Averaged, to_params: Array) -> tuple[float, bool]:
     return max(scatter, 1.0), trend > k + 5 * math.sqrt(2 * k)
 
 
-def _for_budget(choice: Choice) -> float:
-    """Widening of variances where noise outweighs the data so far that its size is itself uncertain."""
-    noise = max(choice.location_noise, choice.log_sigma_noise / USABLE)
-    return max(1.0, noise / USABLE) ** 3
+def _need(choice: Choice, bounding: Bounding) -> float:
+    """How far noise is beyond what the method can use; variances widen with its cube where it exceeds 1."""
+    noise = max(choice.location_noise, choice.log_sigma_noise / USABLE) / USABLE
+    count = bounding.scale.fraction_sd / bounding.scale.fraction / _COUNT_USABLE
+    return max(noise, count)
 
 
 def _mostly(part: Array, whole: Array) -> list[int]:
