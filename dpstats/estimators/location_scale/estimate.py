@@ -94,13 +94,13 @@ def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: 
     cov = cov_privacy + to_user @ sampling @ to_user.T
 
     problems = [f"weak:{j}" for j in _mostly(to_user @ weak @ to_user.T, cov)]
-    if need > 1 or (unseen and not problems):
-        problems.append("budget")
     if averaged.capped or spread > _UNSETTLED or drift:
         problems.append("unsettled")
     if need > HOPELESS / USABLE:
-        problems.append("hopeless")
+        problems = ["hopeless"]
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
+    elif need > 1 or (unseen and not problems):
+        problems.append("budget")
     return Estimate(
         _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
     )
