@@ -18,13 +18,21 @@ _WHOLE = {
         "the averaged steps scatter more than their noise explains; intervals were widened for it",
     ),
 }
-_WEAK = "privacy noise hides most of what the data say about {}; its interval rests on a wide guess"
+_NAMED = {
+    "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
+    "range": (
+        "units fail near one end of the declared range of {}, and rows beyond the row norm count less: if "
+        "its effect bends, the estimate describes the bulk; tighter bounds or np.log1p of it help"
+    ),
+}
 
 
 def cautions(problems: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Codes with their messages; coefficients that are weakly identified stand in one."""
+    """Codes with their messages; the coefficients that one concerns stand in one."""
     found = [_WHOLE[code] for code in _WHOLE if code in problems]
-    weak = [names[int(problem.partition(":")[2])] for problem in problems if problem.startswith("weak:")]
-    if weak:
-        found.append(("weak", _WEAK.format(", ".join(weak))))
+    for code, words in _NAMED.items():
+        head = code + ":"
+        which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
+        if which:
+            found.append((code, words.format(", ".join(which))))
     return tuple(found)

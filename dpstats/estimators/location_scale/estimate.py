@@ -21,6 +21,9 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
+# a column is long on one side if events are three times nearer to one end of its range than to the other,
+# which lies this many radii away: such rows count for little, however many there are
+_LONG_RANGE, _ONE_SIDED = 1.6, 3.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Estimate:
     settings : dict of float
         Bounds of the score, which are part of the estimand.
     problems : tuple of str
-        Codes: "budget", "hopeless", "unsettled", "weak:j" with j the index of a coefficient.
+        Codes: "budget", "hopeless", "unsettled", "weak:j" and "range:j" with j the index of
+        a coefficient.
     """
 
     params: Array
@@ -101,6 +105,7 @@ def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: 
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
     elif need > 1 or (unseen and not problems):
         problems.append("budget")
+    problems += [f"range:{j}" for j in _long_ranges(bounding, choice)]
     return Estimate(
         _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
     )
@@ -153,6 +158,14 @@ def _need(choice: Choice, bounding: Bounding) -> float:
 def _mostly(part: Array, whole: Array) -> list[int]:
     """Coefficients more than half of whose variance is `part`."""
     return [j for j in range(len(whole)) if part[j, j] > 0.5 * whole[j, j]]
+
+
+def _long_ranges(bounding: Bounding, choice: Choice) -> list[int]:
+    """Columns with a long tail beyond the longest row that counts in full; columns of ends alone apart."""
+    scale = bounding.scale
+    ends = np.sort(np.abs([scale.lower[:-1], scale.upper[:-1]]), axis=0)
+    long = (ends[1] > _LONG_RANGE * choice.radius) & (ends[1] > _ONE_SIDED * ends[0])
+    return [int(j) + 1 for j in np.flatnonzero(long & (scale.at_ends < 0.5))]
 
 
 def _params_to_user(bounding: Bounding) -> Array:
