@@ -23,6 +23,9 @@ from dpstats.estimators.location_scale.whitening import Whitening
 Array = np.ndarray
 
 _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
+# Of the early steps once bounds are wide: where the model does not hold, the events' matrix may be less than
+# half the slope of the scores, and full steps would go to and fro.
+_EARLY_DAMPING = 0.5
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
@@ -124,7 +127,8 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         move = inverse @ step.scores
         by_noise = float(np.diag(inverse) @ step.noise**2)
         explained = max(float(step.scores @ move), 1e-300)
-        _move(state, step, move * max(0.0, 1 - by_noise / explained))
+        damping = 1.0 if t < _CHOOSE else _EARLY_DAMPING
+        _move(state, step, damping * move * max(0.0, 1 - by_noise / explained))
         if t > 0:
             _rewhiten(bounding, state, step.information)
     state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)

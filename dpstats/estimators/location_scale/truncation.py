@@ -31,6 +31,8 @@ FREE = 0.45
 # below this many sampling sds, noise is nothing beside the data, and nothing is bounded: the estimate is then
 # the maximum likelihood one
 _NOTHING = 0.01
+# the hazard that rows collect more than this many sigmas below their pivot is nothing too
+_FAR = 60.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 1.5
 # width at which the cut is chosen, before the width itself is
@@ -123,6 +125,8 @@ class Bounding:
     def _limits(self, width: float, sigma: float) -> tuple[float, float]:
         f, sd = self.events.fraction, self.residual_sd(sigma)
         least, most = self._declared_residuals(sigma)
+        if not math.isfinite(width):
+            return min(least, -_FAR), max(most, 0.0)
         low = min(max(-self.offset - width * sd, least), -1.2)
         short = 1 + 0.3 * width * sd  # events leave a short upper tail, unless the logistic is uncensored
         high = short if self.sev else f * width * sd + (1 - f) * short
