@@ -17,6 +17,11 @@ _WHOLE = {
         "unsettled",
         "the averaged steps scatter more than their noise explains; intervals were widened for it",
     ),
+    "law": (
+        "law",
+        "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
+        "on it and depend on the bounds of the score (see Estimand); try another dist",
+    ),
 }
 _NAMED = {
     "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",

@@ -20,7 +20,7 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
-RELEASED = ("event moments", "event matrix", "score", "information")
+RELEASED = ("event moments", "event matrix", "score", "information", "check of the law")
 
 
 def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> Survreg:

@@ -64,7 +64,7 @@ class Estimate:
     settings : dict of float
         Bounds of the score, which are part of the estimand.
     problems : tuple of str
-        Codes: "budget", "hopeless", "unsettled", "weak:j" and "range:j" with j the index of
+        Codes: "budget", "hopeless", "unsettled", "law", "weak:j" and "range:j" with j the index of
         a coefficient.
     """
 

@@ -7,11 +7,12 @@ best information matrix known so far. The number of steps is public; nothing sto
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
@@ -89,7 +90,11 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     state = _State(gamma, math.log(sigma), whitening, bounding.first())
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
-    return estimate(averaged, bounding, state.choice, state.whitening)
+    result = estimate(averaged, bounding, state.choice, state.whitening)
+    point = averaged.points.mean(axis=0)
+    if law_in_doubt(curator, plan.check, problem, scale, events.fraction, point):
+        return replace(result, problems=(*result.problems, "law"))
+    return result
 
 
 def _matrix_share(signal: float) -> float:

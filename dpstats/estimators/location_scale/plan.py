@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 # Shares of mu^2; they add up to 1.
-MOMENTS, MATRIX, LOCATION, EARLY, TAIL = 0.05, 0.10, 0.015, 0.135, 0.70
+MOMENTS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.05, 0.10, 0.015, 0.135, 0.67, 0.03
 EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
 
 
@@ -18,8 +18,8 @@ class Plan:
     ----------
     mu : float
         Total; the squares of all costs add up to its square.
-    moments, matrix : float
-        Of the event moments and of the event matrix.
+    moments, matrix, check : float
+        Of the event moments, of the event matrix, and of the check of the error law at the end.
     location, early, tail : tuple of float
         Of each location step, each step that finds the neighbourhood, and each step that is averaged.
     """
@@ -30,6 +30,7 @@ class Plan:
     location: tuple[float, ...]
     early: tuple[float, ...]
     tail: tuple[float, ...]
+    check: float
 
     @property
     def tail_total(self) -> float:
@@ -55,4 +56,5 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
         location=(mu * math.sqrt(LOCATION / LOCATION_STEPS),) * LOCATION_STEPS,
         early=tuple(mu * math.sqrt(EARLY * weight / sum(weights)) for weight in weights),
         tail=(mu * math.sqrt(TAIL / tail_steps),) * tail_steps,
+        check=mu * math.sqrt(CHECK),
     )

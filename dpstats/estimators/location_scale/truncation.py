@@ -34,7 +34,7 @@ _NOTHING = 0.01
 # the hazard that rows collect more than this many sigmas below their pivot is nothing too
 _FAR = 60.0
 # pivots are clipped to this many sds of the pivots of the events
-_PIVOT_SDS = 1.5
+_PIVOT_SDS = 3.0
 # width at which the cut is chosen, before the width itself is
 _USUAL_WIDTH = 4.0
 
