@@ -57,6 +57,10 @@ def martingale(family: Family, c: float, limits: tuple[float, float], radius: fl
     return public
 
 
+def zones(family: Family) -> Build:
+    return lambda d: dict(shape(d), family=family, gamma=np.zeros(d + 1), sigma=1.0, edges=(0.1, 0.5, 1.5))
+
+
 SPACES = {
     "event_moments": [Space(lambda d: dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False), 1.5)],
     "event_matrix": [
@@ -66,6 +70,8 @@ SPACES = {
     "location_score": [
         Space(score(family, c), 60.0) for family, c in ((SEV, 1.34), (SEV, 24.0), (LOGISTIC, 2.0))
     ],
+    # the pair that attains it lies at a jump, which a search only approaches
+    "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [
         Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),
         Space(martingale(SEV, 1.34, (-12.0, 1.5), 4.0, 1.0), 16.0, 0.9),
