@@ -132,8 +132,8 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         move = inverse @ step.scores
         by_noise = float(np.diag(inverse) @ step.noise**2)
         explained = max(float(step.scores @ move), 1e-300)
-        damping = 1.0 if t < _CHOOSE else _EARLY_DAMPING
-        _move(state, step, damping * move * max(0.0, 1 - by_noise / explained))
+        move = move * max(0.0, 1 - by_noise / explained)
+        _move(state, step, move, damping=1.0 if t < _CHOOSE else _EARLY_DAMPING)
         if t > 0:
             _rewhiten(bounding, state, step.information)
     state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
@@ -192,14 +192,15 @@ def _location_share(bounding: Bounding, state: _State) -> float:
     return float(np.clip((expected / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), 0.2, 1.0))
 
 
-def _move(state: _State, step: _Step, move: Array) -> bool:
-    """Take a step, no longer than the caps; returns whether one was binding."""
+def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool:
+    """Take a step, no longer than the caps, then damped; returns whether a cap was binding."""
     location, log_sigma = move[:-1], float(move[-1])
     length = float(np.linalg.norm(location))
     capped = length > _LONGEST or abs(log_sigma) > _LARGEST_LOG_SIGMA
     if length > _LONGEST:
         location = location * (_LONGEST / length)
-    state.move(step.pivot, location, float(np.clip(log_sigma, -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA)))
+    log_sigma = float(np.clip(log_sigma, -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA))
+    state.move(step.pivot, damping * location, damping * log_sigma)
     return capped
 
 
