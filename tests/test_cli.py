@@ -1,6 +1,7 @@
 """The command line: it teaches, it refuses in one line, and its files hold what Python would have given."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.cli import main
+from dpstats.cli import main, plain_warnings
 
 SCHEMA = """
 time        = {kind = "bounded", lower = 1, upper = 2000, unit = "hours"}
@@ -107,7 +108,7 @@ def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture
     main(["schema", "check", "drives.toml", "drives.csv"])
     ordinary = capsys.readouterr()
     header = Path("drives.csv").read_text().splitlines()[0]
-    Path("drives.csv").write_text(header + "\nten,\"x\ny\",,,,,,\n1e999,nan,\n")
+    Path("drives.csv").write_text(header + '\nten,"x\ny",,,,,,\n1e999,nan,\n')
     main(["schema", "check", "drives.toml", "drives.csv"])
     assert capsys.readouterr() == ordinary
 
@@ -180,3 +181,17 @@ def test_the_installed_command_is_this_module() -> None:
 
     (script,) = entry_points(group="console_scripts", name="dpstats")
     assert script.load() is sys.modules["dpstats.cli"].main
+
+
+def test_only_our_own_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with plain_warnings():
+        warnings.warn("overflow in one row", RuntimeWarning, stacklevel=1)
+        warnings.warn("1 row was clipped", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "dpstats: note: 1 row was clipped\n"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"dpstats {dps.__version__}\n"

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats import datasets
+from dpstats._version import __version__
 from dpstats.budget import approx, parse_budget
 from dpstats.cli import ledger
 from dpstats.errors import DataError, NotReleased, SpecificationError
@@ -67,7 +68,8 @@ example:
   dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
 
 adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
---p is the failed fraction. Predictions are computed from the released numbers and cost nothing."""
+--p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
+Predictions are computed from the released numbers and cost nothing."""
 
 NEXT = """
 What to try next
@@ -109,8 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Show a warning as one line, without the place in our code that raised it."""
+    """Show our own warnings as one line each; those of numpy and others may depend on values."""
     with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
@@ -125,6 +128,7 @@ def refuse(message: str) -> int:
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
     top = Parser(prog="dpstats", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[argparse.Namespace], None], does: str, more: str = "") -> Parser:
@@ -154,7 +158,7 @@ def parser() -> argparse.ArgumentParser:
     predict = command("predict", run_predict, "predict for new units from a fit", PREDICT)
     predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument("--type", default="quantile", help="what to predict; default: %(default)s")
+    predict.add_argument("--type", default="quantile", help="quantile, response or lp; default: %(default)s")
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
     predict.add_argument("--out", type=Path, help="write here; default: the screen")
 
