@@ -15,7 +15,7 @@ from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, Sp
 from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom
 from dpstats.formula.response import Response
-from dpstats.schema import Levels, Schema
+from dpstats.schema import WEIGHS, Levels, Schema
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +67,7 @@ class Filler:
     def read(self, raw: Mapping[str, Array], response: Response) -> Block:
         """Fill a block with its response; see `Design.read`."""
         size = len(next(iter(raw.values())))
-        ok = np.ones(size, dtype=bool)
+        ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
             leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables})

@@ -29,7 +29,8 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
                                  f"the formula needs {', '.join(names)}")
     if not names:
         return {}, len(frame), 0
-    block = next(open_rows(frame, schema, names).blocks(max(1, len(frame))), None)
+    variables = Schema(dict(schema))  # new data are public: they need no unit of privacy
+    block = next(open_rows(frame, variables, names).blocks(max(1, len(frame))), None)
     if block is None:
         raise SpecificationError("newdata have no rows")
     outside = np.zeros(len(frame), dtype=bool)

@@ -11,7 +11,8 @@ import numpy as np
 from dpstats.errors import DataError
 from dpstats.rows.encode import Array, to_codes, to_numbers, to_truths
 from dpstats.rows.tables import read_columns
-from dpstats.schema import Event, Flag, Levels, Schema, Variable
+from dpstats.rows.units import first_rows
+from dpstats.schema import ROW, WEIGHS, Event, Flag, Levels, Schema, Unit, Variable
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (spec/speed.md 3)
 
@@ -56,22 +57,29 @@ class Rows:
     ----------
     n : int
         Number of rows, all counted, usable or not. It is public.
+    unit : Unit
+        The unit of privacy: at most ``unit.max_rows`` rows of each weigh.
     """
 
     n: int
     _columns: Mapping[str, Column]
+    unit: Unit = ROW
+    _weighs: Array | None = None
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
         """All rows in order, at most ``size`` at a time.
 
         Each block maps a variable to an array of shape (rows,): float64 for numeric kinds (NaN where a value
         is missing or unreadable; 1, 0 or NaN for flags and events), int16 codes for levels (-1 where missing
-        or undeclared).
+        or undeclared). If the unit of privacy is not a row, the bool array under `WEIGHS` says which rows
+        weigh; it is the same whatever ``size`` is.
         """
         for start in range(0, self.n, size):
             stop = min(start + size, self.n)
             with np.errstate(all="ignore"):
                 block = {name: column.block(start, stop) for name, column in self._columns.items()}
+            if self._weighs is not None:
+                block[WEIGHS] = self._weighs[start:stop]
             yield block
 
     def __repr__(self) -> str:
@@ -86,7 +94,7 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     data
         See `dpstats.rows.tables.read_columns`.
     schema
-        The declarations of the variables.
+        The declarations of the variables, and the unit of privacy, whose column is read too.
     names
         The variables to read; no other column is looked at.
 
@@ -95,12 +103,14 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     DataError
         If a column is missing or the table cannot be opened; never because of a value.
     """
-    columns = read_columns(data, schema, names)
-    if not columns:
+    if not names:
         raise DataError("no variable is asked for")
+    unit = schema.privacy_unit
+    columns = read_columns(data, schema, [*names, unit.column] if unit.column else names)
     with np.errstate(all="ignore"):
-        coded = {name: _column(values, schema[name]) for name, values in columns.items()}
-    return Rows(len(next(iter(columns.values()))), coded)
+        coded = {name: _column(columns[name], schema[name]) for name in names}
+        weighs = first_rows(columns[unit.column], unit.max_rows) if unit.column else None
+    return Rows(len(columns[names[0]]), coded, unit, weighs)
 
 
 def _column(values: Any, variable: Variable) -> Column:

@@ -124,8 +124,9 @@ def _read_file(path: Path, schema: Schema, names: Sequence[str]) -> pd.DataFrame
 
 
 def _read_csv(path: Path, schema: Schema, names: Sequence[str]) -> pd.DataFrame:
-    texts = {name: schema[name] for name in names if isinstance(schema[name], Levels | Flag | Event)}
-    missing = {name: [na for na in _NA_TEXTS if na not in _declared(schema[name])] for name in names}
+    # what is no variable names the unit of privacy: as texts, so that no cell decides how others are read
+    texts = [name for name in names if isinstance(schema.get(name), Levels | Flag | Event | None)]
+    missing = {name: [na for na in _NA_TEXTS if na not in _declared(schema.get(name))] for name in names}
     try:
         present = pd.read_csv(path, nrows=0, encoding_errors="replace").columns
     except Exception:

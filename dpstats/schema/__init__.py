@@ -6,6 +6,7 @@ Every mistake is reported when the schema is written, before any row is read.
 """
 
 from dpstats.schema.schema import Schema
+from dpstats.schema.unit import ROW, WEIGHS, Unit
 from dpstats.schema.variables import (
     Bounded,
     Count,
@@ -22,6 +23,7 @@ from dpstats.schema.variables import (
 )
 
 __all__ = [
-    "Bounded", "Count", "Event", "Flag", "Levels", "Schema", "Variable",
+    "ROW", "WEIGHS",
+    "Bounded", "Count", "Event", "Flag", "Levels", "Schema", "Unit", "Variable",
     "bounded", "count", "event", "flag", "level_text", "levels",
 ]

@@ -13,6 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from dpstats.errors import SchemaError
+from dpstats.schema.unit import ROW, Unit
 from dpstats.schema.variables import KINDS, Levels, Variable
 
 
@@ -23,7 +24,8 @@ class Schema(Mapping[str, Variable]):
     ----------
     variables
         A mapping from names to declarations (`bounded`, `count`, `flag`, `event`, `levels`) or to plain
-        tables such as ``{"kind": "bounded", "lower": 0, "upper": 100}``. Keywords do the same.
+        tables such as ``{"kind": "bounded", "lower": 0, "upper": 100}``. Keywords do the same. The table
+        ``{"kind": "unit", "max_rows": 2}`` says that its column names the unit of privacy, as `unit` does.
 
     Raises
     ------
@@ -31,7 +33,7 @@ class Schema(Mapping[str, Variable]):
         If a declaration is missing, misspelt or impossible; the message names the variable.
     """
 
-    __slots__ = ("_variables",)
+    __slots__ = ("_unit", "_variables")
 
     def __init__(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         if variables is not None and not isinstance(variables, Mapping):
@@ -41,7 +43,41 @@ class Schema(Mapping[str, Variable]):
             if name in declared:
                 raise SchemaError(f"variable {name!r} is declared twice")
         declared.update(keywords)
+        unit = variables.privacy_unit if isinstance(variables, Schema) else ROW
+        self._unit = _taken_out(declared, unit)
         self._variables = {name: _variable(name, value) for name, value in declared.items()}
+        _check_apart(self._unit, self._variables)
+
+    @property
+    def privacy_unit(self) -> Unit:
+        """Whose privacy a fit protects: one row, unless `unit` says otherwise."""
+        return self._unit
+
+    def unit(self, column: str, max_rows: int) -> Schema:
+        """The same schema, protecting all rows of a unit instead of one row.
+
+        Of each unit the first `max_rows` rows, in the order of the data, weigh; its other rows, and rows
+        without a unit, weigh nothing. Noise grows in proportion to `max_rows`.
+
+        Parameters
+        ----------
+        column : str
+            Column of the data that names the unit of each row (a person, a machine). It is not a variable.
+        max_rows : int
+            From 1. Public: choose it without a look at the rows.
+
+        Raises
+        ------
+        SchemaError
+            If the column is declared as a variable, or `max_rows` is not a whole number from 1.
+        """
+        unit = Unit(column, max_rows)
+        if unit.column is None:
+            raise SchemaError("the column of a unit must be a text such as 'serial', not None")
+        _check_apart(unit, self._variables)
+        new = Schema(self._variables)
+        new._unit = unit
+        return new
 
     def __getitem__(self, name: str) -> Variable:
         return self._variables[name]
@@ -52,12 +88,20 @@ class Schema(Mapping[str, Variable]):
     def __len__(self) -> int:
         return len(self._variables)
 
+    def __eq__(self, other: object) -> bool:
+        unit = other.privacy_unit if isinstance(other, Schema) else ROW
+        return self.privacy_unit == unit and super().__eq__(other)
+
     def __hash__(self) -> int:
-        return hash(frozenset(self._variables.items()))
+        return hash((frozenset(self._variables.items()), self.privacy_unit))
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The schema as plain tables, fit for JSON or TOML."""
-        return {name: _plain(variable) for name, variable in self.items()}
+        tables = {name: _plain(variable) for name, variable in self.items()}
+        unit = self.privacy_unit
+        if unit.column:
+            tables[unit.column] = {"kind": unit.kind, "max_rows": unit.max_rows}
+        return tables
 
     def to_json(self, path: str | Path) -> None:
         """Write the schema to a JSON file."""
@@ -88,10 +132,13 @@ class Schema(Mapping[str, Variable]):
 
     def _table(self, form: str) -> str:
         rows = [(name, variable.kind, _describe(variable)) for name, variable in self.items()]
+        unit = self.privacy_unit
+        if unit.column:
+            rows.append((unit.column, unit.kind, f"{unit.limit} weigh{'s' * (unit.max_rows == 1)}"))
         return tabulate(rows, headers=("variable", "kind", "public"), tablefmt=form, disable_numparse=True)
 
     def __repr__(self) -> str:
-        return self._table("simple") if self else "Schema()"
+        return self._table("simple") if self or self.privacy_unit.column else "Schema()"
 
     def _repr_html_(self) -> str:
         return self._table("html")
@@ -104,6 +151,29 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
         raise SchemaError(f"the schema file {path} cannot be opened: {error.strerror}") from None
     except ValueError as error:
         raise SchemaError(f"the schema file {path} cannot be read: {error}") from None
+
+
+def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:
+    """The unit of privacy among the declarations, which loses it; else `unit`."""
+    names = [name for name, value in declared.items() if _is_unit(value)]
+    if len(names) > 1:
+        raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
+    for name in names:
+        table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
+        if set(table) != {"max_rows"}:
+            raise SchemaError(f"variable {name!r}: a unit needs 'max_rows' and nothing else, not {table}")
+        unit = Unit(name, table["max_rows"])
+    return unit
+
+
+def _is_unit(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("kind") == Unit.kind
+
+
+def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
+    if unit.column is not None and unit.column in variables:
+        raise SchemaError(f"{unit.column!r} is declared as {variables[unit.column].kind}, so it cannot name "
+                          "the unit of privacy; a column is one or the other")
 
 
 def _variable(name: object, value: Any) -> Variable:
@@ -130,7 +200,7 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     given = dict(table)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise SchemaError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        raise SchemaError(f"kind must be one of {', '.join(KINDS)} or {Unit.kind}, not {kind!r}")
     fields = {f.name: f for f in dataclasses.fields(KINDS[kind])}
     for key in given:
         if key not in fields:
