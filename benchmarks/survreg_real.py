@@ -20,7 +20,7 @@ import dpstats as dps
 from dpstats.testing import SeededNoise, noise
 
 GOLDENS = Path(__file__).parents[1] / "tests/goldens/survreg.json"
-MODELS = ("hdfail", "engines_3", "rotterdam_8", "lung", "veteran")
+MODELS = ("hdfail", "engines_3", "rotterdam_8", "rotterdam_lognodes", "lung", "veteran")
 DELTA = 1e-6
 HONEST = 0.9
 
