@@ -93,9 +93,9 @@ def report(cells: dict[tuple[Cell, float], list[dict]]) -> None:
         reference = REFERENCE.get((cell.family, cell.censored, cell.n, epsilon), (NONE,) * 3)
         if cell.design != "norm" or not well_specified(cell):
             reference = (NONE,) * 3
-        show(cell, epsilon, found, dict(zip(JUDGED, reference, strict=True)))
-        judged = judge(found, dict(zip(JUDGED, reference, strict=True))) if well_specified(cell) else judge_law(found)
-        for complaint in judged:
+        known = dict(zip(JUDGED, reference, strict=True))
+        show(cell, epsilon, found, known)
+        for complaint in judge(found, known) if well_specified(cell) else judge_law(found):
             complaints.append(f"{cell.name}, epsilon {epsilon:g}: {complaint}")
     low, high = WANTED
     print(f"Required: coverage {low:g} to {high:g} (or within 2 standard errors) where the ratio is below")
