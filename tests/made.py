@@ -8,6 +8,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.families import SEV
 from dpstats.families.score_bounds import Truncation
+from dpstats.schema import ROW, Unit
 from dpstats.testing import NoNoise, Recording, noise
 
 
@@ -16,6 +17,7 @@ class MadeRows:
     """A dict of columns: "x" (n, d), "time" (n,), "event" (n,)."""
 
     columns: dict[str, np.ndarray]
+    unit: Unit = ROW
 
     @property
     def n(self) -> int:

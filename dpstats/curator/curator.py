@@ -16,6 +16,7 @@ from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.release import Release
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import BudgetError
+from dpstats.schema import Unit
 
 __all__ = ["Curator"]
 
@@ -29,6 +30,8 @@ class RowSource(Protocol):
 
     @property
     def n(self) -> int: ...
+    @property
+    def unit(self) -> Unit: ...
 
     def blocks(self, size: int = ...) -> Iterator[dict[str, np.ndarray]]: ...
 
@@ -42,7 +45,8 @@ class RowReader(PublicDesign, Protocol):
 class Curator:
     """Releases bounded sums of rows with noise, and refuses to exceed its total.
 
-    Neighbouring data sets differ in one row; n is public. Rows that are missing or invalid weigh nothing.
+    Neighbouring data sets differ in one unit of privacy, a row unless the schema declares another; n is
+    public. Rows that are missing or invalid weigh nothing.
 
     Parameters
     ----------
@@ -58,6 +62,25 @@ class Curator:
         `not_private`.
     block_rows : int
         Rows read at a time, at most 8192; no release depends on it.
+
+    Notes
+    -----
+    *Neighbours.* Every row belongs to one unit or, without an id, to none. Data sets D and D' are neighbours
+    if both have n rows, and D' has the rows of a unit u' where D has those of u, every other unit having the
+    same rows in the same order in both. u' is u, or has no row in D, and u none in D'. The two may have any
+    number of rows, with any values, anywhere in the table; where one has fewer than the other, rows of no
+    unit make up the n. So someone's rows may also be blanked. Where the unit is a row, D and D' differ in one
+    row.
+
+    *Sensitivity* is k times that of a statistic for one row, k = max_rows. Whether a row weighs depends on
+    its rank among the rows of its own unit, so the rows that weigh are the same in D and D', but for at most
+    k of u and at most k of u'. What a statistic sums over rows does not depend on their order. Let T_0 be the
+    table of what weighs in D, filled up to n rows with rows that weigh nothing, and T_k that of D' with its
+    rows in such an order that they differ at no more than k places. Change these places one by one:
+    T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one that weighs nothing.
+    That is what `Statistic.sensitivity` bounds, rounding included (`slack`), at each of k steps, and by the
+    triangle inequality |sum(D) - sum(D')| <= k * sensitivity. It is attained, where T_0 holds k times the one
+    row and T_k k times the other of a pair that attains the bound for one row.
     """
 
     def __init__(
@@ -83,6 +106,15 @@ class Curator:
     def n(self) -> int:
         """Number of rows, public."""
         return self._rows.n
+
+    @property
+    def unit(self) -> Unit:
+        """Whose privacy the releases protect."""
+        return self._rows.unit
+
+    def mu_per_row(self, mu: float) -> float:
+        """The mu at which a unit of one row would get the noise that `mu` buys; for planning."""
+        return mu / self.unit.max_rows
 
     @property
     def not_private(self) -> bool:
@@ -118,7 +150,8 @@ class Curator:
         spent = float(mu) * (1 - _GUARD)
         self._charge(name, spent)
         noisy = self._protected(statistic, sensitivity, spent)
-        return Release(name, statistic.unpack(noisy), sensitivity / spent, sensitivity, mu, self.n)
+        values, sd = statistic.unpack(noisy), sensitivity / spent
+        return Release(name, values, sd, sensitivity, mu, self.n, self.unit.adjacency)
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:
@@ -126,7 +159,9 @@ class Curator:
         return REGISTRY[name](self._design, **public)
 
     def _sensitivity(self, statistic: Statistic) -> float:
-        return statistic.sensitivity * (1 + 1e-9) + slack(statistic.parts, self.n)
+        """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
+        one_row = statistic.sensitivity * (1 + 1e-9) + slack(statistic.parts, self.n)
+        return one_row * self.unit.max_rows
 
     def _charge(self, name: str, mu: float) -> None:
         """Count the cost before any row is read. There is no refund."""

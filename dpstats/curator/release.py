@@ -23,7 +23,7 @@ class Release:
         Noise sd of each coordinate. In a symmetric part the diagonal has sd `sd`, the off-diagonal entries,
         each drawn once, `sd` / sqrt 2.
     sensitivity : float
-        L2 sensitivity that the noise was calibrated to, rounding included.
+        L2 sensitivity that the noise was calibrated to, for a whole unit of privacy, rounding included.
     mu : float
         Cost in Gaussian differential privacy.
     n : int

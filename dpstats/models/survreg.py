@@ -102,6 +102,7 @@ class Survreg:
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
             budget=budget, method=METHOD, released=RELEASED, settings=result.settings,
+            adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.record import Record, Setting
 from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.table import WIDTH, Column, Document, Pair, Table
-from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
+from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 SHOWN_LEVELS = 8
@@ -49,7 +49,9 @@ def summary(record: Record, level: float = 0.95) -> Document:
 def short(record: Record) -> str:
     """Return the five lines a fit prints as."""
     rows = f"n = {record.nobs} rows (public)" if record.nobs is not None else "number of rows not public"
-    privacy = f"Privacy: {record.budget}; neighbours {record.adjacency}; unit {record.unit}"
+    unit = record.unit  # of several rows, it says more than the neighbours, and both have no room
+    neighbours = f"; neighbours {record.adjacency}" if unit == str(ROW) else ""
+    privacy = f"Privacy: {record.budget}{neighbours}; unit {unit}"
     estimates = [
         f"{name} {figures(value) if np.isfinite(se) else NOT_ESTIMABLE}"
         for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
@@ -201,7 +203,17 @@ def _notes(record: Record) -> list[str]:
             f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
             "have no weight."
         )
+    whose = record.schema.privacy_unit
+    if whose.column:
+        notes.append(_of_units(whose))
     return notes
+
+
+def _of_units(whose: Unit) -> str:
+    first = "first row has" if whose.max_rows == 1 else f"first {whose.max_rows} rows have"
+    text = f"Of each {whose.column} only the {first} weight, in the order of the data; rows without one have "
+    text += "none."
+    return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
 
 
 def _public(name: str, variable: Variable, record: Record) -> str:

@@ -50,7 +50,7 @@ def _pairs(pairs: tuple[Pair, ...], width: int) -> list[str]:
             return [f"{left:<{SECOND_PAIR}}{right}"]
     lines: list[str] = []
     for label, value in pairs:
-        start = max(PAIR_LABEL, len(label) + GAP)
+        start = max(PAIR_LABEL, len(label) + 1)
         first, *rest = wrap(value, width - start)
         lines += [f"{label:<{start}}{first}".rstrip(), *(" " * start + line for line in rest)]
     return lines

@@ -49,6 +49,13 @@ def capacitor(**changes: Any) -> Fit:
     return Fit(**{**fields, **changes})
 
 
+def of_serials() -> Fit:
+    """The same, of units of two rows."""
+    schema = capacitor().record.schema.unit("serial", max_rows=2)
+    unit = schema.privacy_unit
+    return capacitor(schema=schema, unit=str(unit), adjacency=unit.adjacency)
+
+
 def wide() -> Fit:
     """Thirty coefficients, long names of levels, one of them not estimable, two cautions."""
     levels = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.results import Fit
-from tests.results.fits import STRESS, USE, capacitor, wide
+from tests.results.fits import STRESS, USE, capacitor, of_serials, wide
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -27,6 +27,8 @@ SHOWN = {
     "sev.txt": lambda: (
         capacitor(dist="sev", flags=[("drift", "the last steps still moved")]).summary().as_text()
     ),
+    "serials.txt": lambda: of_serials().summary().as_text(),
+    "serials_print.txt": lambda: repr(of_serials()),
     "wide.txt": lambda: wide().summary().as_text(),
     "wide_print.txt": lambda: repr(wide()),
 }

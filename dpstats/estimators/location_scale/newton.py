@@ -24,9 +24,10 @@ from dpstats.estimators.location_scale.whitening import Whitening
 Array = np.ndarray
 
 _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
-# Of the early steps once bounds are wide: where the model does not hold, the events' matrix may be less than
-# half the slope of the scores, and full steps would go to and fro.
-_EARLY_DAMPING = 0.5
+# Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
+# not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
+# and fro. Where there is more noise, half steps would not arrive.
+_EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
@@ -84,8 +85,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)
-    share = _matrix_share(curator.n * events.fraction * plan.mu**2)
-    bounding = Bounding(problem, scale, events, share, plan.tail_total, curator.n)
+    share = _matrix_share(curator.n * events.fraction * curator.mu_per_row(plan.mu) ** 2)
+    bounding = Bounding(problem, scale, events, share, curator.mu_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
     state = _State(gamma, math.log(sigma), whitening, bounding.first())
     _early(curator, plan, bounding, state)
@@ -133,7 +134,7 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         by_noise = float(np.diag(inverse) @ step.noise**2)
         explained = max(float(step.scores @ move), 1e-300)
         move = move * max(0.0, 1 - by_noise / explained)
-        _move(state, step, move, damping=1.0 if t < _CHOOSE else _EARLY_DAMPING)
+        _move(state, step, move, _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0)
         if t > 0:
             _rewhiten(bounding, state, step.information)
     state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)

@@ -74,7 +74,7 @@ class Bounding:
     matrix_share : float
         Size of the released information matrix against the location score.
     tail_mu : float
-        mu of the averaged steps.
+        mu of the averaged steps, per row: a unit of k rows gets the noise of a k-th of it.
     n : int
     """
 
