@@ -34,6 +34,7 @@ MAP = dict(center=np.r_[0.5, 0.5, 30.0], scale=np.r_[0.5, 0.5, 20.0], y_center=2
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
     "event_matrix": dict(MAP, radius=2.0, limit=3.0),
+    "hazard_zones": dict(MAP, family=SEV, gamma=np.r_[0.5, 0.2, -0.2, 0.1], sigma=0.7, edges=[0.1, 0.5, 2.0]),
     "location_score": dict(MAP, family=LOGISTIC, c=2.0, gamma=np.r_[0.5, 0.2, -0.2, 0.1], sigma=0.7),
     "martingale_score": dict(
         MAP,
