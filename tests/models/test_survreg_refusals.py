@@ -1,0 +1,94 @@
+"""Mistakes are said before any budget is spent, with the argument and the remedy; a fit is charged first."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+from tests.models.drives import FORMULA, SCHEMA, drives
+
+DATA = drives(500, 1)
+
+
+def schema(**changes: Any) -> dps.Schema:
+    return dps.Schema({**SCHEMA, **changes})
+
+
+DESCRIBING = {
+    "distribution": (dict(dist="normal"), "dist must be one of weibull, loglogistic"),
+    "no intercept": (dict(formula=FORMULA + " - 1"), "take '- 1' or '\\+ 0' out"),
+    "no survival response": (dict(formula="time ~ temp"), "needs Surv\\(time, event\\) left of ~"),
+    "times from 0": (dict(schema=schema(time=dps.bounded(0, 4000))), "above 0.*declare the shortest time"),
+    "times from below 0": (dict(schema=schema(time=dps.bounded(-1, 4000)), dist="loglogistic"), "above 0"),
+    "missing column": (dict(data={k: v for k, v in DATA.items() if k != "temp"}), "temp"),
+    "undeclared variable": (dict(formula="Surv(time, failed) ~ temp + age"), "age"),
+    "unbounded expression": (dict(formula="Surv(time, failed) ~ np.log(load)"), "load"),
+    "no failures declared": (dict(formula="Surv(time, temp) ~ load"), "temp"),
+}
+
+
+@pytest.mark.parametrize("case", DESCRIBING)
+def test_describing_a_model(case: str) -> None:
+    changes, message = DESCRIBING[case]
+    arguments = dict(formula=FORMULA, data=DATA, schema=SCHEMA) | changes
+    with pytest.raises(dps.SpecificationError, match=message):
+        dps.survreg(**arguments)
+
+
+FITTING = {
+    "pure budget": (dict(budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
+    "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
+    "large delta": (dict(budget=dps.approx(1, 0.002)), "delta = 0.002 must be below 1/n = 0.002"),
+    "method": (dict(budget=dps.zcdp(1), method="mle"), "method must be 'auto' or 'newton', got 'mle'"),
+}
+
+
+@pytest.mark.parametrize("case", FITTING)
+def test_fitting_leaves_the_ledger_uncharged(case: str, tmp_path: Path) -> None:
+    arguments, message = FITTING[case]
+    ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.approx(10, 1e-2))
+    with pytest.raises(dps.SpecificationError, match=message):
+        dps.survreg(FORMULA, DATA, SCHEMA).fit(**arguments, ledger=ledger)
+    assert ledger.spent is None and ledger.entries() == []
+
+
+def test_what_the_ledger_has_not_left_is_refused_and_reads_no_row(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.zcdp(0.5))
+    model = dps.survreg(FORMULA, DATA, SCHEMA)
+    with noise(Crash()), pytest.raises(dps.BudgetError, match="0.5 is left"):
+        model.fit(dps.zcdp(0.6), ledger=ledger)
+    assert ledger.spent is None
+
+
+class Crash:
+    """A machine that goes down when the first noise is asked for."""
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        raise KeyboardInterrupt
+
+
+def test_a_fit_is_charged_once_before_its_first_release(tmp_path: Path) -> None:
+    path = tmp_path / "drives.ledger"
+    ledger = dps.Ledger(path, total=dps.zcdp(1.0))
+    model = dps.survreg(FORMULA, DATA, SCHEMA)
+    with noise(Crash()), pytest.raises(KeyboardInterrupt):
+        model.fit(dps.zcdp(0.25), ledger=ledger)
+    assert ledger.spent == dps.zcdp(0.25), "there is no refund for a crash"
+    with noise(SeededNoise(1)):
+        fit = model.fit(dps.zcdp(0.25), ledger=path)
+    assert dps.Ledger(path).spent == dps.zcdp(0.5) and len(ledger.entries()) == 2
+    entry = ledger.entries()[-1]
+    assert entry.formula == FORMULA and entry.budget == dps.zcdp(0.25) and entry.gaussian
+    assert "0.50 of 1.00 spent on 'drives'" in str(fit.summary())
+
+
+def test_a_model_may_be_fitted_again_and_says_what_it_is() -> None:
+    model = dps.survreg(FORMULA, DATA, SCHEMA, dist="loglogistic")
+    assert "loglogistic" in repr(model) and "No row was read" in repr(model.design)
+    with noise(SeededNoise(1)):
+        fits = [model.fit(dps.zcdp(0.5)) for _ in range(2)]
+    assert (np.asarray(fits[0].params) != np.asarray(fits[1].params)).all()
+    assert fits[0].names == (*model.design.names, "Log(scale)")
