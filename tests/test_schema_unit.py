@@ -72,6 +72,7 @@ def test_max_rows_is_a_whole_number_from_1(rows):
     (lambda: PLAIN.unit("", max_rows=1), "must be a text such as 'serial'"),
     (lambda: PLAIN.unit(3, max_rows=1), "must be a text such as 'serial'"),
     (lambda: PLAIN.unit(None, max_rows=1), "must be a text such as 'serial'"),
+    (lambda: PLAIN.unit("row", max_rows=1), "rename the column 'row'"),
     (lambda: PLAIN.unit("time", max_rows=1), "'time' is declared as bounded, so it cannot name the unit"),
     (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared as bounded"),
     (lambda: Schema(a={"kind": "unit", "max_rows": 1}, b={"kind": "unit", "max_rows": 1}), "'a' and 'b' are"),

@@ -15,6 +15,7 @@ from dpstats.ledger.amounts import Amount, add, covers, subtract
 from dpstats.ledger.report import Report
 from dpstats.ledger.rules import Charge, Rule, rule_of
 from dpstats.ledger.store import Entry
+from dpstats.schema import ROW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +80,7 @@ class Ledger:
         method: str,
         released: Iterable[str] | Mapping[str, object] = (),
         gaussian: bool = False,
+        unit: str = ROW.short,
     ) -> Entry:
         """Write a cost, for good, before anything is released.
 
@@ -93,11 +95,15 @@ class Ledger:
         gaussian : bool
             All releases are sums with Gaussian noise, together of ``budget.mu``, as dpstats' own are. They
             compose better, and enter totals that a black box of the same `budget` cannot.
+        unit : str
+            What is protected, such as ``"one row"`` or ``"one serial"``: neighbouring data sets have other
+            rows for it. The first charge decides for the ledger: costs of different units do not add up.
 
         Raises
         ------
         BudgetError
-            If it exceeds what is left, or cannot soundly enter this total. Nothing is written then.
+            If it exceeds what is left, protects another unit than the charges before, or cannot soundly enter
+            this total. Nothing is written then.
         LedgerError
             If the file cannot be written. Release nothing then.
         """
@@ -110,14 +116,17 @@ class Ledger:
         with store.charging(self.path) as connection:
             if store.head(connection, self.path) != (self.dataset, self.total):
                 raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
+            store.upgrade(connection)
             ends = store.ends(connection)
+            if ends and ends[0].unit != unit:
+                raise BudgetError(self._other_unit(ends[0].unit, unit))
             rule = rule_of(self.total, ends[0].charge if ends else wanted)
             spent = ends[-1].spent if ends else rule.zero
             cost = self._cost(rule, wanted, spent)
             fits = covers(rule.limit, add(spent, cost))
             entry = Entry(
                 ends[-1].seq + 1 if ends else 1, store.now(), budget, wanted.gaussian, cost, add(spent, cost),
-                str(formula), str(method), told,
+                str(formula), str(method), told, str(unit),
             )  # fmt: skip
             if fits:
                 store.append(connection, entry)
@@ -132,6 +141,13 @@ class Ledger:
             raise BudgetError(
                 f"{wanted.budget} cannot enter the total {self.total} of {self.dataset!r}: {reason}"
             ) from None
+
+    def _other_unit(self, kept: str, unit: str) -> str:
+        return (
+            f"this would protect {unit}, but the ledger of {self.dataset!r} protects {kept}, and costs of "
+            "different units do not add up. Declare the same unit, with schema.unit(column, max_rows=), or "
+            "none for one row; or start another ledger"
+        )
 
     def _refusal(self, rule: Rule, wanted: Charge, cost: Amount, spent: Amount) -> str:
         left = subtract(rule.limit, spent)
@@ -212,6 +228,7 @@ def pay(
     formula: str,
     method: str,
     released: Iterable[str] | Mapping[str, object] = (),
+    unit: str = ROW.short,
 ) -> str | None:
     """Charge a fit of this package and return the line for its table; None without a ledger.
 
@@ -222,7 +239,9 @@ def pay(
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     gaussian = not isinstance(budget, Pure)
-    entry = book.charge(budget, formula=formula, method=method, released=released, gaussian=gaussian)
+    entry = book.charge(
+        budget, formula=formula, method=method, released=released, gaussian=gaussian, unit=unit
+    )
     return book.line(entry)
 
 

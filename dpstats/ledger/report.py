@@ -48,6 +48,11 @@ class Report:
         return self.total.delta if isinstance(self.total, Approx) else DELTA
 
     @property
+    def unit(self) -> str | None:
+        """What all charges protect; None while there is none."""
+        return self.entries[0].unit if self.entries else None
+
+    @property
     def charges(self) -> Total:
         """The charges, pooled by kind."""
         return Total.of(entry.charge for entry in self.entries)
@@ -113,6 +118,7 @@ class Report:
             "format": f"dpstats.ledger/{FORMAT}",
             "dataset": self.dataset,
             "total": self.total.to_dict(),
+            "unit": self.unit,
             "spent": self.spent.to_dict() if self.spent else None,
             "left": self.left.to_dict() if self.left else None,
             "charges": [
@@ -130,7 +136,7 @@ class Report:
         head = [
             f"Ledger of {self.dataset!r}",
             rule,
-            f"Total   {self.total}",
+            f"Total   {self.total}" + (f"; protects {self.unit}" if self.unit else ""),
             f"Spent   {self.spent or 'nothing'}",
             f"Left    {self.left or 'nothing'}",
         ]

@@ -21,9 +21,10 @@ from dpstats.budget import Budget, from_dict
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger.amounts import Amount, add, from_text, to_text
 from dpstats.ledger.rules import Charge
+from dpstats.schema import ROW
 
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
-FORMAT = 1
+FORMAT = 2  # 1 kept no unit of privacy: its charges protect one row
 PATIENCE = 60.0  # seconds that a charge waits for others
 
 TABLES = """
@@ -31,12 +32,13 @@ CREATE TABLE ledger (dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NO
 CREATE TABLE charges (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, budget TEXT NOT NULL, gaussian INTEGER NOT NULL,
     cost TEXT NOT NULL, spent TEXT NOT NULL,
-    formula TEXT NOT NULL, method TEXT NOT NULL, released TEXT NOT NULL
+    formula TEXT NOT NULL, method TEXT NOT NULL, released TEXT NOT NULL,
+    unit TEXT NOT NULL DEFAULT 'one row'
 );
 CREATE TRIGGER no_change BEFORE UPDATE ON charges BEGIN SELECT RAISE(ABORT, 'charges are final'); END;
 CREATE TRIGGER no_refund BEFORE DELETE ON charges BEGIN SELECT RAISE(ABORT, 'there is no refund'); END;
 """
-COLUMNS = "seq, at, budget, gaussian, cost, spent, formula, method, released"
+COLUMNS = "seq, at, budget, gaussian, cost, spent, formula, method, released, unit"
 
 PROBLEMS = {
     "SQLITE_NOTADB": "is not a ledger, or is damaged. Nothing was written",
@@ -68,6 +70,8 @@ class Entry:
     formula, method : str
     released : mapping of str to str
         Names of the released statistics, with their costs where these were told.
+    unit : str
+        What is protected, such as ``"one row"`` or ``"one serial"``; the same for all charges of a ledger.
     """
 
     seq: int
@@ -79,6 +83,7 @@ class Entry:
     formula: str
     method: str
     released: Mapping[str, str]
+    unit: str = ROW.short
 
     @property
     def charge(self) -> Charge:
@@ -199,14 +204,25 @@ def _unwritten(path: Path) -> bool:
 def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget]:
     """Data set and total; LedgerError if the file is no ledger of this format."""
     (identity,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = _format(connection)
     if identity != APPLICATION_ID:
         raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_NOTADB']}")
-    if version != FORMAT:
+    if version not in (1, FORMAT):
         remedy = "upgrade dpstats" if version > FORMAT else "no release of dpstats wrote it"
         raise LedgerError(f"the ledger {path} has format {version}, not {FORMAT}; {remedy}")
     ((dataset, total),) = connection.execute("SELECT dataset, total FROM ledger").fetchall()
     return dataset, from_dict(json.loads(total))
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring a ledger of format 1 to this one, inside the transaction of a charge."""
+    if _format(connection) == 1:
+        connection.execute("ALTER TABLE charges ADD COLUMN unit TEXT NOT NULL DEFAULT 'one row'")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def verify(connection: sqlite3.Connection, path: Path) -> None:
@@ -224,7 +240,8 @@ def verify(connection: sqlite3.Connection, path: Path) -> None:
 
 def entries(connection: sqlite3.Connection, where: str = "") -> list[Entry]:
     """Charges in order."""
-    return [_entry(row) for row in connection.execute(f"SELECT {COLUMNS} FROM charges {where} ORDER BY seq")]
+    columns = COLUMNS if _format(connection) > 1 else COLUMNS.replace("unit", f"'{ROW.short}'")
+    return [_entry(row) for row in connection.execute(f"SELECT {columns} FROM charges {where} ORDER BY seq")]
 
 
 def ends(connection: sqlite3.Connection) -> list[Entry]:
@@ -236,14 +253,14 @@ def append(connection: sqlite3.Connection, entry: Entry) -> None:
     """Write one charge into the transaction."""
     row = (
         entry.seq, entry.at, json.dumps(entry.budget.to_dict()), int(entry.gaussian), to_text(entry.cost),
-        to_text(entry.spent), entry.formula, entry.method, json.dumps(dict(entry.released)),
+        to_text(entry.spent), entry.formula, entry.method, json.dumps(dict(entry.released)), entry.unit,
     )  # fmt: skip
-    connection.execute(f"INSERT INTO charges ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.execute(f"INSERT INTO charges ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def _entry(row: tuple[int, str, str, int, str, str, str, str, str]) -> Entry:
-    seq, at, budget, gaussian, cost, spent, formula, method, released = row
+def _entry(row: tuple[int, str, str, int, str, str, str, str, str, str]) -> Entry:
+    seq, at, budget, gaussian, cost, spent, formula, method, released, unit = row
     return Entry(
         seq, at, from_dict(json.loads(budget)), bool(gaussian), from_text(cost), from_text(spent),
-        formula, method, json.loads(released),
+        formula, method, json.loads(released), unit,
     )  # fmt: skip

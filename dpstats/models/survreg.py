@@ -91,9 +91,14 @@ class Survreg:
             Nothing is spent then.
         """
         _check_fit(budget, method, self._rows.n)
-        line = pay(ledger, budget, formula=self.design.formula, method=METHOD, released=RELEASED)
+        plan = make_plan(budget.mu)
+        costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
+        line = pay(
+            ledger, budget, formula=self.design.formula, method=METHOD, released=costs,
+            unit=self._rows.unit.short,
+        )  # fmt: skip
         curator = Curator(self._rows, self.design, budget.mu)
-        result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), make_plan(budget.mu))
+        result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), plan)
         return self._publish(result, budget, line, curator)
 
     def _publish(self, result: Estimate, budget: Budget, line: str | None, curator: Curator) -> Fit:

@@ -37,6 +37,8 @@ class Unit:
         column: object = self.column
         if not isinstance(column, str) or not column:
             raise SchemaError(f"the column of a unit must be a text such as 'serial', not {column!r}")
+        if column == "row":
+            raise SchemaError("rename the column 'row' of the unit: 'one row' means that each row is a unit")
         rows: object = self.max_rows
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
             raise SchemaError(f"max_rows must be a whole number from 1 to {MOST_ROWS:,}, not {rows!r}")

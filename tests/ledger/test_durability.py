@@ -11,7 +11,7 @@ import pytest
 
 import dpstats as dps
 from benchmarks.ledger_stress import FORK, contend, kill
-from dpstats.errors import LedgerError
+from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger import store
 
 FOR = {"formula": "y ~ x", "method": "m"}
@@ -158,11 +158,39 @@ def test_a_charge_checks_the_file_that_is_there_now(path: Path) -> None:
         ledger.charge(dps.zcdp(0.1), **FOR)
 
 
-@pytest.mark.parametrize(("version", "says"), [(0, "no release"), (2, "upgrade dpstats")])
+@pytest.mark.parametrize(("version", "says"), [(0, "no release"), (3, "upgrade dpstats")])
 def test_another_format_is_refused(path: Path, version: int, says: str) -> None:
     damage(path, f"PRAGMA user_version = {version}")
-    with pytest.raises(LedgerError, match=f"has format {version}, not 1; {says}"):
+    with pytest.raises(LedgerError, match=f"has format {version}, not 2; {says}"):
         dps.Ledger(path)
+
+
+def to_format_1(path: Path) -> None:
+    damage(path, "ALTER TABLE charges DROP COLUMN unit", "PRAGMA user_version = 1")
+
+
+def test_a_ledger_of_format_1_protects_one_row_and_is_brought_up_to_date_by_a_charge(path: Path) -> None:
+    to_format_1(path)
+    before = path.read_bytes()
+    ledger = dps.Ledger(path, total=dps.zcdp(1))
+    assert [entry.unit for entry in ledger.entries()] == ["one row"] and ledger.spent == dps.zcdp(0.25)
+    assert path.read_bytes() == before  # reading changes nothing
+    with pytest.raises(BudgetError, match="protect one serial, but the ledger of 'fleet' protects one row"):
+        ledger.charge(dps.zcdp(0.25), **FOR, unit="one serial")
+    assert ledger.charge(dps.zcdp(0.25), **FOR).seq == 2
+    assert [entry.unit for entry in dps.Ledger(path).entries()] == ["one row"] * 2
+    assert store.FORMAT == 2 and dps.Ledger(path).spent == dps.zcdp(0.5)
+    test_charges_are_final(path)
+
+
+def test_processes_that_bring_a_ledger_up_to_date_at_once_do_it_once(path: Path) -> None:
+    to_format_1(path)
+
+    def work() -> None:
+        dps.Ledger(path).charge(dps.zcdp(0.05), **FOR)
+
+    assert in_processes(work, 8) == [0] * 8
+    assert dps.Ledger(path).spent == dps.zcdp(0.65)
 
 
 def test_charges_are_final(path: Path) -> None:
@@ -203,7 +231,7 @@ def test_a_ledger_is_made_in_its_own_folder_which_may_be_another_device(
 def test_report_as_json_and_picture(path: Path) -> None:
     ledger = dps.Ledger(path)
     content = json.loads(json.dumps(ledger.to_dict()))
-    assert content["format"] == "dpstats.ledger/1" and content["charges"][0]["cost"] == "1/4"
+    assert content["format"] == "dpstats.ledger/2" and content["charges"][0]["cost"] == "1/4"
     axes = ledger.plot()
     assert axes.get_xlabel() == "delta" and len(axes.get_lines()) == 2
     spent, total = (line.get_ydata() for line in axes.get_lines())

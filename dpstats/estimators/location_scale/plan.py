@@ -37,6 +37,17 @@ class Plan:
         """mu of the averaged steps together."""
         return math.hypot(*self.tail)
 
+    @property
+    def costs(self) -> dict[str, float]:
+        """mu of all releases of each kind together, by name; their squares add up to that of the total."""
+        return {
+            "event moments": self.moments,
+            "event matrix": self.matrix,
+            "location score": math.hypot(*self.location),
+            "score and information": math.hypot(*self.early, *self.tail),
+            "check of the law": self.check,
+        }
+
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
