@@ -104,6 +104,21 @@ def test_schema_check_prints_the_schema_and_compares_names(
     assert "Not declared, so not usable in a formula: temperature" in printed
 
 
+def test_a_unit_of_privacy_is_declared_in_the_file_of_the_schema(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("unit.toml").write_text(SCHEMA + 'serial = {kind = "unit", max_rows = 2}\n')
+    assert main(["schema", "check", "unit.toml", "drives.csv"]) == 2
+    assert "drives.csv has no column serial" in capsys.readouterr().err
+    data = pd.read_csv("drives.csv")
+    data.assign(serial=range(len(data))).to_csv("serials.csv", index=False)
+    assert main(["schema", "check", "unit.toml", "serials.csv"]) == 0
+    printed = capsys.readouterr().out
+    assert "at most 2 rows weigh" in printed and "formula: temperature\n" in printed
+    assert main(fit("serials.csv", schema="unit.toml")) == 0
+    assert "replace one serial" in capsys.readouterr().out
+
+
 def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["schema", "check", "drives.toml", "drives.csv"])
     ordinary = capsys.readouterr()

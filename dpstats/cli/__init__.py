@@ -230,8 +230,9 @@ def predicted(fit: Fit, new: pd.DataFrame, kind: str, p: float | None) -> dict[s
 
 def run_schema(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
-    present = column_names(options.data) if options.data else list(schema)
-    missing = [name for name in schema if name not in present]
+    declared = list(schema.to_dict())  # with the unit of privacy
+    present = column_names(options.data) if options.data else declared
+    missing = [name for name in declared if name not in present]
     if missing:
         raise DataError(
             f"{options.data} has no column {', '.join(missing)}; its columns are {', '.join(present)}"
@@ -239,7 +240,7 @@ def run_schema(options: argparse.Namespace) -> None:
     print(schema)
     if options.data:
         print(f"\n{options.data} has every declared column. No value was read.")
-    unused = [name for name in present if name not in schema]
+    unused = [name for name in present if name not in declared]
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 
