@@ -3,7 +3,7 @@
 Privacy noise grows with all three. Bounding loses information and, where the model is only roughly true,
 moves the estimand away from the maximum likelihood one. Each choice minimises
 
-    lost information + (noise / sampling sd)^2 + events * (assumed bias)^2,
+    lost information + (noise / sampling sd)^2 + (error of the information)^2 + events * (assumed bias)^2,
 
 noise below `FREE` sampling sds not counted, so that bounds widen to nothing as the budget grows. The assumed
 bias falls exponentially in each bound. Its rates were read off noise-free fits of hdfail, rotterdam and the
@@ -184,12 +184,14 @@ class Bounding:
             kept = 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
             if sensitivity * math.sqrt(min(k * LENGTHS[0], box)) / self._events_mu > math.sqrt(best[0]):
                 break  # noise only grows with c
+            # relative error of the information matrix, which grows with the square of the radius
+            matrix = 2 * sensitivity / (bounds.matrix_weight * self.tail_mu * count)
             for length in LENGTHS:
                 square = min(k * length, box)
                 longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
                 noise = sensitivity * math.sqrt(square) / self._events_mu
                 value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
-                value += max(log_sigma, FREE) ** 2 - FREE**2
+                value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * square) ** 2
                 best = min(best, (value, c, math.sqrt(square), noise))
         return best[1:]
 
