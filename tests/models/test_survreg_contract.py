@@ -78,7 +78,7 @@ def test_the_model_shows_no_row(fit: dps.Fit) -> None:
 
 
 def held(trace: TracebackType | None) -> list[Any]:
-    """Locals of all frames inside the package, but for model and curator, whose rows the user holds anyway."""
+    """Locals of all frames inside the package, but model and curator, whose rows the user holds anyway."""
     items = []
     for frame, _ in traceback.walk_tb(trace):
         if "/dpstats/" in frame.f_code.co_filename:

@@ -1,0 +1,102 @@
+"""Do intervals contain what they say? A slice of benchmarks/, with error bars that 40 fits allow (T11)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+
+FITS = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
+BUDGET = dps.approx(3, 1e-6)
+SCHEMA = dps.Schema(
+    time=dps.bounded(0.1, 5000),
+    failed=dps.event(),
+    x=dps.bounded(-4, 4),
+    y=dps.bounded(-4, 4),
+    flag=dps.flag(),
+)
+TRUTH = np.array([4.0, 0.4, -0.3, 0.2, np.log(0.5)])
+RUNS = 40
+# a sound interval misses its truth this rarely: once in 2000 runs of a test of 40 or 120 intervals
+SURE = 1 / 2000
+
+
+def sample(seed: int, n: int = 10_000) -> dict[str, Any]:
+    """Weibull times, two correlated covariates and a flag of one in five; 30% are censored at random."""
+    generator = np.random.default_rng(1000 + seed)
+    x = generator.normal(size=n)
+    y = 0.5 * x + np.sqrt(0.75) * generator.normal(size=n)
+    flag = (generator.uniform(size=n) < 0.2).astype(float)
+    x, y = np.clip(x, -4, 4), np.clip(y, -4, 4)
+    error = np.log(generator.exponential(size=n))
+    log_time = np.column_stack([np.ones(n), x, y, flag]) @ TRUTH[:-1] + np.exp(TRUTH[-1]) * error
+    limit = generator.normal(4.2, 0.8, n)
+    return {
+        "time": np.exp(np.minimum(log_time, limit)),
+        "failed": (log_time <= limit).astype(int),
+        "x": x,
+        "y": y,
+        "flag": flag,
+    }
+
+
+@pytest.fixture(scope="module")
+def fits() -> list[dps.Fit]:
+    made = []
+    for seed in range(RUNS):
+        with noise(SeededNoise(seed)):
+            made.append(dps.survreg("Surv(time, failed) ~ x + y + flag", sample(seed), SCHEMA).fit(BUDGET))
+    return made
+
+
+def at_least(intervals: int) -> int:
+    """Fewest hits that sound 95% intervals have, but for bad luck."""
+    return int(stats.binom.ppf(SURE, intervals, 0.95))
+
+
+def test_the_sample_is_as_described() -> None:
+    failed = np.mean([sample(seed)["failed"].mean() for seed in range(3)])
+    assert 0.65 < failed < 0.75
+
+
+def test_intervals_of_slopes_and_log_sigma_cover(fits: list[dps.Fit]) -> None:
+    limits = np.array([fit.conf_int().to_numpy() for fit in fits])
+    hits = (limits[:, :, 0] <= TRUTH) & (TRUTH <= limits[:, :, 1])
+    assert hits[:, 1:4].sum() >= at_least(3 * RUNS)
+    assert (hits.sum(axis=0) >= at_least(RUNS)).all()
+
+
+def test_intervals_of_b10_cover(fits: list[dps.Fit]) -> None:
+    point = {"x": 0.5, "y": -0.5, "flag": 1}
+    truth = np.exp(TRUTH[:-1] @ [1, 0.5, -0.5, 1] + np.exp(TRUTH[-1]) * np.log(-np.log(0.9)))
+    hits = 0
+    for fit in fits:
+        row = fit.life(point, failed=[0.1]).frame.iloc[0]
+        hits += row["conf_low"] <= truth <= row["conf_high"]
+    assert hits >= at_least(RUNS)
+
+
+def test_standard_errors_are_the_scatter_of_estimates(fits: list[dps.Fit]) -> None:
+    """Neither boastful nor wide: 120 errors of slopes give their size to 7 percent."""
+    errors = np.array([fit.params.to_numpy() - TRUTH for fit in fits])
+    bse = np.array([fit.bse.to_numpy() for fit in fits])
+    size = np.sqrt(np.mean((errors[:, 1:4] / bse[:, 1:4]) ** 2))
+    assert 0.75 < size < 1.25
+    assert not any(fit.flags for fit in fits)
+
+
+def test_intervals_on_real_drives_contain_the_maximum_likelihood_estimate() -> None:
+    golden = next(fit for fit in FITS if (fit["model"], fit["dist"]) == ("hdfail", "weibull"))
+    loaded = dps.datasets.load("hdfail")
+    model = dps.survreg(golden["formula"], loaded.data, loaded.schema)
+    hits = []
+    for seed in range(10):
+        with noise(SeededNoise(seed)):
+            limits = model.fit(BUDGET).conf_int().to_numpy()
+        hits.append((limits[:, 0] <= golden["params"]) & (golden["params"] <= limits[:, 1]))
+    assert np.mean(hits) >= 0.9
