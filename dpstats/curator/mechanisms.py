@@ -1,8 +1,9 @@
 """Noise for a vector of known sensitivity. The only code that draws noise (spec/privacy.md 4.4).
 
 The sampler is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd and of the
-sensitivity. OpenDP rounds the vector to that lattice and its proved map, which pays for this rounding, must
-not exceed the rho we ask for: the scale is raised until it does not, by less than one part in 1e9.
+sensitivity. OpenDP rounds the vector to that lattice, which may move two neighbours apart by g for each of
+m coordinates. Its proved map charges for sensitivity + g sqrt m, and must not exceed the rho we ask for: the
+scale begins with that and is raised until it does not, by less than one part in 1e9.
 
 Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
 post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
@@ -73,8 +74,8 @@ def _measurement(size: int, sensitivity: float, mu: float) -> Any:
     enable_features("contrib")
     domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=size)
     rho = mu * mu / 2 * (1 - 2.0**-50)
-    scale = sensitivity / mu
-    lattice = math.floor(math.log2(min(scale, sensitivity))) - _LATTICE_BITS
+    lattice = math.floor(math.log2(min(sensitivity / mu, sensitivity))) - _LATTICE_BITS
+    scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)
     for attempt in range(16):
         measurement = measurements.make_gaussian(domain, metrics.l2_distance(T=float), scale=scale, k=lattice)
         if measurement.map(sensitivity) <= rho:
