@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator import noise as noise_setting
-from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum, slack
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.release import Release
@@ -23,23 +22,6 @@ __all__ = ["Curator"]
 # A release is noised for mu (1 - 1e-9). Floats that add up to the total then never exceed it, and the lattice
 # of the noise is paid for (see mechanisms).
 _GUARD = 1e-9
-
-
-class RowSource(Protocol):
-    """Rows that can be read more than once."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def unit(self) -> Unit: ...
-
-    def blocks(self, size: int = ...) -> Iterator[dict[str, np.ndarray]]: ...
-
-
-class RowReader(PublicDesign, Protocol):
-    """A design: public facts, and a row-wise function of a block."""
-
-    def read(self, block: dict[str, np.ndarray]) -> Block: ...
 
 
 class Curator:
@@ -98,7 +80,7 @@ class Curator:
             raise ValueError(f"block_rows must lie between 1 and {MAX_ROWS}, got {block_rows}")
         ambient = noise_setting.current()
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
-        self._rows, self._design, self._block_rows = rows, design, block_rows
+        self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
         self._limit = Fraction(float(budget_mu_total)) ** 2
         self._spent = Fraction(0)
 
@@ -192,8 +174,7 @@ class Curator:
 
     def _noisy(self, statistic: Statistic, sensitivity: float, mu: float) -> np.ndarray:
         lattice, scratch, count = LatticeSum(statistic.parts), Scratch(), 0
-        for columns in self._rows.blocks(self._block_rows):
-            block = self._design.read(columns)
+        for block in self._blocks:
             lattice.add(statistic.factors(block, scratch), block.ok)
             count += len(block.ok)
         if count != self.n:
