@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,9 @@ class LocationScore(Statistic):
     Parameters
     ----------
     design : PublicDesign
-    center, scale, y_center, y_scale, log
-        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    **row
+        The public map of rows: center, scale, y_center, y_scale and log of
+        :class:`dpstats.curator.geometry.Map`.
     family : Family
     c : float
         Cumulative hazard at which a row stops being observed.
@@ -45,17 +47,13 @@ class LocationScore(Statistic):
         self,
         design: PublicDesign,
         *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        y_center: float,
-        y_scale: float,
-        log: bool,
         family: Family,
         c: float,
         gamma: np.ndarray,
         sigma: float,
+        **row: Any,
     ) -> None:
-        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._map = Map(design, **row)
         self._cut = taper(family, c)
         self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
         top = float(self._cut.integrals(np.array([np.inf])).location[0])
@@ -84,8 +82,9 @@ class MartingaleScore(Statistic):
     Parameters
     ----------
     design : PublicDesign
-    center, scale, y_center, y_scale, log
-        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    **row
+        The public map of rows: center, scale, y_center, y_scale and log of
+        :class:`dpstats.curator.geometry.Map`.
     where : Truncation
         Cut, range of the pivots, and limits of rho.
     gamma, pivot : array_like, shape (k,)
@@ -123,11 +122,6 @@ class MartingaleScore(Statistic):
         self,
         design: PublicDesign,
         *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        y_center: float,
-        y_scale: float,
-        log: bool,
         where: Truncation,
         gamma: np.ndarray,
         sigma: float,
@@ -135,10 +129,11 @@ class MartingaleScore(Statistic):
         whitening: np.ndarray,
         radius: float,
         matrix_share: float,
+        **row: Any,
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
-        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._map = Map(design, **row)
         self._where, self._cut = where, taper(where.family, where.c)
         self._gamma, self._pivot = np.asarray(gamma, dtype=float), np.asarray(pivot, dtype=float)
         self._sigma, self._radius = sigma, radius

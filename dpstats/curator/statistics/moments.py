@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -75,8 +76,9 @@ class EventMatrix(Statistic):
     Parameters
     ----------
     design : PublicDesign
-    center, scale, y_center, y_scale, log
-        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    **row
+        The public map of rows: center, scale, y_center, y_scale and log of
+        :class:`dpstats.curator.geometry.Map`.
     radius, limit : float
         R1 and lim of the page, positive.
 
@@ -95,17 +97,13 @@ class EventMatrix(Statistic):
         self,
         design: PublicDesign,
         *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        y_center: float,
-        y_scale: float,
-        log: bool,
         radius: float,
         limit: float,
+        **row: Any,
     ) -> None:
         if not (0 < radius < math.inf and 0 < limit < math.inf):
             raise ValueError("radius and limit must be positive and finite")
-        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._map = Map(design, **row)
         self._radius, self._limit = radius, limit
         k = self._map.k
         # the leading 1 is shortened too, so it never exceeds min(1, radius)

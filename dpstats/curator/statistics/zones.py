@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,9 @@ class HazardZones(Statistic):
     Parameters
     ----------
     design : PublicDesign
-    center, scale, y_center, y_scale, log
-        Of the public map, see :class:`dpstats.curator.geometry.Map`.
+    **row
+        The public map of rows: center, scale, y_center, y_scale and log of
+        :class:`dpstats.curator.geometry.Map`.
     family : Family
     gamma : array_like, shape (k,)
         Location coefficients on the mapped scale.
@@ -48,17 +50,13 @@ class HazardZones(Statistic):
         self,
         design: PublicDesign,
         *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        y_center: float,
-        y_scale: float,
-        log: bool,
         family: Family,
         gamma: np.ndarray,
         sigma: float,
         edges: Sequence[float],
+        **row: Any,
     ) -> None:
-        self._map = Map(design, center, scale, y_center, y_scale, log)
+        self._map = Map(design, **row)
         self._family, self._gamma, self._sigma = family, np.asarray(gamma, dtype=float), sigma
         self._upper = np.asarray(edges, dtype=float)
         self._lower = np.concatenate([[0.0], self._upper[:-1]])
