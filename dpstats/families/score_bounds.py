@@ -17,6 +17,7 @@ The cells cover all z up to the end of the cut, where g = 0 and the scores stop 
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +97,7 @@ class _Boxes:
     log_sigma_square: Array
 
 
+@functools.lru_cache(maxsize=8)  # a step asks twice: for its scales, and for the sensitivity of its release
 def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     """Bounds and weights of the scores.
 
