@@ -53,11 +53,17 @@ def unit_codes(values: Any) -> Array:
     """A number for each unit, -1 for a missing id; shape (n,). Never an error from a value."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        categories = unit_codes(np.asarray(dtype.categories, dtype=object))
-        return np.append(categories, _NOBODY)[np.asarray(values.codes)]
+        return _through(dtype.categories, np.asarray(values.codes))
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":  # ten times faster than Python texts
+        codes, texts = pd.factorize(values)
+        return _through(texts, codes)
     if isinstance(dtype, np.dtype) and dtype.kind in "fiubmM" and dtype.itemsize <= 8:
         return np.asarray(pd.factorize(values)[0])
     return _of_objects(np.asarray(values, dtype=object))
+
+
+def _through(ids: Any, positions: Array) -> Array:
+    return np.append(_of_objects(np.asarray(ids, dtype=object)), _NOBODY)[positions]
 
 
 def _of_objects(cells: Array) -> Array:
