@@ -128,6 +128,8 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
     for t, mu in enumerate(plan.early):
         if t == _CHOOSE:
             state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
+            # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
+            state.released = Accumulator()
         step = _step(curator, mu, bounding, state, forget=True)
         inverse = np.linalg.inv(step.information.matrix)
         move = inverse @ step.scores

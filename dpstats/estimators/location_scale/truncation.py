@@ -169,9 +169,17 @@ class Bounding:
         return self.tail_mu * math.sqrt(self.n * self.events.fraction)
 
     def _log_sigma_noise(self, bounds: ScoreBounds, sigma: float) -> float:
-        spread = self.residual_sd(sigma) ** 2
-        information = float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
+        information = self._log_sigma_information(sigma)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
+
+    def _log_sigma_matrix_error(self, bounds: ScoreBounds, sigma: float) -> float:
+        """Relative error of the information on log sigma, which grows with the square of the width."""
+        size = self._log_sigma_information(sigma) * self.n * self.events.fraction * self.tail_mu
+        return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
+
+    def _log_sigma_information(self, sigma: float) -> float:
+        spread = self.residual_sd(sigma) ** 2
+        return float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> tuple[float, float, float]:
         count = self.n * self.events.fraction
@@ -206,7 +214,8 @@ class Bounding:
                 break  # and with the width
             declared = where.limits[0] <= self._declared_residuals(sigma)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
-            best = min(best, (max(noise, FREE) ** 2 + count * bias**2, width, noise))
+            value = max(noise, FREE) ** 2 + count * bias**2 + self._log_sigma_matrix_error(bounds, sigma) ** 2
+            best = min(best, (value, width, noise))
         return best[1:]
 
 
