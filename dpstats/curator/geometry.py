@@ -88,6 +88,12 @@ class Map:
         np.multiply(out, 1 / self.y_scale, out=out)
         return _switched_off(out, block)[0]
 
+    def residuals(
+        self, x: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
+    ) -> np.ndarray:
+        """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for `x` from :meth:`x`."""
+        return (self.y(block, scratch) - gamma @ x) / sigma
+
 
 def _switched_off(columns: np.ndarray, block: Block) -> np.ndarray:
     if not block.ok.all():

@@ -61,7 +61,8 @@ class LocationScore(Statistic):
         self.sensitivity = 1.0 + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        z = (self._map.y(block, scratch) - self._gamma @ self._map.x(block, scratch)) / self._sigma
+        x = self._map.x(block, scratch)
+        z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
         psi = self._cut.integrals(z).location - events(block, scratch) * self._cut.g(z) * self._cut.slope(z)
         ones = scratch("ones", len(block.ok), 1)
         ones[:] = 1.0
@@ -153,7 +154,7 @@ class MartingaleScore(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x_tilde = self._map.x(block, scratch)
-        z = (self._map.y(block, scratch) - self._gamma @ x_tilde) / self._sigma
+        z = self._map.residuals(x_tilde, block, scratch, self._gamma, self._sigma)
         pivot = np.clip(self._pivot @ x_tilde, *self._where.pivots)
         parts = integrands(self._cut, z, pivot, *self._where.limits)
         event = events(block, scratch) * parts.taper

@@ -68,7 +68,8 @@ class HazardZones(Statistic):
         self.sensitivity = math.sqrt(2 + float(widths @ widths))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        z = (self._map.y(block, scratch) - self._gamma @ self._map.x(block, scratch)) / self._sigma
+        x = self._map.x(block, scratch)
+        z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
         hazard = np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
         zones, event = len(self._upper), events(block, scratch)
         right = scratch("zones", 2 * zones, len(z))

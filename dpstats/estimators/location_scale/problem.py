@@ -17,6 +17,8 @@ Array = np.ndarray
 # A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be
 # weighted down, and with them all they say of the other columns.
 STRETCH = 0.8
+# before whitening, when the radius is not chosen yet and 1.5 k stands for its square
+_FIRST_STRETCH = 1.5
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def event_scale(moments: Release, problem: Problem) -> EventScale:
     sds = np.sqrt(np.clip(variance, max(min(np.sqrt(noise_second), 0.1), 1e-8), 1.0))
     at_ends = np.clip((second - 0.7) / 0.2, 0.0, 1.0)
     at_ends[-1] = 0.0
-    sds = np.maximum(sds, at_ends * (1 + np.abs(mean)) / (1.5 * math.sqrt(1.5 * len(mean))))
+    sds = np.maximum(sds, at_ends * (1 + np.abs(mean)) / (_FIRST_STRETCH * math.sqrt(1.5 * len(mean))))
     center, scale = problem.center + problem.half * mean, problem.half * sds
     return EventScale(
         center=center[:-1],
