@@ -1,0 +1,287 @@
+"""Released second moments of a linear regression, and everything that follows from them without a row.
+
+The moments are of rows a = W x in coordinates where they are nearly white, and of residuals r about a pilot
+fit, in units of its residual sd; params = origin + map @ delta, and delta solves M_aa delta = M_ar. One
+release thus gives the coefficients at every ridge penalty, the residual variance and R squared
+(spec/linear_glm.md C1, D, E1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["LinearMoments", "Quantity", "Solution"]
+
+Array = np.ndarray
+
+# Usability of the released matrix: the size of its noise over its least eigenvalue (spec/linear_glm.md D).
+_WEAK, _HOPELESS = 0.6, 1.3
+
+
+class Quantity(NamedTuple):
+    """An estimate with its standard error and the part of that due to privacy noise."""
+
+    value: float
+    se: float
+    se_privacy: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients at one penalty.
+
+    Attributes
+    ----------
+    params : array, shape (d,)
+    cov, cov_privacy : array, shape (d, d)
+        An infinite variance means that the release does not determine the coefficient.
+    weak : tuple of int
+        Coefficients whose interval rests on a guess of what privacy noise hides.
+    rel : float
+        Size of the noise of the matrix over its least eigenvalue: below .6 all is well.
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    weak: tuple[int, ...]
+    rel: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMoments:
+    """Noisy moments per row, the sds of their noise, and the way back to the user's coefficients.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    gram, cross, square : array (d, d), array (d,), float
+        Of a a', a r and r^2. Rows longer than a public radius were shortened.
+    noise_gram, noise_cross, noise_square : float
+        sd of the noise: of a diagonal entry of `gram`, whose off-diagonal entries have 1 / sqrt 2 of it; of
+        an entry of `cross`; of `square`.
+    meat, noise_meat : array (d, d) and float, optional
+        Of r^2 a a', shortened where longer than a public limit.
+    fourth, noise_fourth : float, optional
+        Of r^4.
+    origin : array, shape (d,)
+    map : array, shape (d, d)
+    scale : float
+        Unit of r in units of the response.
+    constant : array, shape (d,), optional
+        u with a'u = 1 for a row that was not shortened; None without an intercept.
+    penalised : array, shape (d,)
+        1 for the coefficients that a ridge penalty shrinks, 0 for the intercept.
+    """
+
+    n: int
+    gram: Array
+    cross: Array
+    square: float
+    noise_gram: float
+    noise_cross: float
+    noise_square: float
+    origin: Array
+    map: Array
+    scale: float
+    penalised: Array
+    constant: Array | None = None
+    meat: Array | None = None
+    noise_meat: float | None = None
+    fourth: float | None = None
+    noise_fourth: float | None = None
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name in _ARRAYS and value is not None:
+                array = np.array(value, dtype=float)
+                array.setflags(write=False)
+                object.__setattr__(self, item.name, array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+        return {
+            item.name: value.tolist() if isinstance(value, np.ndarray) else value
+            for item in fields(self)
+            if (value := getattr(self, item.name)) is not None
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> LinearMoments:
+        """The moments that `to_dict` described."""
+        return cls(**content)
+
+    def solve(self, alpha: float = 0.0) -> Solution:
+        """Coefficients that minimise mean squared error / 2 + alpha / 2 times the sum of their squares.
+
+        Parameters
+        ----------
+        alpha : float
+            Penalty in statsmodels' normalisation, in the units of the response squared over those of the
+            covariates squared; the intercept is not penalised. Intervals are for the penalised coefficients.
+
+        Notes
+        -----
+        cov(delta) = H^-1 [V / n + N] H^-1 + weak. H is the released matrix with its eigenvalues raised to the
+        size of its noise, V the covariance of a r between rows, N the noise of M_ar - M_aa delta. `weak`
+        stands for what the noise hides where an eigenvalue was raised: the signal may be as large as the
+        residuals there (spec/linear_glm.md D).
+        """
+        fit = self._normal_equations(alpha)
+        sampling = fit.inverse @ (self._between_rows(fit.delta) / self.n) @ fit.inverse
+        privacy = fit.inverse @ self._noise(fit.delta) @ fit.inverse
+        hidden = self._hidden(fit)
+        cov, cov_privacy, guess = (
+            self.map @ part @ self.map.T for part in (sampling + privacy + hidden, privacy + hidden, hidden)
+        )
+        share = np.diag(guess) / np.diag(cov)
+        lost = (share > 0.5) & (fit.rel > _HOPELESS)
+        for matrix in (cov, cov_privacy):
+            matrix[lost, lost] = np.inf
+        weak = tuple(int(j) for j in np.flatnonzero((share > 0.1) & (fit.rel > _WEAK) & ~lost))
+        return Solution(self.origin + self.map @ fit.delta, cov, cov_privacy, weak, fit.rel)
+
+    def sigma(self) -> Quantity:
+        """Residual standard deviation of an unpenalised fit."""
+        delta = self._normal_equations(0.0).delta
+        variance = self._residual_variance(delta)
+        noise = self._variance_noise(delta)
+        sampling = variance**2 * (self._kurtosis() - 1) / self.n
+        sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
+        total = math.sqrt(noise**2 + sampling)
+        return Quantity(sigma * self.scale, slope * total * self.scale, slope * noise * self.scale)
+
+    def rsquared(self) -> Quantity:
+        """Share of the response's variance that an unpenalised fit explains; uncentred without an intercept.
+
+        Both variances are of rows as they were weighted: rows beyond the radius count less.
+        """
+        fit = self._normal_equations(0.0)
+        direction = np.linalg.solve(self.map, self.origin + self.map @ fit.delta)
+        if self.constant is not None:
+            mean = direction @ self.gram @ self.constant / self._mean_weight
+            direction = direction - mean * self.constant
+        weight = self._mean_weight
+        # the noise of delta adds its own variance to that of the fitted values
+        spurious = np.trace(_positive(self.gram) @ fit.inverse @ self._noise(fit.delta) @ fit.inverse)
+        explained = max(float(direction @ _positive(self.gram) @ direction - spurious) / weight, 0.0)
+        residual = self._residual_variance(fit.delta)
+        share = explained / (explained + residual)
+        slope_explained, slope_residual = (1 - share) / (explained + residual), share / (explained + residual)
+        length = float(direction @ direction)
+        covariance = fit.inverse @ self._noise(fit.delta) @ fit.inverse
+        through_delta = 4 * float(direction @ self.gram @ covariance @ self.gram @ direction)
+        noise = math.hypot(
+            slope_explained * math.sqrt((self.noise_gram * length) ** 2 + through_delta) / weight,
+            slope_residual * self._variance_noise(fit.delta),
+        )
+        # variance of R squared under joint normality, with the kurtosis of the residuals
+        sampling = share**2 * (1 - share) ** 2 * (self._kurtosis() + 1) / self.n
+        return Quantity(share, math.sqrt(noise**2 + sampling), noise)
+
+    @property
+    def _mean_weight(self) -> float:
+        if self.constant is None:
+            return 1.0
+        return float(np.clip(self.constant @ self.gram @ self.constant, 0.05, 1.0))
+
+    @property
+    def _noise_size(self) -> float:
+        """Size of the noise of `gram` as an operator."""
+        return self.noise_gram * math.sqrt(2 * len(self.gram))
+
+    def _normal_equations(self, alpha: float) -> _NormalEquations:
+        penalty, pull = self._penalty(alpha)
+        values, vectors = np.linalg.eigh(self.gram + penalty)
+        size = max(self._noise_size, 1e-12)
+        inverse = (vectors / np.maximum(values, size)) @ vectors.T
+        return _NormalEquations(
+            inverse @ (self.cross - pull), inverse, values, vectors, size / max(float(values[0]), 1e-12)
+        )
+
+    def _penalty(self, alpha: float) -> tuple[Array, Array]:
+        """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
+        strength = alpha * self._mean_weight / self.scale**2
+        shrunk = self.penalised[:, None] * self.map
+        return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
+
+    def _residual_variance(self, delta: Array) -> float:
+        """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
+        d = len(delta)
+        raw = self.square - 2 * self.cross @ delta + delta @ _positive(self.gram) @ delta
+        raw = float(raw + d * self.noise_cross**2) / self._mean_weight
+        variance = raw * self.n / max(self.n - d, 1)
+        return max(variance, self._variance_noise(delta) / 2, 1e-12)
+
+    def _variance_noise(self, delta: Array) -> float:
+        square = float(delta @ delta)
+        noise = math.sqrt(
+            self.noise_square**2 + 4 * square * self.noise_cross**2 + (square * self.noise_gram) ** 2
+        )
+        return noise / self._mean_weight
+
+    def _kurtosis(self) -> float:
+        """Of the residuals; 3, as the normal's, as far as the noise hides it."""
+        if self.fourth is None or self.noise_fourth is None:
+            return 3.0
+        trust = 1 / (1 + (self.noise_fourth / 2) ** 2)
+        found = self.fourth / max(self.square, 0.05) ** 2
+        return max(trust * found + (1 - trust) * 3.0, 1.5)
+
+    def _noise(self, delta: Array) -> Array:
+        """Covariance of the privacy noise of M_ar - M_aa delta."""
+        half = self.noise_gram**2 / 2
+        even = self.noise_cross**2 + half * float(delta @ delta)
+        return even * np.eye(len(delta)) + half * np.outer(delta, delta)
+
+    def _hidden(self, fit: _NormalEquations) -> Array:
+        size = max(self._noise_size, 1e-12)
+        seen = np.clip((fit.values / size - 0.75) / 0.5, 0.0, 1.0)
+        return (fit.vectors * ((1 - seen) ** 2 * max(self.square, 0.05))) @ fit.vectors.T
+
+    def _between_rows(self, delta: Array) -> Array:
+        """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
+
+        In coordinates where s^2 M_aa is the identity, errors of equal variance give G = 1. The released G is
+        shrunk towards it by the positive-part rule of James and Stein: all the way if |G - 1|^2 is what its
+        noise and its sampling error explain.
+        """
+        variance = self._residual_variance(delta)
+        model = variance * _positive(self.gram)
+        if self.meat is None or self.noise_meat is None:
+            return model
+        values, vectors = np.linalg.eigh(self.gram)
+        values = np.maximum(values, max(self._noise_size, 1e-12)) * variance
+        shrink = (vectors / np.sqrt(values)) @ vectors.T
+        excess = shrink @ self.meat @ shrink * self.n / max(self.n - len(delta), 1) - np.eye(len(delta))
+        metric = shrink @ shrink
+        expected = self.noise_meat**2 / 2 * (np.trace(metric) ** 2 + np.trace(metric @ metric))
+        expected += (self._kurtosis() + 1) * len(delta) * (len(delta) + 1) / 2 / self.n
+        trust = max(0.0, 1 - expected / max(float(np.sum(excess**2)), 1e-300))
+        size, axes = np.linalg.eigh(np.eye(len(delta)) + trust * excess)
+        stretch = (vectors * np.sqrt(values)) @ vectors.T @ axes
+        return np.asarray((stretch * np.maximum(size, 0.3)) @ stretch.T)
+
+
+_ARRAYS = ("gram", "cross", "origin", "map", "penalised", "constant", "meat")
+
+
+class _NormalEquations(NamedTuple):
+    delta: Array
+    inverse: Array
+    values: Array
+    vectors: Array
+    rel: float
+
+
+def _positive(matrix: Array) -> Array:
+    """The nearest positive semi-definite matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
