@@ -7,10 +7,12 @@ import pytest
 from dpstats import datasets
 from dpstats.errors import DataError
 from dpstats.schema import Event
+from dpstats.schema.variables import level_text
 
 ROWS = {
     "hdfail": 52_422, "cmapss_engines": 200, "rotterdam": 2_982, "lung": 228, "veteran": 137, "capacitor": 64,
     "genfan": 70, "imotor": 40, "shockabsorber": 38, "fan": 70, "bearingcage": 1_703,
+    "wine": 4_898, "ccpp": 9_568, "cps1988": 28_155,
 }  # fmt: skip
 EVENTS = {
     "hdfail": ("status", 2_885), "cmapss_engines": ("failed", 100), "rotterdam": ("death", 1_272),
@@ -39,10 +41,18 @@ def test_declared_codes_and_ranges_fit_the_data(name: str) -> None:
         if variable.kind == "levels":
             assert set(values) <= set(variable.levels)
         elif variable.kind in ("flag", "event"):
-            assert {float(value) for value in values} <= {float(code) for code in variable.codes}
+            assert {level_text(value) for value in values.unique().tolist()} <= set(variable.codes)
         else:
             lower, upper = variable.bounds
             assert values.between(lower, upper).mean() > 0.99, column
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "mean"),
+    [("wine", "quality", 5.877909), ("ccpp", "PE", 454.365009), ("cps1988", "wage", 603.726846)],
+)
+def test_mean_of_the_response(name: str, column: str, mean: float) -> None:
+    assert datasets.load(name).data[column].mean() == pytest.approx(mean, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -41,6 +41,32 @@ CATALOGUE = {
         "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
         "none stated; NASA's Prognostics Center of Excellence asks to be cited",
     ),
+    "wine": Entry(
+        "wine.csv.gz",
+        "4,898 white wines of the Vinho Verde: eleven laboratory values, and quality as the median of at "
+        "least three tasters on a scale from 0 to 10. The schema's ranges are those of wine law, of the "
+        "laboratory and of the scale; 937 rows repeat another.",
+        "Cortez, Cerdeira, Almeida, Matos & Reis (2009), Modeling wine preferences by data mining from "
+        "physicochemical properties",
+        "'public available for research'; the authors ask to be cited",
+    ),
+    "ccpp": Entry(
+        "ccpp.csv.gz",
+        "9,568 hours of a combined cycle power plant at full load: net output PE, air temperature AT, air "
+        "pressure AP, humidity RH and exhaust vacuum V. The schema's ranges are those of the weather near "
+        "sea level and of a plant built for 480 MW.",
+        "Tufekci (2014), Prediction of full load electrical power output of a base load operated combined "
+        "cycle power plant using machine learning methods; Kaya, Tufekci & Gurgen (2012)",
+        "none stated; the authors ask to be cited",
+    ),
+    "cps1988": Entry(
+        "cps1988.csv.gz",
+        "28,155 men of the US Current Population Survey, March 1988: weekly wage in dollars of 1992, years "
+        "of education and of potential experience, where they live and whether they work part time. The "
+        "schema's ranges follow from who was asked (ages 18 to 70, more than 50 dollars), and how.",
+        "US Census Bureau, as 'CPS1988' in the R package AER",
+        "GPL, the terms of the R package; US census data",
+    ),
     "rotterdam": _survival(
         "rotterdam.csv",
         "rotterdam",
