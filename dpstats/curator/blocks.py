@@ -15,7 +15,11 @@ _KEPT_BYTES = 2**25
 
 
 class Block(Protocol):
-    """Rows of a design: exog (B, p) in Fortran order, response (B,), and which rows are valid."""
+    """Rows of a design: exog (B, p) in Fortran order, else (B,).
+
+    ``ok`` says which rows are valid, ``offset`` is a part of the linear predictor, and ``weight``, between 0
+    and 1, is the row's share of the public maximum.
+    """
 
     @property
     def exog(self) -> np.ndarray: ...
@@ -25,6 +29,10 @@ class Block(Protocol):
     def event(self) -> np.ndarray: ...
     @property
     def ok(self) -> np.ndarray: ...
+    @property
+    def offset(self) -> np.ndarray: ...
+    @property
+    def weight(self) -> np.ndarray: ...
 
 
 class PublicDesign(Protocol):
@@ -34,6 +42,8 @@ class PublicDesign(Protocol):
     def names(self) -> tuple[str, ...]: ...
     @property
     def has_intercept(self) -> bool: ...
+    @property
+    def offset_bounds(self) -> tuple[float, float]: ...
 
 
 class RowSource(Protocol):
@@ -64,7 +74,7 @@ class Blocks:
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
         self._rows, self._design, self._size = rows, design, size
-        self._keep = rows.n * 8 * (len(design.names) + 3) <= _KEPT_BYTES  # with the response and what is ok
+        self._keep = rows.n * 8 * (len(design.names) + 5) <= _KEPT_BYTES  # 5 with the response
         self._kept: list[Block] | None = None
 
     def __iter__(self) -> Iterator[Block]:

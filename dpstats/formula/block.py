@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.formula.expressions import clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom
+from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
+from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
 
 
@@ -32,12 +35,19 @@ class Block:
         1 where the time is a failure, 0 where it is censored; ones for a numeric response.
     ok : bool array of shape (rows,)
         False where a row is switched off.
+    offset : array of shape (rows,)
+        What is added to the linear predictor; zeros without ``offset()``. Inside its bounds like ``endog``.
+    weight : array of shape (rows,)
+        Between 0 and 1, the row's weight as a share of its public maximum; ones without weights. Like
+        ``endog`` it counts only where the row is not switched off.
     """
 
     exog: Array
     endog: Array
     event: Array
     ok: Array
+    offset: Array
+    weight: Array
 
     @property
     def time(self) -> Array:
@@ -46,14 +56,19 @@ class Block:
 
 
 class Filler:
-    """The finished plan of a design's columns."""
+    """The finished plan of a design's columns, offset and weights.
 
-    def __init__(self, schema: Schema, factors: Mapping[str, Factor],
-                 products: Sequence[tuple[Atom, ...]]) -> None:
+    ``variables`` are those of the linear predictor, which new data must have.
+    """
+
+    def __init__(self, schema: Schema, factors: Mapping[str, Factor], products: Sequence[tuple[Atom, ...]],
+                 offset: Offset | None, weights: Weights | None) -> None:
         self._schema = schema
         self._factors = factors
         self._products = products
-        read = frozenset().union(*(factor.variables for factor in factors.values()))
+        self._offset, self._weights = offset, weights
+        read = frozenset().union(*(factor.variables for factor in factors.values()),
+                                 offset.variables if offset else ())
         self.variables = tuple(name for name in schema if name in read)
         # the design columns that are just one column of a number or spline are computed in place
         alone = {(product[0].factor, product[0].index): column for column, product in enumerate(products)
@@ -70,20 +85,25 @@ class Filler:
         ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
-            leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables})
+            weighing = self._weights.variables if self._weights else ()
+            leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables, *weighing})
             endog, event = response.read(raw, leaves)
             self._fill(leaves, exog, ok)
+            offset = _column(self._offset, 0.0, leaves, ok)
+            weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
-        return Block(exog, endog, event, ok)
+        return Block(exog, endog, event, ok, offset, weight)
 
-    def exog(self, raw: Mapping[str, Array], size: int) -> Array:
-        """Fill the columns alone."""
+    def predictor(self, raw: Mapping[str, Array], size: int) -> tuple[Array, Array]:
+        """Fill the columns and the offset alone."""
         ok = np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
-            self._fill(self._leaves(raw, exog, ok, set(self.variables)), exog, ok)
+            leaves = self._leaves(raw, exog, ok, set(self.variables))
+            self._fill(leaves, exog, ok)
+            offset = _column(self._offset, 0.0, leaves, ok)
             _switch_off(exog, ok)
-        return exog
+        return exog, offset
 
     def _leaves(self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str]) -> dict[str, Array]:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
@@ -97,7 +117,7 @@ class Filler:
             ok &= np.isfinite(values)
             home = self._leaf_homes.get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
-            np.fmax(values, variable.bounds[0], out=leaf)  # fmax and fmin put a bound in the place of NaN
+            np.fmax(values, variable.bounds[0], out=leaf)  # as in clip_into
             np.fmin(leaf, variable.bounds[1], out=leaf)
             leaves[name] = leaf
         return leaves
@@ -121,11 +141,16 @@ class Filler:
         for index, computed in enumerate(factor.columns(leaves)):
             home = self._homes.get((factor.code, index))
             out = np.empty(len(exog)) if home is None else exog[:, home]
-            ok &= ~np.isnan(computed)
-            lower, upper = factor.bounds[index]
-            np.fmax(computed, lower, out=out)
-            np.fmin(out, upper, out=out)
+            clip_into(computed, factor.bounds[index], ok, out)
             values[factor.code, index] = out
+
+
+def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
+    if filled is None:
+        return np.broadcast_to(without, ok.shape)  # one number, read-only: costs nothing
+    out = np.empty(ok.shape)
+    filled.fill(leaves, ok, out)
+    return out
 
 
 def _switch_off(exog: Array, ok: Array) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.layout import column_bounds, columns, radius
 from dpstats.formula.newdata import covariate_block
+from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
+from dpstats.formula.weights import read_weights
 from dpstats.schema import Schema
 
 
@@ -42,6 +44,12 @@ class Design:
     has_intercept : bool
     notes : tuple of str
         Remarks on the formula, such as an operator that means something else than arithmetic.
+    offset : Offset or None
+        The sum of the formula's ``offset()`` terms.
+    weights : str or None
+        The expression of the rows' weights.
+    max_weight : float
+        Public maximum of a row's weight; 1 without weights.
     """
 
     formula: str
@@ -53,13 +61,22 @@ class Design:
     variables: tuple[str, ...]
     has_intercept: bool
     notes: tuple[str, ...]
+    offset: Offset | None
+    weights: str | None
+    max_weight: float
     _filler: Filler
+
+    @property
+    def offset_bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of the offset; zeros without one."""
+        return self.offset.bounds if self.offset else (0.0, 0.0)
 
     def read(self, block: Mapping[str, Array]) -> Block:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
 
         Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
-        off: ``ok`` is False there and its exog is zero. No value gives an error or a warning.
+        off, and so is one of weight 0: ``ok`` is False there and its exog is zero. No value gives an error
+        or a warning.
         """
         return self._filler.read(block, self.response)
 
@@ -69,7 +86,8 @@ class Design:
         Parameters
         ----------
         newdata
-            A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula.
+            A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula,
+            those of its offset included.
 
         Returns
         -------
@@ -83,7 +101,12 @@ class Design:
             If a covariate is missing, or a value is missing or has an undeclared level.
         """
         block, size, clipped = covariate_block(newdata, self.schema, self._filler.variables)
-        return self._filler.exog(block, size), clipped
+        return self._filler.predictor(block, size)[0], clipped
+
+    def offset_values(self, newdata: Any) -> Array:
+        """The offset of new, public data, shape (m,); zeros without one. See `exog`."""
+        block, size, _ = covariate_block(newdata, self.schema, self._filler.variables)
+        return self._filler.predictor(block, size)[1]
 
     def linear_constraint(self, text: Any, names: Sequence[str] | None = None) -> tuple[Array, Array]:
         """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""
@@ -95,27 +118,46 @@ class Design:
         table = tabulate(rows, headers=("column", "lower", "upper"), disable_numparse=True,
                          colalign=("left", "right", "right"))
         lines = [self.formula, "", table, "", f"Response: {_describe(self.response)}",
-                 f"Radius: {self.radius:.6g} (no row is longer)", *(f"Note: {note}" for note in self.notes),
-                 "No row was read."]
+                 f"Radius: {self.radius:.6g} (no row is longer)", *self._extras(),
+                 *(f"Note: {note}" for note in self.notes), "No row was read."]
         return "\n".join(lines)
 
+    def _extras(self) -> Iterator[str]:
+        if self.offset:
+            lower, upper = self.offset.bounds
+            yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
+        if self.weights is not None:
+            yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
+
+    def _parts(self) -> tuple[str, Schema, str | None]:
+        return self.formula, self.schema, self.weights
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Design) and (self.formula, self.schema) == (other.formula, other.schema)
+        return isinstance(other, Design) and self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        return hash((self.formula, self.schema))
+        return hash(self._parts())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return build_design, (self.formula, self.schema)
+        return build_design, self._parts()
 
 
-def build_design(formula: str, schema: Schema) -> Design:
+def build_design(formula: str, schema: Schema, weights: str | None = None) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
+
+    Parameters
+    ----------
+    formula : str
+        Its right side may have ``offset()`` terms (spec/formula.md 4.4).
+    schema : Schema
+    weights : str, optional
+        The rows' weights, an expression such as ``"w"``, between 0 and a public maximum.
 
     Raises
     ------
     FormulaError
-        If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound.
+        If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound;
+        if weights may be negative.
     """
     if not isinstance(formula, str):
         raise FormulaError(f"a formula is a text such as 'y ~ x', not {type(formula).__name__}")
@@ -124,8 +166,10 @@ def build_design(formula: str, schema: Schema) -> Design:
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)
-    factors = {code: read_factor(code, schema) for term in parsed.terms for code in term}
-    coding = grammar.code_terms(parsed.terms, factors)
+    terms, offset = split_offset(parsed.terms, schema)
+    weighing = None if weights is None else read_weights(weights, schema)
+    factors = {code: read_factor(code, schema) for term in terms for code in term}
+    coding = grammar.code_terms(terms, factors)
     if not coding.names:
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
@@ -134,12 +178,12 @@ def build_design(formula: str, schema: Schema) -> Design:
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {formula!r} is 0, or nearly, by the public bounds")
     bounds.setflags(write=False)
-    filler = Filler(schema, factors, products)
-    read = response.variables | set(filler.variables)
+    filler = Filler(schema, factors, products, offset, weighing)
+    read = response.variables.union(filler.variables, weighing.variables if weighing else ())
     return Design(formula, schema, coding.names, bounds, longest, response,
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
-                  notes_on(formula), filler)
+                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0, filler)
 
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:

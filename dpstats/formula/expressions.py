@@ -108,6 +108,16 @@ def bounds_of(expression: Expression, schema: Schema) -> tuple[float, float]:
     return float(np.min(lower)), float(np.max(upper))
 
 
+def clip_into(computed: Any, bounds: tuple[float, float], ok: Array, out: Array) -> None:
+    """Write an expression's values into ``out``, inside its bounds.
+
+    ``ok`` loses the rows where it is NaN, which happens only where rounding leaves a function's domain.
+    """
+    ok &= ~np.isnan(computed)
+    np.fmax(computed, bounds[0], out=out)  # fmax and fmin put a bound in the place of NaN
+    np.fmin(out, bounds[1], out=out)
+
+
 def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
     names = sorted(variables)
     if not names:

@@ -209,11 +209,9 @@ _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 
 def _why_not(name: str) -> str:
-    if name == "offset":
-        return "is not available: a private model has no offset(); put the variable among the terms"
     if name in ("weights", "weight"):
-        return "is not available: every row has weight 1, or 0 if a value is missing"
-    if name in ("C", "bs", "cut"):
+        return "is not a term; give the model an argument weights='w'"
+    if name in ("C", "bs", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name in ("cr", "cc", "te"):
         return "takes its knots from the private data; use bs() with public knots"

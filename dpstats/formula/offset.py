@@ -1,0 +1,82 @@
+"""``offset(...)`` terms: parts of the linear predictor with coefficient 1 (spec/formula.md 4.4, rule 8)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dpstats.errors import FormulaError
+from dpstats.formula.expressions import Apply, Expression, clip_into
+from dpstats.formula.functions import OPERATORS, Array
+from dpstats.formula.literals import Arguments
+from dpstats.formula.reader import function_name, parse, read_number, usable_bounds
+from dpstats.schema import Schema
+
+Terms = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Offset:
+    """The sum of all ``offset()`` terms of a formula; no column of the design.
+
+    Attributes
+    ----------
+    text : str
+        The terms as they are written.
+    bounds : tuple of float
+        Lower and upper bound of the sum.
+    """
+
+    text: str
+    bounds: tuple[float, float]
+    _expression: Expression = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self._expression.variables
+
+    def fill(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
+        """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
+        clip_into(self._expression.values(leaves), self.bounds, ok, out)
+
+
+def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:
+    """Take the ``offset()`` terms out of a formula's right side.
+
+    Raises
+    ------
+    FormulaError
+        If an offset is multiplied with something, is not a number, or has no public bounds.
+    """
+    columns: list[tuple[str, ...]] = []
+    offsets: list[str] = []
+    for term in terms:
+        found = [code for code in term if _is_offset(code)]
+        if found and len(term) > 1:
+            raise FormulaError(f"{found[0]!r} is part of {':'.join(term)}: an offset has the coefficient 1 "
+                               f"and cannot interact; write + {found[0]}, as a term of its own")
+        if found:
+            offsets += found
+        else:
+            columns.append(term)
+    return tuple(columns), _sum(offsets, schema) if offsets else None
+
+
+def _is_offset(code: str) -> bool:
+    tree = parse(code)
+    return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "offset"
+
+
+def _sum(codes: Sequence[str], schema: Schema) -> Offset:
+    """One expression for all, so that its bounds are those of the sum."""
+    text = " + ".join(codes)
+    total: Expression | None = None
+    for code in codes:
+        tree = parse(code)
+        assert isinstance(tree, ast.Call) and function_name(tree) == "offset"
+        term = read_number(Arguments(tree, "x").tree("x"), schema)
+        total = term if total is None else Apply(OPERATORS[ast.Add], (total, term), text)
+    assert total is not None
+    return Offset(text, usable_bounds(total, schema), total)

@@ -1,0 +1,67 @@
+"""Weights of rows, relative to their public maximum (spec/formula.md 4.4, rule 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpstats.errors import FormulaError
+from dpstats.formula.expressions import Expression, clip_into
+from dpstats.formula.functions import Array
+from dpstats.formula.reader import LARGEST, parse, read_number, usable_bounds
+from dpstats.schema import Schema
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A row's weight, a number between 0 and a public maximum.
+
+    Attributes
+    ----------
+    text : str
+        The expression as it is written.
+    maximum : float
+        Its public upper bound.
+    """
+
+    text: str
+    maximum: float
+    _bounds: tuple[float, float] = field(repr=False)
+    _expression: Expression = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self._expression.variables
+
+    def fill(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
+        """Write the shares of the maximum into ``out``; a row of weight 0 is switched off."""
+        clip_into(self._expression.values(leaves), self._bounds, ok, out)
+        np.divide(out, self.maximum, out=out)
+        ok &= out > 0
+
+
+def read_weights(text: Any, schema: Schema) -> Weights:
+    """Read weights, an expression in the language of the formula.
+
+    Raises
+    ------
+    FormulaError
+        If it is not a row-wise number with public bounds, or may be negative.
+    """
+    if not isinstance(text, str):
+        raise FormulaError(f"weights= is a text such as 'w' or 'np.sqrt(w)', not {type(text).__name__}: "
+                           "keep the weights as a column of the data and declare it, w=bounded(0, upper)")
+    expression = read_number(parse(text.strip()), schema)
+    lower, upper = usable_bounds(expression, schema)
+    if lower < 0:
+        raise FormulaError(f"weights={text!r} may be {lower:g} by the public bounds, but no weight is below "
+                           "0; declare a lower bound of 0 in the schema, or write "
+                           f"weights='np.maximum({expression.text}, 0)'")
+    if upper < 1 / LARGEST:
+        raise FormulaError(f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
+                           "upper bound above 0 in the schema")
+    return Weights(text, upper, (lower, upper), expression)
