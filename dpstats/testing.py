@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.curator.law import Law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting, setting
 
 __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
@@ -25,6 +26,10 @@ class NoNoise:
     """Adds nothing."""
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """A copy of `value`."""
+        return value.copy()
+
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
         """A copy of `value`."""
         return value.copy()
 
@@ -44,6 +49,18 @@ class SeededNoise:
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         """`value` plus independent normal draws of sd ``sensitivity / mu``."""
         return value + self._generator.normal(scale=sensitivity / mu, size=value.shape)
+
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        """`value` plus a draw of the law whose norm has the units `axes`, see :mod:`dpstats.curator.law`."""
+        draw, m = self._generator, len(value)
+        if law == "laplace":
+            noise = draw.laplace(size=m)
+        elif law == "linf":
+            noise = draw.gamma(m + 1) * draw.uniform(-1, 1, m)
+        else:
+            direction = draw.normal(size=m)
+            noise = draw.gamma(m) * direction / np.linalg.norm(direction)
+        return value + axes / epsilon * noise
 
 
 class Replay:
@@ -65,6 +82,10 @@ class Replay:
         """The next recorded answer; StopIteration when there is none."""
         return next(self._answers).copy()
 
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        """The next recorded answer; StopIteration when there is none."""
+        return next(self._answers).copy()
+
 
 class Record(NamedTuple):
     """One release before noise."""
@@ -72,7 +93,12 @@ class Record(NamedTuple):
     name: str
     exact: np.ndarray
     sensitivity: float
-    mu: float
+    law: Law
+
+    @property
+    def cost(self) -> float:
+        """What was spent: mu of a Gaussian law, epsilon of another."""
+        return self.law.cost
 
 
 @dataclass
@@ -96,13 +122,19 @@ class Recording:
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         """The answer of `source`, kept."""
-        answer = self.source.gaussian(value, sensitivity, mu)
+        return self._kept(self.source.gaussian(value, sensitivity, mu))
+
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        """The answer of `source`, kept."""
+        return self._kept(self.source.pure(value, law, axes, epsilon))
+
+    def _kept(self, answer: np.ndarray) -> np.ndarray:
         self.answers.append(answer.copy())
         return answer
 
-    def record(self, name: str, exact: np.ndarray, sensitivity: float, mu: float) -> None:
+    def record(self, name: str, exact: np.ndarray, sensitivity: float, law: Law) -> None:
         """Called by the curator before noise is drawn."""
-        self.records.append(Record(name, exact, sensitivity, mu))
+        self.records.append(Record(name, exact, sensitivity, law))
 
 
 @contextmanager
@@ -115,7 +147,7 @@ def noise(source: NoiseSource, recorder: Recorder | None = None) -> Iterator[Non
         :class:`NoNoise`, :class:`SeededNoise`, :class:`Replay` or :class:`Recording`. A Recording also
         receives the exact values, unless `recorder` takes them.
     recorder : callable, optional
-        Called with name, exact value, sensitivity and mu of each release.
+        Called with name, exact value, L2 sensitivity and law of each release.
     """
     if recorder is None and isinstance(source, Recording):
         recorder = source.record

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.families import SEV
 from dpstats.families.score_bounds import Truncation
@@ -94,5 +95,5 @@ def exact(columns: dict[str, np.ndarray], name: str, block_rows: int = 8192, **p
     recording = Recording(NoNoise())
     with noise(recording):
         design = MadeDesign(columns["x"].shape[1])
-        Curator(MadeRows(columns), design, 2.0, block_rows=block_rows).release(name, 1.0, **public)
+        Curator(MadeRows(columns), design, gdp(2.0), block_rows=block_rows).release(name, 1.0, **public)
     return recording.records[0].exact

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
-from dpstats.curator.lattice import MAX_ROWS, LatticeSum, slack
+from dpstats.curator.lattice import MAX_ROWS, LatticeSum
+from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.release import Release
 from dpstats.curator.statistics import REGISTRY, Statistic
@@ -19,8 +21,8 @@ from dpstats.schema import Unit
 
 __all__ = ["Curator"]
 
-# A release is noised for mu (1 - 1e-9). Floats that add up to the total then never exceed it, and the lattice
-# of the noise is paid for (see mechanisms).
+# A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and
+# the lattice of Gaussian noise is paid for (see mechanisms).
 _GUARD = 1e-9
 
 
@@ -36,9 +38,10 @@ class Curator:
         Rows of the declared columns, :func:`dpstats.rows.open_rows`.
     design : RowReader
         From :func:`dpstats.formula.build_design`.
-    budget_mu_total : float
-        Total in Gaussian differential privacy: the mu squared of all releases add up to at most its square,
-        also when each is chosen after seeing the last.
+    budget : Budget
+        The total, also when each release is chosen after seeing the last. Under a pure budget all noise has
+        pure epsilon, costs are in epsilon, and they add up. Under the others it is Gaussian, costs are in mu,
+        and their squares add up to at most ``budget.mu`` squared.
     noise, recorder : optional
         For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
         `not_private`.
@@ -54,34 +57,37 @@ class Curator:
     unit make up the n. So someone's rows may also be blanked. Where the unit is a row, D and D' differ in one
     row.
 
-    *Sensitivity* is k times that of a statistic for one row, k = max_rows. Whether a row weighs depends on
-    its rank among the rows of its own unit, so the rows that weigh are the same in D and D', but for at most
-    k of u and at most k of u'. What a statistic sums over rows does not depend on their order. Let T_0 be the
-    table of what weighs in D, filled up to n rows with rows that weigh nothing, and T_k that of D' with its
-    rows in such an order that they differ at no more than k places. Change these places one by one:
-    T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one that weighs nothing.
-    That is what `Statistic.sensitivity` bounds, rounding included (`slack`), at each of k steps, and by the
-    triangle inequality |sum(D) - sum(D')| <= k * sensitivity. It is attained, where T_0 holds k times the one
-    row and T_k k times the other of a pair that attains the bound for one row.
+    *Sensitivity*, in every norm, is k times that of a statistic for one row, k = max_rows. Whether a row
+    weighs depends on its rank among the rows of its own unit, so the rows that weigh are the same in D and
+    D', but for at most k of u and at most k of u'. What a statistic sums over rows does not depend on their
+    order. Let T_0 be the table of what weighs in D, filled up to n rows with rows that weigh nothing, and T_k
+    that of D' with its rows in such an order that they differ at no more than k places. Change these places
+    one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one that weighs
+    nothing.
+    That is what a statistic bounds, rounding included (`slack`), at each of k steps, and by the triangle
+    inequality |sum(D) - sum(D')| <= k * sensitivity in its L2 norm, its L1 norm, and the size of each
+    coordinate. It is attained, where T_0 holds k times the one row and T_k k times the other of a pair that
+    attains the bound for one row.
     """
 
     def __init__(
         self,
         rows: RowSource,
         design: RowReader,
-        budget_mu_total: float,
+        budget: Budget,
         noise: NoiseSource | None = None,
         recorder: Recorder | None = None,
         block_rows: int = MAX_ROWS,
     ) -> None:
-        if not (math.isfinite(budget_mu_total) and budget_mu_total > 0):
-            raise BudgetError(f"the total mu must be positive and finite, got {budget_mu_total!r}")
+        if not isinstance(budget, Budget):
+            raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
         if not 1 <= block_rows <= MAX_ROWS:
             raise ValueError(f"block_rows must lie between 1 and {MAX_ROWS}, got {block_rows}")
         ambient = noise_setting.current()
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
-        self._limit = Fraction(float(budget_mu_total)) ** 2
+        self._pure = isinstance(budget, Pure)
+        self._limit = self._amount(budget.epsilon if isinstance(budget, Pure) else budget.mu)
         self._spent = Fraction(0)
 
     @property
@@ -94,9 +100,9 @@ class Curator:
         """Whose privacy the releases protect."""
         return self._rows.unit
 
-    def mu_per_row(self, mu: float) -> float:
-        """The mu at which a unit of one row would get the noise that `mu` buys; for planning."""
-        return mu / self.unit.max_rows
+    def cost_per_row(self, cost: float) -> float:
+        """The cost at which a unit of one row would get the noise that `cost` buys; for planning."""
+        return cost / self.unit.max_rows
 
     @property
     def not_private(self) -> bool:
@@ -105,17 +111,26 @@ class Curator:
 
     def sensitivity(self, name: str, **public: Any) -> float:
         """L2 sensitivity of the sum that `release` would noise, rounding included; no row is read."""
-        return self._sensitivity(self._statistic(name, public))
+        return self._sensitivity(self._statistic(name, public)).l2
 
-    def release(self, name: str, mu: float, **public: Any) -> Release:
-        """Sum a registered statistic over all rows and add Gaussian noise.
+    def noise(self, name: str, cost: float, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:
+        """Law and sds of the noise that `release` would add; no row is read and nothing is spent."""
+        statistic = self._statistic(name, public)
+        law = self._law(name, self._sensitivity(statistic), cost)
+        return law.name, statistic.unpack(law.sds)
+
+    def release(self, name: str, cost: float, **public: Any) -> Release:
+        """Sum a registered statistic over all rows and add noise.
+
+        Under a pure budget the law of the noise is the one of least variance for what the statistic says of
+        neighbours, which is public (:func:`dpstats.curator.law.pure_law`); else it is Gaussian.
 
         Parameters
         ----------
         name : str
             A name in :data:`dpstats.curator.statistics.REGISTRY`.
-        mu : float
-            Cost in Gaussian differential privacy.
+        cost : float
+            mu in Gaussian differential privacy; under a pure budget, epsilon.
         **public
             Parameters of the statistic: public numbers and earlier releases only.
 
@@ -129,38 +144,55 @@ class Curator:
         """
         statistic = self._statistic(name, public)
         sensitivity = self._sensitivity(statistic)
-        spent = float(mu) * (1 - _GUARD)
-        self._charge(name, spent)
-        noisy = self._protected(statistic, sensitivity, spent)
-        values, sd = statistic.unpack(noisy), sensitivity / spent
-        return Release(name, values, sd, sensitivity, mu, self.n, self.unit.adjacency)
+        law = self._law(name, sensitivity, cost)
+        self._charge(name, law.cost)
+        values = statistic.unpack(self._protected(statistic, sensitivity, law))
+        return Release(
+            name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=cost, n=self.n,
+            adjacency=self.unit.adjacency, law=law.name, sds=statistic.unpack(law.sds),
+        )  # fmt: skip
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:
             raise ValueError(f"no statistic is called {name!r}; there are {', '.join(sorted(REGISTRY))}")
         return REGISTRY[name](self._design, **public)
 
-    def _sensitivity(self, statistic: Statistic) -> float:
+    def _sensitivity(self, statistic: Statistic) -> Sensitivity:
         """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
-        one_row = statistic.sensitivity * (1 + 1e-9) + slack(statistic.parts, self.n)
-        return one_row * self.unit.max_rows
+        return Sensitivity.of(statistic, self.n, self.unit.max_rows)
 
-    def _charge(self, name: str, mu: float) -> None:
+    def _law(self, name: str, sensitivity: Sensitivity, cost: float) -> Law:
+        """Of the noise for a release at `cost`, from public numbers alone."""
+        if not (math.isfinite(cost) and cost > 0):
+            raise BudgetError(
+                f"the {self._unit_of_cost} of release {name!r} must be positive and finite, got {cost!r}"
+            )
+        spent = float(cost) * (1 - _GUARD)
+        return pure_law(sensitivity, spent) if self._pure else gaussian_law(sensitivity, spent)
+
+    @property
+    def _unit_of_cost(self) -> str:
+        return "epsilon" if self._pure else "mu"
+
+    def _amount(self, cost: float) -> Fraction:
+        """What adds up: epsilon, or mu squared."""
+        return Fraction(float(cost)) ** (1 if self._pure else 2)
+
+    def _charge(self, name: str, cost: float) -> None:
         """Count the cost before any row is read. There is no refund."""
-        if not (math.isfinite(mu) and mu > 0):
-            raise BudgetError(f"the mu of release {name!r} must be positive and finite, got {mu!r}")
-        after = self._spent + Fraction(mu) ** 2
+        after = self._spent + self._amount(cost)
         if after > self._limit:
-            left = math.sqrt(max(self._limit - self._spent, Fraction(0)))
-            raise BudgetError(f"release {name!r} costs mu = {mu:g}, but only mu = {left:g} is left")
+            left = float(self._limit - self._spent)
+            left, unit = left if self._pure else math.sqrt(left), self._unit_of_cost
+            raise BudgetError(f"release {name!r} costs {unit} = {cost:g}, but only {unit} = {left:g} is left")
         self._spent = after
 
-    def _protected(self, statistic: Statistic, sensitivity: float, mu: float) -> np.ndarray:
+    def _protected(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
         """Noisy sum, shape (m,). No exception that leaves here has seen a frame with rows or an exact sum."""
         failure: BaseException | None = None
         try:
             with np.errstate(all="ignore"):
-                return self._noisy(statistic, sensitivity, mu)
+                return self._noisy(statistic, sensitivity, law)
         except Exception:
             if self.not_private:
                 raise
@@ -172,7 +204,7 @@ class Curator:
             failure = type(error)()
         raise failure
 
-    def _noisy(self, statistic: Statistic, sensitivity: float, mu: float) -> np.ndarray:
+    def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
         lattice, scratch, count = LatticeSum(statistic.parts), Scratch(), 0
         for block in self._blocks:
             lattice.add(statistic.factors(block, scratch), block.ok)
@@ -181,5 +213,7 @@ class Curator:
             raise RuntimeError(f"{count} rows were read instead of {self.n}")
         exact = lattice.vector()
         if self._setting.recorder is not None:
-            self._setting.recorder(statistic.name, exact.copy(), sensitivity, mu)
-        return self._setting.noise.gaussian(exact, sensitivity, mu)
+            self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
+        if self._pure:
+            return self._setting.noise.pure(exact, law.name, law.axes, law.cost)
+        return self._setting.noise.gaussian(exact, sensitivity.l2, law.cost)

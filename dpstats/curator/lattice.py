@@ -14,15 +14,19 @@ which must hold its entries to 2^-32 of their scale. Clipping moves an entry tow
 
     |l r - l_q r_q| <= |l| |r - r_q| + |r_q| |l - l_q| <= 2 e s t.
 
-A row's contribution thus moves by at most 2 e S, S^2 = sum over parts of |s|^2 |t|^2 (the svec weights of a
-symmetric part make its norm the Frobenius norm, to which the same bound applies), and the difference
-between neighbours, two rows, by 4 e S. Last, the integer is converted to float64 (correctly rounded),
-scaled and weighted: at most five roundings, a relative 2^-50 of a number of at most n s t, for either
-neighbour: 2 n 2^-50 S. So
+Let u = s t be the scale of a released coordinate, times its svec weight sqrt 2 if it lies off the diagonal of
+a symmetric part. A row's contribution to it thus moves by at most 2 e u, and the difference between
+neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled and
+weighted: at most five roundings, a relative 2^-50 of a number of at most n u, for either neighbour:
+2 n 2^-50 u. So the difference of the sums of neighbours is that of the real-valued statistic and a vector
+whose entries are at most
 
-    |sum(D) - sum(D')| <= sensitivity + S (4 e + n 2^-49),
+    u (4 e + n 2^-49)
 
-sensitivity being that of the real-valued statistic; it is raised by one part in 1e9 for its own rounding.
+in size, the `slack` of the coordinate. The range of a coordinate grows by its slack; the L1 norm of the
+difference by at most the sum of the slacks and its L2 norm by at most their length, by the triangle
+inequality. The bounds of the real-valued statistic are raised by one part in 1e9 for their own rounding
+(:class:`dpstats.curator.law.Sensitivity`).
 """
 
 from __future__ import annotations
@@ -87,12 +91,6 @@ class Part:
         rows, columns = self.units.shape
         return rows * (rows + 1) // 2 if self.symmetric else rows * columns
 
-    @property
-    def norm(self) -> float:
-        """Largest norm of one row's contribution, |s| |t|."""
-        right = self.left_scale if self.right_scale is None else self.right_scale
-        return float(np.linalg.norm(self.left_scale) * np.linalg.norm(right))
-
     def pack(self, matrix: np.ndarray) -> np.ndarray:
         """Coordinates in which the L2 norm is the Frobenius norm of `matrix`."""
         if not self.symmetric:
@@ -117,9 +115,13 @@ def _checked_scale(scale: np.ndarray) -> np.ndarray:
     return values
 
 
-def slack(parts: Sequence[Part], n: int) -> float:
-    """What the lattice and the conversion to float64 may add to the sensitivity of a sum over n rows."""
-    return math.hypot(*(part.norm for part in parts)) * (4 * _ENTRY_ERROR + n * 2.0**-49)
+def slack(parts: Sequence[Part], n: int) -> np.ndarray:
+    """What lattice and conversion to float64 may add to the difference of neighbouring sums over n rows.
+
+    One number for each released coordinate, shape (m,).
+    """
+    scales = np.concatenate([part.pack(part.units) for part in parts])
+    return scales * (4 * _ENTRY_ERROR + n * 2.0**-49)
 
 
 class LatticeSum:

@@ -1,9 +1,9 @@
-"""Noise for a vector of known sensitivity. The only code that draws noise (spec/privacy.md 4.4).
+"""Noise for a vector of known sensitivity (spec/privacy.md 4.4); that of pure epsilon is in `knorm`.
 
-The sampler is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd and of the
-sensitivity. OpenDP rounds the vector to that lattice, which may move two neighbours apart by g for each of
-m coordinates. Its proved map charges for sensitivity + g sqrt m, and must not exceed the rho we ask for: the
-scale begins with that and is raised until it does not, by less than one part in 1e9.
+Gaussian noise is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd and of
+the sensitivity. OpenDP rounds the vector to that lattice, which may move two neighbours apart by g for each
+of m coordinates. Its proved map charges for sensitivity + g sqrt m, and must not exceed the rho we ask for:
+the scale begins with that and is raised until it does not, by less than one part in 1e9.
 
 Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
 post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
@@ -28,6 +28,8 @@ import opendp.domains as domains
 import opendp.measurements as measurements
 import opendp.metrics as metrics
 from opendp.mod import enable_features
+
+from dpstats.curator.knorm import pure
 
 __all__ = ["SecureNoise", "gaussian"]
 
@@ -90,3 +92,7 @@ class SecureNoise:
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         """See :func:`gaussian`."""
         return gaussian(value, sensitivity, mu)
+
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        """See :func:`dpstats.curator.knorm.pure`."""
+        return pure(value, law, axes, epsilon)

@@ -9,19 +9,24 @@ from typing import Protocol
 
 import numpy as np
 
+from dpstats.curator.law import Law
 from dpstats.curator.mechanisms import SecureNoise
 
 __all__ = ["NoiseSource", "Recorder", "Setting", "current", "setting"]
 
 
 class NoiseSource(Protocol):
-    """Adds Gaussian noise of sd ``sensitivity / mu`` to a vector."""
+    """Adds noise to a vector: Gaussian of sd ``sensitivity / mu``, or of a law of pure epsilon.
+
+    What `law` and `axes` mean is said in :mod:`dpstats.curator.law`.
+    """
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray: ...
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray: ...
 
 
-Recorder = Callable[[str, np.ndarray, float, float], None]
-"""Called with name, exact value, sensitivity and mu before noise is drawn."""
+Recorder = Callable[[str, np.ndarray, float, Law], None]
+"""Called with name, exact value, L2 sensitivity and law before noise is drawn."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Survreg:
             ledger, budget, formula=self.design.formula, method=METHOD, released=costs,
             unit=self._rows.unit.short,
         )  # fmt: skip
-        curator = Curator(self._rows, self.design, budget.mu)
+        curator = Curator(self._rows, self.design, budget)
         result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), plan)
         return self._publish(result, budget, line, curator)
 

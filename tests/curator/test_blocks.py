@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator, blocks
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
@@ -24,7 +25,7 @@ class Counting(MadeDesign):
 
 def releases(design):
     """Each statistic twice, in blocks of 20, 20 and 10 rows."""
-    curator = Curator(MadeRows(COLUMNS), design, 100.0, noise=NoNoise(), block_rows=20)
+    curator = Curator(MadeRows(COLUMNS), design, gdp(100), noise=NoNoise(), block_rows=20)
     found = [curator.release(name, 1.0, **public).values for name, public in [*PUBLIC.items()] * 2]
     return [np.concatenate([value.ravel() for value in values]) for values in found]
 

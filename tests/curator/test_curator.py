@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator, Release
 from dpstats.errors import BudgetError
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
@@ -19,17 +20,19 @@ PUBLIC = public_parameters(2)["event_moments"]
 
 
 def curator(total=1.0, **options):
-    return Curator(MadeRows(COLUMNS), MadeDesign(2), total, **options)
+    return Curator(MadeRows(COLUMNS), MadeDesign(2), gdp(total), **options)
 
 
 def test_a_release_says_what_is_public_about_it():
     release = curator().release("event_moments", 0.5, **PUBLIC)
     assert isinstance(release, Release)
-    assert (release.name, release.mu, release.n) == ("event_moments", 0.5, 50)
+    assert (release.name, release.cost, release.n) == ("event_moments", 0.5, 50)
     assert release.adjacency == "replace one row"
     assert release.sensitivity == pytest.approx(math.sqrt(3.56 * 3 + 2.25), rel=1e-4)
     assert release.sd == pytest.approx(release.sensitivity / 0.5, rel=1e-8)
     assert [value.shape for value in release.values] == [(3,), (3,), (1,)]
+    assert release.law == "gaussian"
+    assert [(sd == release.sd).all() and sd.shape for sd in release.sds] == [(3,), (3,), (1,)]
 
 
 def test_sensitivity_reads_no_row():
@@ -37,7 +40,7 @@ def test_sensitivity_reads_no_row():
         def blocks(self, size=8192):
             raise AssertionError("a row was read")
 
-    watched = Curator(NoRows(COLUMNS), MadeDesign(2), 1.0)
+    watched = Curator(NoRows(COLUMNS), MadeDesign(2), gdp(1))
     assert watched.sensitivity("event_moments", **PUBLIC) == curator().sensitivity("event_moments", **PUBLIC)
 
 
@@ -59,7 +62,7 @@ def test_shares_of_the_total_fit_and_never_overspend(weights, total):
             spent.append(Fraction(mu) ** 2)
             return super().gaussian(value, sensitivity, mu)
 
-    spending = Curator(MadeRows(made_columns(1, 2)), MadeDesign(2), total, noise=Spy())
+    spending = Curator(MadeRows(made_columns(1, 2)), MadeDesign(2), gdp(total), noise=Spy())
     for weight in weights:
         spending.release("event_moments", total * math.sqrt(weight / math.fsum(weights)), **PUBLIC)
     assert sum(spent) <= Fraction(total) ** 2
@@ -72,7 +75,12 @@ def test_costs_must_be_positive(mu):
     with pytest.raises(BudgetError, match="positive and finite"):
         curator().release("event_moments", mu, **PUBLIC)
     with pytest.raises(BudgetError, match="positive and finite"):
-        curator(total=mu)
+        curator().noise("event_moments", mu, **PUBLIC)
+
+
+def test_a_total_is_a_budget():
+    with pytest.raises(BudgetError, match="budget must be a budget"):
+        Curator(MadeRows(COLUMNS), MadeDesign(2), 1.0)
 
 
 def test_unknown_statistics_and_blocks_are_refused():
@@ -112,7 +120,7 @@ class Failing(MadeDesign):
 def failure(error, **options):
     design = Failing(2)
     design.error = error
-    failing = Curator(MadeRows(COLUMNS), design, 1.0, **options)
+    failing = Curator(MadeRows(COLUMNS), design, gdp(1), **options)
     with pytest.raises(type(error) if not isinstance(error, Exception) else RuntimeError) as caught:
         failing.release("event_moments", 0.9, **PUBLIC)
     return failing, caught.value
@@ -144,7 +152,7 @@ def holds_array(held, depth=4):
 
 def test_without_privacy_the_cause_is_shown():
     with noise(NoNoise()), pytest.raises(ValueError, match="row 7"):
-        Curator(MadeRows(COLUMNS), Failing(2), 1.0).release("event_moments", 0.9, **PUBLIC)
+        Curator(MadeRows(COLUMNS), Failing(2), gdp(1)).release("event_moments", 0.9, **PUBLIC)
 
 
 def test_rows_that_change_while_they_are_read_fail_closed():
@@ -154,4 +162,4 @@ def test_rows_that_change_while_they_are_read_fail_closed():
             return 49
 
     with pytest.raises(RuntimeError, match="failed while rows were read"):
-        Curator(Growing(COLUMNS), MadeDesign(2), 1.0).release("event_moments", 0.5, **PUBLIC)
+        Curator(Growing(COLUMNS), MadeDesign(2), gdp(1)).release("event_moments", 0.5, **PUBLIC)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.families import LOGISTIC, SEV
 from dpstats.families.martingale import integrands, taper
@@ -24,7 +25,7 @@ TOLERANCE = dict(rel=1e-4, abs=300 * 2e-5)  # the grid of the lattice, for scale
 
 
 def values(name, columns=COLUMNS, d=D, **changes):
-    curator = Curator(MadeRows(columns), MadeDesign(d), 2.0, noise=NoNoise())
+    curator = Curator(MadeRows(columns), MadeDesign(d), gdp(2), noise=NoNoise())
     return curator.release(name, 1.0, **(public_parameters(d)[name] | changes)).values
 
 
@@ -34,7 +35,7 @@ def distance(name, d, row, other, **changes):
     for x, time, event in (row, other):
         columns = {"x": np.array([x]), "time": np.array([time]), "event": np.array([event])}
         recording = Recording(NoNoise())
-        curator = Curator(MadeRows(columns), MadeDesign(d, bound=10.0), 2.0, recording, recording.record)
+        curator = Curator(MadeRows(columns), MadeDesign(d, bound=10.0), gdp(2), recording, recording.record)
         curator.release(name, 1.0, **(public_parameters(d)[name] | changes))
         exact.append(recording.records[0].exact)
     return np.linalg.norm(exact[0] - exact[1])
@@ -104,8 +105,8 @@ def test_martingale_score(c):
 
 def test_designs_without_an_intercept_use_all_their_columns():
     columns = {**COLUMNS, "x": COLUMNS["x"][:, :1]}
-    with_one = Curator(MadeRows(columns), MadeDesign(1), 2.0, noise=NoNoise())
-    without = Curator(MadeRows(columns), MadeDesign(1, has_intercept=False), 2.0, noise=NoNoise())
+    with_one = Curator(MadeRows(columns), MadeDesign(1), gdp(2), noise=NoNoise())
+    without = Curator(MadeRows(columns), MadeDesign(1, has_intercept=False), gdp(2), noise=NoNoise())
     public = public_parameters(1)["event_matrix"]
     released = [curator.release("event_matrix", 1.0, **public).values[0] for curator in (with_one, without)]
     assert (released[0] == released[1]).all()

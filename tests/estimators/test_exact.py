@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from dpstats import datasets
+from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.curator import curator as chokepoint
 from dpstats.curator.lattice import Factor, Part
@@ -25,7 +26,7 @@ from dpstats.testing import NoNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
 SOME = [fit for fit in FITS if fit["model"] in ("rotterdam_8", "engines_6", "lung", "capacitor")]
-UNLIMITED = 1e12
+UNLIMITED = gdp(1e12)
 EARLY, TAIL = 100, 8
 
 
@@ -58,7 +59,7 @@ def errors(golden: dict[str, Any], dist: str, formula: str) -> np.ndarray:
     rows = open_rows(loaded.data, loaded.schema, design.variables)
     with noise(NoNoise()):
         curator = Curator(rows, design, UNLIMITED)
-        plan = make_plan(UNLIMITED, EARLY, TAIL)
+        plan = make_plan(UNLIMITED.mu, EARLY, TAIL)
         params = fit_location_scale(curator, problem(design, dist), plan).params
     return np.abs(params - golden["params"]) / np.sqrt(np.diag(golden["cov"]))
 

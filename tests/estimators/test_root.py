@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpstats import datasets
+from dpstats.budget import gdp
 from dpstats.curator import Curator, Release
 from dpstats.estimators.location_scale import fit_location_scale, make_plan
 from dpstats.families.martingale import integrands, taper
@@ -16,7 +17,7 @@ from tests.estimators.test_exact import FITS, name, problem
 
 # patients' death times are neither Weibull nor log-logistic, so that bounds move the root
 MODELS = [fit for fit in FITS if fit["model"] == "rotterdam_8"]
-MU = 1.0
+BUDGET = gdp(1.0)
 # the estimate averages the tail, so that what is left of the way to the root falls as 1 / its length
 EARLY, TAIL = 10, 1000
 
@@ -26,10 +27,10 @@ class Watching(Curator):
 
     last: dict[str, Any]
 
-    def release(self, name: str, mu: float, **public: Any) -> Release:
+    def release(self, name: str, cost: float, **public: Any) -> Release:
         if name == "martingale_score":
             self.last = public
-        return super().release(name, mu, **public)
+        return super().release(name, cost, **public)
 
 
 class Fitted(NamedTuple):
@@ -45,8 +46,8 @@ def fitted(golden: dict[str, Any]) -> Fitted:
     design = build_design(golden["formula"], loaded.schema)
     rows = open_rows(loaded.data, loaded.schema, design.variables)
     with noise(NoNoise()):
-        curator = Watching(rows, design, MU)
-        plan = make_plan(MU, early_steps=EARLY, tail_steps=TAIL)
+        curator = Watching(rows, design, BUDGET)
+        plan = make_plan(BUDGET.mu, early_steps=EARLY, tail_steps=TAIL)
         estimate = fit_location_scale(curator, problem(design, golden["dist"]), plan)
     blocks = [design.read(block) for block in rows.blocks()]
     on = np.concatenate([block.ok for block in blocks])

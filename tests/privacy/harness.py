@@ -30,6 +30,7 @@ SCHEMA = dps.Schema(
 )
 DESIGN = build_design("Surv(time, failed) ~ temp + maker", SCHEMA)  # Intercept, two makers, temp
 COVARIATES = len(DESIGN.names) - 1
+TOTAL = dps.gdp(10)
 MAP = dict(center=np.r_[0.5, 0.5, 30.0], scale=np.r_[0.5, 0.5, 20.0], y_center=2.3, y_scale=0.6, log=True)
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
@@ -74,9 +75,9 @@ def neighbours(draw: st.DrawFn) -> tuple[Data, Data]:
     return table(records), table(changed)
 
 
-def curator(data: Data, total: float = 10.0) -> Curator:
+def curator(data: Data, budget: dps.budget.Budget = TOTAL) -> Curator:
     columns = {name: np.array(values, dtype=object) for name, values in data.items()}
-    return Curator(open_rows(columns, SCHEMA, DESIGN.variables), DESIGN, total)
+    return Curator(open_rows(columns, SCHEMA, DESIGN.variables), DESIGN, budget)
 
 
 def trace(
@@ -102,10 +103,12 @@ def violation(fit: Callable[[Data], Any], data: Data, neighbour: Data) -> str | 
     if len(asked) != len(asked_again):
         return f"asked {len(asked)} and {len(asked_again)} times"
     for first, second in zip(asked, asked_again, strict=True):
-        if (first.name, first.sensitivity, first.mu) != (second.name, second.sensitivity, second.mu):
+        if (first.name, first.sensitivity, first.cost) != (second.name, second.sensitivity, second.cost):
             return f"asked for {first.name} and {second.name} at other costs"
         if first.exact.shape != second.exact.shape:
             return f"{first.name} has another shape"
-        if np.linalg.norm(first.exact - second.exact) > first.sensitivity:
+        if first.law.name != second.law.name or (first.law.axes != second.law.axes).any():
+            return f"{first.name} has noise of another law"
+        if first.law.distance(first.exact - second.exact) > 1:
             return f"{first.name} moved beyond its sensitivity"
     return None

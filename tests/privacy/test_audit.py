@@ -39,7 +39,7 @@ def outputs(row, noise):
     rows, design = MadeRows(columns), MadeDesign(1, bound=4.0)
     released = []
     for _ in range(RUNS):
-        curator = Curator(rows, design, CLAIM.mu, noise)
+        curator = Curator(rows, design, CLAIM, noise)
         released.append(curator.release("event_matrix", CLAIM.mu, **PUBLIC).values[0])
     return np.array(released)
 

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.curator.lattice import Factor, LatticeSum, Part
 from dpstats.curator.mechanisms import gaussian
@@ -75,13 +76,13 @@ def test_huge_and_tiny_scales_keep_their_relative_precision(size):
 def test_scales_beyond_floats_are_refused_before_rows_are_read(size):
     public = public_parameters(2)["event_matrix"] | dict(radius=size, limit=size)
     with pytest.raises(ValueError, match="positive"):
-        Curator(MadeRows(made_columns(3, 2)), MadeDesign(2), 1.0).release("event_matrix", 1.0, **public)
+        Curator(MadeRows(made_columns(3, 2)), MadeDesign(2), gdp(1)).release("event_matrix", 1.0, **public)
 
 
 def test_shares_that_overshoot_in_floats_are_paid_for():
     """Ten shares that exceed the total in exact arithmetic fit: each costs a little less than it asks."""
     share = math.nextafter(math.sqrt(0.1), 1)
-    spending = Curator(MadeRows(made_columns(3, 2)), MadeDesign(2), 1.0, noise=NoNoise())
+    spending = Curator(MadeRows(made_columns(3, 2)), MadeDesign(2), gdp(1), noise=NoNoise())
     for _ in range(10):
         release = spending.release("event_moments", share, **public_parameters(2)["event_moments"])
         assert release.sd >= release.sensitivity / share

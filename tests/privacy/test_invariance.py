@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording
@@ -27,7 +28,8 @@ def exact(data, block_rows=8192):
     for name in sorted(PUBLIC):
         recording = Recording(NoNoise())
         rows = open_rows(data, SCHEMA, DESIGN.variables)
-        Curator(rows, DESIGN, 2.0, recording, recording.record, block_rows).release(name, 1.0, **PUBLIC[name])
+        curator = Curator(rows, DESIGN, gdp(2), recording, recording.record, block_rows)
+        curator.release(name, 1.0, **PUBLIC[name])
         vectors.append(recording.records[0].exact)
     return np.concatenate(vectors)
 

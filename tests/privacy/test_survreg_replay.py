@@ -73,18 +73,18 @@ def test_a_fit_spends_its_budget_and_no_more(budget: Any) -> None:
     fit = fitting("Surv(time, failed) ~ temp + maker", "weibull", budget)
     records, _, said = trace(fit, as_data(drives(300, 5)), SeededNoise(1))
     assert not said
-    spent, total = sum(Fraction(record.mu) ** 2 for record in records), Fraction(budget.mu) ** 2
+    spent, total = sum(Fraction(record.cost) ** 2 for record in records), Fraction(budget.mu) ** 2
     assert total * (1 - Fraction(1, 10**8)) < spent <= total
 
 
 class FaultyBound(Curator):
     """Reads the data's own largest time as a bound."""
 
-    def release(self, name: str, mu: float, **public: Any) -> Any:
+    def release(self, name: str, cost: float, **public: Any) -> Any:
         if name == "event_moments":
             exact = max(block["time"].max() for block in self._rows.blocks())
             public["half"] = public["half"] * max(1.0, exact / 1000)
-        return super().release(name, mu, **public)
+        return super().release(name, cost, **public)
 
 
 def test_the_harness_sees_a_bound_from_the_data_in_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_blocks(block_rows: int) -> None:
     answers = []
     for size in (block_rows, 8192):
         source = Recording(SeededNoise(3))
-        curator = Curator(opened, design, 2.0, source, source.record, size)
+        curator = Curator(opened, design, dps.gdp(2), source, source.record, size)
         fit_location_scale(curator, problem, make_plan(2.0, early_steps=3, tail_steps=2))
         answers.append(np.concatenate(source.answers))
     assert answers[0].tobytes() == answers[1].tobytes()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.curator import Curator
+from dpstats.curator.law import Sensitivity
 from dpstats.rows import open_rows
 from dpstats.rows import rows as opening
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -24,7 +25,8 @@ def table(records: list[dict]) -> Data:
 
 def curator(data: Data, max_rows: int, total: float = 10.0) -> Curator:
     columns = {name: np.array([*values, None], dtype=object)[:-1] for name, values in data.items()}
-    return Curator(open_rows(columns, SCHEMA.unit("serial", max_rows), DESIGN.variables), DESIGN, total)
+    rows = open_rows(columns, SCHEMA.unit("serial", max_rows), DESIGN.variables)
+    return Curator(rows, DESIGN, dps.gdp(total))
 
 
 def everything(max_rows):
@@ -97,8 +99,8 @@ def test_the_sensitivity_is_reached_with_max_rows_and_more_do_not_add(max_rows, 
 def test_a_curator_that_forgets_the_unit_is_caught(monkeypatch):
     pair = worst(3)
     assert violation(everything(2), *pair) is None
-    scaled = Curator._sensitivity
-    monkeypatch.setattr(Curator, "_sensitivity", lambda self, s: scaled(self, s) / self.unit.max_rows)
+    one_row = lambda self, statistic: Sensitivity.of(statistic, self.n, 1)  # noqa: E731
+    monkeypatch.setattr(Curator, "_sensitivity", one_row)
     assert "moved beyond" in violation(everything(2), *pair)
 
 
@@ -172,7 +174,7 @@ def test_a_unit_of_one_row_each_changes_no_release(tmp_path):
             fits.append(dps.survreg("Surv(time, status) ~ temp", drives.data, schema).fit(dps.gdp(0.3)))
         traces.append(recording.records)
     for first, second in zip(*traces, strict=True):
-        assert (first.name, first.sensitivity, first.mu) == (second.name, second.sensitivity, second.mu)
+        assert (first.name, first.sensitivity, first.cost) == (second.name, second.sensitivity, second.cost)
         assert first.exact.tobytes() == second.exact.tobytes()
     assert (fits[0].record.unit, fits[0].record.adjacency) == ("one row", "replace one row")
     assert (fits[1].record.unit, fits[1].record.adjacency) == ("serial (at most 1 row)", "replace one serial")

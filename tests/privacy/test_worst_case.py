@@ -9,7 +9,6 @@ instead of attained: no pair lies beyond it, and one comes within 10 percent of 
 against the leading 1 of every row, which keeps two rows from pointing exactly apart.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -151,4 +150,3 @@ def test_contributions_stay_within_the_scales_of_their_parts(d):
             values = contributions(statistic, candidates(d, space.half, generator, 500))
             bounds = np.concatenate([part.pack(part.units) for part in statistic.parts])
             assert (np.abs(values) <= bounds * (1 + 1e-12)).all()
-            assert math.isclose(np.linalg.norm(bounds), math.hypot(*(part.norm for part in statistic.parts)))

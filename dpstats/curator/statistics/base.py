@@ -20,11 +20,24 @@ class Statistic(ABC):
     A subclass is built as ``Class(design, **public)`` and sets `parts` and `sensitivity`. Its docstring
     proves the sensitivity for real-valued rows, the row that weighs nothing included; a test searches
     neighbours for a violation and another attains it.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    sensitivity : float
+        L2 norm of the difference of two rows, in released coordinates, at most.
+    sensitivity_l1 : float, optional
+        L1 norm of that difference, at most. It and `ranges` let a pure budget choose among more laws of noise
+        (:func:`dpstats.curator.law.pure_law`) and are proved like `sensitivity`.
+    ranges : ndarray, shape (m,), optional
+        Size of each coordinate of that difference, at most.
     """
 
     name: ClassVar[str]
     parts: tuple[Part, ...]
     sensitivity: float
+    sensitivity_l1: float | None = None
+    ranges: np.ndarray | None = None
 
     @abstractmethod
     def factors(self, block: Block, scratch: Scratch) -> Sequence[Factor]:
@@ -37,7 +50,10 @@ class Statistic(ABC):
         """
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Released coordinates as one array for each part, in natural shape."""
+        """Released coordinates as one array for each part, in natural shape.
+
+        Every entry is one coordinate times a positive number, so that it unpacks noise sds too.
+        """
         ends = np.cumsum([part.size for part in self.parts])[:-1]
         pieces = np.split(vector, ends)
         return tuple(part.unpack(piece) for part, piece in zip(self.parts, pieces, strict=True))

@@ -48,7 +48,7 @@ def release_events(curator: Curator, mu: float, scale: EventScale) -> Events:
     """Release the event matrix and clean it of the worst of its noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
-    affordable = 0.1 * curator.n * scale.fraction * curator.mu_per_row(mu) / math.sqrt(4 * k) - 4
+    affordable = 0.1 * curator.n * scale.fraction * curator.cost_per_row(mu) / math.sqrt(4 * k) - 4
     farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
     radius_square = max(1.5 * k, min(farthest, affordable))
     release = curator.release(

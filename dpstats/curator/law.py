@@ -1,0 +1,145 @@
+"""How far apart the sums of neighbours lie, and the law of the noise that hides it.
+
+All numbers here are public. Every law is that of noise whose density falls with a norm, and its `axes` are
+the units of that norm: the difference of two neighbours, divided by the axes, has norm at most 1. With m
+coordinates and noise z, also divided by the axes,
+
+==========  =======  ====================  ============================
+law         norm     log density           variance of a coordinate
+==========  =======  ====================  ============================
+gaussian    L2       -mu^2 |z|_2^2 / 2     1 / mu^2
+laplace     L1       -epsilon |z|_1        2 / epsilon^2
+linf        maximum  -epsilon |z|_inf      (m + 1)(m + 2) / 3 epsilon^2
+spherical   L2       -epsilon |z|_2        (m + 1) / epsilon^2
+==========  =======  ====================  ============================
+
+The last two: the noise is uniform in a cube whose half-width is gamma(m + 1), and has a length that is
+gamma(m) in a direction that is uniform (Hardt & Talwar 2010; spec/privacy.md 4.7).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpstats.curator.lattice import Part, slack
+
+__all__ = ["MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law"]
+
+MOST_SPHERICAL = 16
+"""Most coordinates for which spherical noise is drawn: its sampler's time grows exponentially."""
+
+_RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
+
+
+class Bounded(Protocol):
+    """What a statistic says of the difference of two rows, see :class:`Statistic`."""
+
+    parts: tuple[Part, ...]
+    sensitivity: float
+    sensitivity_l1: float | None
+    ranges: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Bounds on the difference of the sums of two neighbours, rounding included.
+
+    Attributes
+    ----------
+    l2, l1 : float
+        On its L2 and L1 norms.
+    ranges : ndarray, shape (m,)
+        On each coordinate.
+    """
+
+    l2: float
+    l1: float
+    ranges: np.ndarray
+
+    @classmethod
+    def of(cls, statistic: Bounded, n: int, max_rows: int) -> Sensitivity:
+        """Of `statistic` summed over n rows, for neighbours that differ in `max_rows` rows.
+
+        Where the statistic declares no bound, or a wide one, another of its bounds gives one: no coordinate
+        exceeds the L2 norm, the L1 norm is at most sqrt m times it, and at most the sum of the ranges.
+        """
+        extra = slack(statistic.parts, n)
+        l2 = max_rows * (statistic.sensitivity * _RAISED + float(np.linalg.norm(extra)))
+        ranges = np.full(len(extra), l2)
+        if statistic.ranges is not None:
+            declared = np.asarray(statistic.ranges, dtype=np.float64)
+            if declared.shape != ranges.shape or not (declared >= 0).all():
+                raise ValueError("a statistic declares one range for each coordinate, none negative")
+            ranges = np.minimum(ranges, max_rows * (declared * _RAISED + extra))
+        l1 = min(math.sqrt(len(extra)) * l2, float(ranges.sum())) * _RAISED
+        if statistic.sensitivity_l1 is not None:
+            l1 = min(l1, max_rows * (statistic.sensitivity_l1 * _RAISED + float(extra.sum())))
+        if not (0 < l2 < math.inf and 0 < l1 < math.inf):
+            raise ValueError("the sensitivities of a statistic must be positive and finite")
+        return cls(l2, l1, ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Noise on a sum: its law, its size and its cost.
+
+    Attributes
+    ----------
+    name : {"gaussian", "laplace", "linf", "spherical"}
+    axes : ndarray, shape (m,)
+        Units of the norm, in which the difference of neighbours is at most 1.
+    cost : float
+        mu of a Gaussian, epsilon of the others.
+    """
+
+    name: str
+    axes: np.ndarray
+    cost: float
+
+    @property
+    def sds(self) -> np.ndarray:
+        """Noise sd of each coordinate, shape (m,)."""
+        return self.axes * math.sqrt(_variance(self.name, len(self.axes))) / self.cost
+
+    @property
+    def sd(self) -> float:
+        """Root mean square of `sds`; to the last bit their common value, if they have one."""
+        sds = self.sds
+        return float(sds[0] * np.sqrt(np.mean((sds / sds[0]) ** 2)))
+
+    def distance(self, difference: np.ndarray) -> float:
+        """Norm of a difference in units of the axes: at most 1 between neighbours."""
+        order = {"laplace": 1, "linf": math.inf}.get(self.name, 2)
+        return float(np.linalg.norm(difference / self.axes, order))
+
+
+def _variance(name: str, m: int) -> float:
+    """Of a coordinate, in units of its axis, at a cost of 1."""
+    return {"gaussian": 1.0, "laplace": 2.0, "linf": (m + 1) * (m + 2) / 3, "spherical": m + 1.0}[name]
+
+
+def gaussian_law(sensitivity: Sensitivity, mu: float) -> Law:
+    """Gaussian noise of one sd."""
+    return Law("gaussian", np.full(len(sensitivity.ranges), sensitivity.l2), mu)
+
+
+def pure_law(sensitivity: Sensitivity, epsilon: float) -> Law:
+    """The law of pure epsilon whose variances add up to least; the first of those that tie.
+
+    Laplace noise comes with one scale for all coordinates, from the L1 norm, or with scales of their own from
+    the ranges r: sum r_j / b_j = epsilon at the least sum of b_j^2 for b_j = r_j^(1/3) sum r^(2/3) / epsilon.
+    """
+    ranges, m = sensitivity.ranges, len(sensitivity.ranges)
+    candidates = [
+        ("laplace", np.full(m, sensitivity.l1)),
+        ("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED),
+        ("linf", ranges),
+    ]
+    if m <= MOST_SPHERICAL:
+        candidates.append(("spherical", np.full(m, sensitivity.l2)))
+    name, axes = min(candidates, key=lambda law: _variance(law[0], m) * float(np.sum(law[1] ** 2)))
+    return Law(name, axes, epsilon)
