@@ -44,6 +44,8 @@ class MadeDesign:
     d: int
     bound: float = 1.0
     has_intercept: bool = True
+    offset_bounds: tuple[float, float] = (0.0, 0.0)
+    weights: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

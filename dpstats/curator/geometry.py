@@ -1,4 +1,4 @@
-"""Public maps of a row: x~ = (1, (x - center) / scale) and y~ = (y - y_center) / y_scale.
+"""Public maps of a row: x~ = (1, (x - center) / scale) and y~ = (y - offset - y_center) / y_scale.
 
 The numbers of a map are public: declared bounds, or moments released earlier. Its arrays have one
 contiguous row for each coordinate, shape (k, B), because blocks store columns.
@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 
-__all__ = ["Map", "events", "response", "squared_norms"]
+__all__ = ["Map", "events", "response", "shorten", "squared_norms"]
 
 
 def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
@@ -31,6 +31,14 @@ def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
     return np.add.reduce(squares, axis=0, out=scratch("squared_norms", columns.shape[1]))
 
 
+def shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
+    """What brings each vector ``columns[:, i]`` to at most `length`: min(1, length / norm), shape (B,)."""
+    norm = squared_norms(columns, scratch)
+    np.sqrt(norm, out=norm)
+    np.divide(length, norm, out=norm)
+    return np.minimum(norm, 1.0, out=norm)
+
+
 @dataclass(frozen=True)
 class Map:
     """Affine map of the covariates and the response of a row.
@@ -38,13 +46,15 @@ class Map:
     Parameters
     ----------
     design : PublicDesign
-        Its intercept column, if any, is left out of x: x~ has its own leading 1.
+        Its intercept column, if any, is left out of x: x~ has its own leading 1, unless `constant` is False.
     center, scale : array_like, shape (d,)
         For the d non-intercept columns; scale positive.
     y_center, y_scale : float
         For the response on the model's scale; y_scale positive.
     log : bool
         Whether the response is log time.
+    constant : bool
+        Whether x~ begins with a 1.
     """
 
     design: PublicDesign
@@ -53,6 +63,7 @@ class Map:
     y_center: float
     y_scale: float
     log: bool
+    constant: bool = True
     first: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,22 +79,26 @@ class Map:
 
     @property
     def k(self) -> int:
-        """Length of x~, the leading 1 included."""
-        return len(self.center) + 1
+        """Length of x~."""
+        return len(self.center) + self.constant
 
     def x(self, block: Block, scratch: Scratch) -> np.ndarray:
         """x~ of each row, shape (k, B); a reused array. Rows that are not ok are all zero."""
         columns = block.exog.T[self.first :]
         out = scratch("x", self.k, columns.shape[1])
-        out[0] = block.ok
-        np.subtract(columns, self.center[:, None], out=out[1:])
-        np.multiply(out[1:], (1 / self.scale)[:, None], out=out[1:])
+        covariates = out[1:] if self.constant else out
+        if self.constant:
+            out[0] = block.ok
+        np.subtract(columns, self.center[:, None], out=covariates)
+        np.multiply(covariates, (1 / self.scale)[:, None], out=covariates)
         return _switched_off(out, block)
 
     def y(self, block: Block, scratch: Scratch) -> np.ndarray:
         """y~ of each row, shape (B,); a reused array. Rows that are not ok are zero."""
         out = scratch("y", 1, len(block.ok))
         response(block, self.log, out[0])
+        if self.design.offset_bounds != (0.0, 0.0):
+            np.subtract(out, block.offset, out=out)
         np.subtract(out, self.y_center, out=out)
         np.multiply(out, 1 / self.y_scale, out=out)
         return _switched_off(out, block)[0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events, squared_norms
+from dpstats.curator.geometry import Map, events, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
@@ -116,16 +116,8 @@ class EventMatrix(Statistic):
         row = scratch("row", k + 1, len(block.ok))
         row[:k] = self._map.x(block, scratch)
         np.clip(self._map.y(block, scratch), -self.Y_CLIP, self.Y_CLIP, out=row[k])
-        weight = _shorten(row[:k], self._radius, scratch)
+        weight = shorten(row[:k], self._radius, scratch)
         np.multiply(weight, events(block, scratch), out=weight)
         np.multiply(row, weight, out=row)
-        np.multiply(row, _shorten(row, self._limit, scratch), out=row)
+        np.multiply(row, shorten(row, self._limit, scratch), out=row)
         return (Factor(row.T),)
-
-
-def _shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
-    """What brings each vector ``columns[:, i]`` to at most `length`: min(1, length / norm), shape (B,)."""
-    norm = squared_norms(columns, scratch)
-    np.sqrt(norm, out=norm)
-    np.divide(length, norm, out=norm)
-    return np.minimum(norm, 1.0, out=norm)

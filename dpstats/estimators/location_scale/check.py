@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.problem import EventScale, Problem
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
@@ -19,7 +20,7 @@ _DOUBTFUL = 1e-3
 
 
 def law_in_doubt(
-    curator: Curator, mu: float, problem: Problem, scale: EventScale, fraction: float, point: Array
+    curator: Curator, mu: float, problem: Problem, scale: RowScale, fraction: float, point: Array
 ) -> bool:
     """Whether failures come at other times than the family says, beyond noise and chance.
 

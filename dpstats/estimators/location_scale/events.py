@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.problem import EventScale, Problem
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.matrices import with_floor
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
@@ -44,7 +46,7 @@ class Events:
     spread: float
 
 
-def release_events(curator: Curator, mu: float, scale: EventScale) -> Events:
+def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
     """Release the event matrix and clean it of the worst of its noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
@@ -65,17 +67,11 @@ def release_events(curator: Curator, mu: float, scale: EventScale) -> Events:
     return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
 
 
-def _fraction(entry: float, noise: float, scale: EventScale, n: int) -> float:
+def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:
     """Precision-weighted mean of two released event fractions, never below the noise of the first."""
     weight, other = noise**-2, scale.fraction_sd**-2
     mean = (entry * weight + scale.fraction * other) / (weight + other)
     return float(min(max(mean, 2 * scale.fraction_sd, 1 / n), 1.0))
-
-
-def with_floor(matrix: Array, floor: float) -> Array:
-    """The matrix with its eigenvalues raised to at least `floor`."""
-    values, vectors = np.linalg.eigh(matrix)
-    return (vectors * np.maximum(values, max(floor, 1e-12))) @ vectors.T
 
 
 def starting_values(events: Events, problem: Problem) -> tuple[Array, float]:

@@ -17,9 +17,10 @@ from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estim
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.plan import Plan
-from dpstats.estimators.location_scale.problem import EventScale, Problem, event_scale
+from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.row_scale import RowScale, row_scale
 
 Array = np.ndarray
 
@@ -79,9 +80,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     Estimate
     """
     moments = curator.release(
-        "event_moments", plan.moments, center=problem.center, half=problem.half, log=problem.log
+        "event_moments", plan.moments, center=problem.box.center, half=problem.box.half, log=problem.log
     )
-    scale = event_scale(moments, problem)
+    scale = row_scale(moments, problem.box, problem.log)
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)
@@ -107,7 +108,7 @@ def _located(
     curator: Curator,
     problem: Problem,
     plan: Plan,
-    scale: EventScale,
+    scale: RowScale,
     events: Events,
     gamma: Array,
     sigma: float,

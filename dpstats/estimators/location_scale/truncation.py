@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.problem import EventScale, Problem
+from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 Array = np.ndarray
@@ -69,7 +70,7 @@ class Bounding:
     Attributes
     ----------
     problem : Problem
-    scale : EventScale
+    scale : RowScale
     events : Events
     matrix_share : float
         Size of the released information matrix against the location score.
@@ -79,7 +80,7 @@ class Bounding:
     """
 
     problem: Problem
-    scale: EventScale
+    scale: RowScale
     events: Events
     matrix_share: float
     tail_mu: float
@@ -219,7 +220,7 @@ class Bounding:
         return best[1:]
 
 
-def _range(line: Array, scale: EventScale) -> tuple[float, float]:
+def _range(line: Array, scale: RowScale) -> tuple[float, float]:
     """Range of line'x~ over the declared box."""
     ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
     return float(line[0] + ends.min(axis=0).sum()), float(line[0] + ends.max(axis=0).sum())

@@ -1,0 +1,149 @@
+"""The scale on which an estimator sees rows: from a declared box, and from released moments within it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Release
+
+Array = np.ndarray
+
+# A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be
+# weighted down, and with them all they say of the other columns.
+STRETCH = 0.8
+# before whitening, when the radius is not chosen yet and 1.5 k stands for its square
+_FIRST_STRETCH = 1.5
+
+
+@dataclass(frozen=True)
+class Box:
+    """Declared bounds of d covariates and, last, of the response on the model's scale.
+
+    Attributes
+    ----------
+    lower, upper : array, shape (d + 1,)
+    """
+
+    lower: Array
+    upper: Array
+
+    @property
+    def center(self) -> Array:
+        return (self.lower + self.upper) / 2
+
+    @property
+    def half(self) -> Array:
+        # a constant column has a declared width of 0; any positive scale serves it
+        return np.maximum((self.upper - self.lower) / 2, 1e-9)
+
+
+@dataclass(frozen=True)
+class RowScale:
+    """Scale on which rows have mean 0 and sd 1, up to noise; without a constant, mean square 1.
+
+    Attributes
+    ----------
+    center, scale : array, shape (d,)
+    y_center, y_scale : float
+    log : bool
+    fraction, fraction_sd : float
+        Counted rows (those with an event, or all valid ones) per row, and its noise.
+    at_ends : array, shape (d,)
+        From 0 to 1: whether the rows of a column sit at the ends of its range, as 0/1 columns do.
+    lower, upper : array, shape (d + 1,)
+        The declared bounds on this scale, response last.
+    constant : bool
+        Whether a row begins with a 1.
+    """
+
+    center: Array
+    scale: Array
+    y_center: float
+    y_scale: float
+    log: bool
+    fraction: float
+    fraction_sd: float
+    at_ends: Array
+    lower: Array
+    upper: Array
+    constant: bool = True
+
+    def public(self) -> dict[str, Any]:
+        """Parameters of the row map, as releases take them."""
+        return dict(
+            center=self.center, scale=self.scale, y_center=self.y_center, y_scale=self.y_scale, log=self.log,
+            constant=self.constant,
+        )  # fmt: skip
+
+    @property
+    def row_box(self) -> Box:
+        """Bounds of a row x~, its leading 1 included."""
+        lead = [1.0] * self.constant
+        return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
+
+
+def row_scale(moments: Release, box: Box, log: bool, constant: bool = True) -> RowScale:
+    """Shrink noisy moments of rows towards a public prior and turn them into a scale.
+
+    In the declared box, scaled to [-1, 1], the prior is mean 0 and variance 1/9 (bounds three sd wide).
+
+    Parameters
+    ----------
+    moments : Release
+        Of the statistic "event_moments" in the declared box.
+    box : Box
+    log : bool
+        Whether the response is log time.
+    constant : bool
+        Whether the model has an intercept; without one, nothing is centred.
+    """
+    n, sd = moments.n, moments.sd
+    first, second, count = moments.values[0], moments.values[1] / 1.6, float(moments.values[2][0]) / 1.5
+    fraction_sd = sd / 1.5 / n
+    fraction = float(np.clip(count / n, max(2 * fraction_sd, 1 / n), 1.0))
+    first, second = first / (n * fraction), second / (n * fraction)
+    prior = 1 / 9
+    noise_first, noise_second = (sd / (n * fraction)) ** 2, (sd / 1.6 / (n * fraction)) ** 2
+    mean = np.clip(first, -0.95, 0.95) * prior / (prior + noise_first)
+    variance = ((second - mean**2) * prior**2 + prior * noise_second) / (prior**2 + noise_second)
+    # no smaller than the noise can tell from 0
+    sds = np.sqrt(np.clip(variance, max(min(np.sqrt(noise_second), 0.1), 1e-8), 1.0))
+    at_ends = np.clip((second - 0.7) / 0.2, 0.0, 1.0)
+    at_ends[-1] = 0.0
+    sds = np.maximum(sds, at_ends * (1 + np.abs(mean)) / (_FIRST_STRETCH * math.sqrt(1.5 * len(mean))))
+    center, scale = box.center + box.half * mean, box.half * sds
+    if not constant:
+        center, scale = np.zeros_like(center), np.hypot(center, scale)
+    return RowScale(
+        center=center[:-1],
+        scale=scale[:-1],
+        y_center=float(center[-1]),
+        y_scale=float(scale[-1]),
+        log=log,
+        fraction=fraction,
+        fraction_sd=fraction_sd,
+        at_ends=at_ends[:-1],
+        lower=(box.lower - center) / scale,
+        upper=(box.upper - center) / scale,
+        constant=constant,
+    )
+
+
+def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
+    """Second moments of rows, raised so that whitening by them stretches no column of rare 0/1 values."""
+    farthest = np.maximum(-scale.lower[:-1], scale.upper[:-1])
+    least = scale.at_ends * (farthest / (STRETCH * radius)) ** 2
+    if scale.constant:
+        least = np.append(0.0, least)
+    return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
+
+
+def longest_square(whitening: Array, scale: RowScale) -> float:
+    """Upper bound of |W x~|^2 over the declared box."""
+    box = scale.row_box
+    half = (box.upper - box.lower) / 2
+    return float(np.sum((np.abs(whitening @ box.center) + np.abs(whitening) @ half) ** 2))
