@@ -1,8 +1,8 @@
 """Survival quantities as functions of (coefficients, log sigma), each with its gradient for the delta method.
 
 Notation: b the location coefficients, s = log sigma the last coefficient, z = (y - x'b) / sigma, where y is
-log t for distributions of log time and t otherwise. Every function takes N rows of the design and N values,
-and returns a centre of shape (N,) with its gradient of shape (N, k).
+log t for distributions of log time and t otherwise, and x'b includes the offset. Every function takes N points
+and N values, and returns a centre of shape (N,) with its gradient of shape (N, k).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.families import DISTS, Dist
+from dpstats.results.points import Points
 from dpstats.results.record import Record
 
 Linear = tuple[np.ndarray, np.ndarray]
@@ -25,25 +26,25 @@ def sigma_of(record: Record) -> float:
     return float(np.exp(record.params[-1]))
 
 
-def linear_predictor(record: Record, exog: np.ndarray) -> Linear:
-    """Return x'b; for any model."""
+def linear_predictor(record: Record, at: Points) -> Linear:
+    """Return x'b, the offset included; for any model."""
     p = record.n_location
-    gradient = np.zeros((len(exog), len(record.names)))
-    gradient[:, :p] = exog
-    return exog @ record.params[:p], gradient
+    gradient = np.zeros((len(at.exog), len(record.names)))
+    gradient[:, :p] = at.exog
+    return at.exog @ record.params[:p] + at.offset, gradient
 
 
-def quantile(record: Record, exog: np.ndarray, failed: np.ndarray) -> Linear:
+def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     """Return x'b + sigma q(failed): the quantile of y."""
-    centre, gradient = linear_predictor(record, exog)
+    centre, gradient = linear_predictor(record, at)
     spread = sigma_of(record) * dist_of(record).family.quantile(failed)
     gradient[:, -1] = spread
     return centre + spread, gradient
 
 
-def standardized(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
+def standardized(record: Record, at: Points, times: np.ndarray) -> Linear:
     """Return z at `times`; minus infinity, with certainty, at time 0 of a log-time distribution."""
-    location, gradient = linear_predictor(record, exog)
+    location, gradient = linear_predictor(record, at)
     sigma = sigma_of(record)
     with np.errstate(divide="ignore"):
         y = np.log(times) if dist_of(record).log else np.asarray(times, dtype=float)
@@ -54,21 +55,21 @@ def standardized(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
     return z, gradient
 
 
-def log_hazard(record: Record, exog: np.ndarray, times: np.ndarray) -> Linear:
+def log_hazard(record: Record, at: Points, times: np.ndarray) -> Linear:
     """Return log of the hazard per unit of time: log h0(z) - s, minus log t for log-time distributions."""
     dist = dist_of(record)
-    z, gradient = standardized(record, exog, times)
+    z, gradient = standardized(record, at, times)
     centre = dist.family.log_hazard(z) - record.params[-1] - (np.log(times) if dist.log else 0.0)
     gradient = gradient * dist.family.log_hazard_slope(z)[:, None]
     gradient[:, -1] -= 1.0
     return centre, gradient
 
 
-def log_conditional_hazard(record: Record, exog: np.ndarray, age: float, times: np.ndarray) -> Linear:
+def log_conditional_hazard(record: Record, at: Points, age: float, times: np.ndarray) -> Linear:
     """Return log(H(age + t) - H(age)), so that exp(-exp(.)) is the chance to survive t more."""
     family = dist_of(record).family
-    young, young_gradient = standardized(record, exog, np.full(len(times), age))
-    old, old_gradient = standardized(record, exog, age + times)
+    young, young_gradient = standardized(record, at, np.full(len(times), age))
+    old, old_gradient = standardized(record, at, age + times)
     log_young, log_old = family.log_cumulative_hazard(young), family.log_cumulative_hazard(old)
     more = age + times > age
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -78,10 +79,10 @@ def log_conditional_hazard(record: Record, exog: np.ndarray, age: float, times: 
     return centre, np.where(np.isfinite(centre)[:, None], rate, 0.0)
 
 
-def mean(record: Record, exog: np.ndarray) -> Linear:
+def mean(record: Record, at: Points) -> Linear:
     """Return log E[T] for log-time distributions, E[T] otherwise; infinite where the mean does not exist."""
     dist, sigma = dist_of(record), sigma_of(record)
-    centre, gradient = linear_predictor(record, exog)
+    centre, gradient = linear_predictor(record, at)
     if not dist.log:
         gradient[:, -1] = sigma * dist.family.mean
         return centre + sigma * dist.family.mean, gradient

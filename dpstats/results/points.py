@@ -20,9 +20,10 @@ NewData: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | pd.DataFr
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Public rows: `exog` of shape (m, p), and the values they were made from as a frame of m rows."""
+    """Public rows: `exog` (m, p) and `offset` (m,), and the values they were made from, a frame of m rows."""
 
     exog: np.ndarray
+    offset: np.ndarray
     frame: pd.DataFrame
     names: tuple[str, ...]
 
@@ -39,7 +40,8 @@ class Points:
     def repeated(self, times: int) -> Points:
         """Return every row `times` times, one after the other."""
         rows = np.repeat(np.arange(len(self.exog)), times)
-        return Points(self.exog[rows], self.frame.iloc[rows].reset_index(drop=True), self.names)
+        frame = self.frame.iloc[rows].reset_index(drop=True)
+        return Points(self.exog[rows], self.offset[rows], frame, self.names)
 
 
 def _plain(value: object) -> str:
@@ -63,7 +65,7 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
         If `newdata` is missing: predictions for the training rows would reveal them.
     """
     design = design_of(record)
-    if newdata is None and set(design.names) <= {"Intercept"}:
+    if newdata is None and set(design.names) <= {"Intercept"} and design.offset is None:
         newdata = [{}]
     if newdata is None:
         raise refusal(
@@ -78,8 +80,8 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
             stacklevel=3,
         )
     table = _frame(newdata)
-    named = record.covariates
-    return Points(np.asarray(exog, dtype=float), table, tuple(name for name in table if name in named))
+    named = tuple(name for name in table if name in record.covariates)
+    return Points(np.asarray(exog, dtype=float), design.offset_values(newdata), table, named)
 
 
 def _frame(newdata: NewData) -> pd.DataFrame:

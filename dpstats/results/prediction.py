@@ -13,7 +13,7 @@ from dpstats.results import life
 from dpstats.results.base import Released
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.notreleased import refusal
-from dpstats.results.points import NewData, points
+from dpstats.results.points import NewData, Points, points
 from dpstats.results.record import Record
 
 KINDS = ("response", "lp", "link", "quantile")
@@ -75,9 +75,9 @@ class Prediction:
         )
 
 
-def prediction(record: Record, exog: np.ndarray) -> Prediction:
-    """Predict at rows of the design."""
-    linear, gradient = life.linear_predictor(record, exog)
+def prediction(record: Record, at: Points) -> Prediction:
+    """Predict at new data."""
+    linear, gradient = life.linear_predictor(record, at)
     return Prediction(linear, standard_errors(gradient, record.cov), response_scale(record))
 
 
@@ -120,7 +120,7 @@ class Predictions(Released):
         record = self.record
         at = points(record, newdata, "predict")
         if type != "quantile":
-            linear, _ = life.linear_predictor(record, at.exog)
+            linear, _ = life.linear_predictor(record, at)
             return pd.Series(
                 response_scale(record)(linear) if type == "response" else linear, name="predicted"
             )
@@ -130,7 +130,7 @@ class Predictions(Released):
             )
         fractions = failed_fractions(p)
         back = response_scale(record)
-        columns = {q: back(life.quantile(record, at.exog, np.array(q))[0]) for q in fractions}
+        columns = {q: back(life.quantile(record, at, np.array(q))[0]) for q in fractions}
         if np.ndim(p) == 0:
             return pd.Series(columns[fractions[0]], name="predicted")
         return pd.DataFrame(columns)
@@ -142,7 +142,7 @@ class Predictions(Released):
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
         """
-        return prediction(self.record, points(self.record, newdata, "get_prediction").exog)
+        return prediction(self.record, points(self.record, newdata, "get_prediction"))
 
     def augment(self, newdata: NewData | None = None, level: float = 0.95) -> pd.DataFrame:
         """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
@@ -154,6 +154,6 @@ class Predictions(Released):
         level : float
         """
         at = points(self.record, newdata, "augment")
-        frame = prediction(self.record, at.exog).summary_frame(level)
+        frame = prediction(self.record, at).summary_frame(level)
         frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
         return pd.concat([at.frame, frame], axis=1)

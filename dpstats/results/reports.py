@@ -25,11 +25,11 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
     back = response_scale(record)
-    linear = numbers.quantile(record, at.repeated(q).exog, np.tile(fractions, m))
+    linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
     quantiles = with_limits(*linear, record.cov, level, back)
-    location, gradient = numbers.linear_predictor(record, at.exog)
+    location, gradient = numbers.linear_predictor(record, at)
     location_se = standard_errors(gradient, record.cov)
-    means = np.where(np.isinf(location_se), np.nan, back(numbers.mean(record, at.exog)[0]))
+    means = np.where(np.isinf(location_se), np.nan, back(numbers.mean(record, at)[0]))
     closing = {"estimate": means, "conf_low": np.full(m, np.nan), "conf_high": np.full(m, np.nan)}
     columns = {name: np.column_stack([quantiles[name].reshape(m, q), closing[name]]) for name in quantiles}
     share = np.tile(np.append(fractions, np.nan), m)

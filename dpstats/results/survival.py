@@ -103,7 +103,7 @@ class Survival(Released):
         """
         require_log_time(self.record, "eta")
         at = points(self.record, newdata, "eta")
-        centre, gradient = life.linear_predictor(self.record, at.exog)
+        centre, gradient = life.linear_predictor(self.record, at)
         return reports.by_point(
             "eta", at, with_limits(centre, gradient, self.record.cov, level, np.exp), level
         )
@@ -151,7 +151,7 @@ class Survival(Released):
         values = check_times(times, "reliability")
         at = points(self.record, newdata, "reliability").repeated(len(values))
         repeated = np.tile(values, len(at.exog) // len(values))
-        z, gradient = life.standardized(self.record, at.exog, repeated)
+        z, gradient = life.standardized(self.record, at, repeated)
         family = life.dist_of(self.record).family
         columns = with_limits(z, gradient, self.record.cov, level, family.sf)
         return reports.by_time("R({})", at, repeated, columns, level, family.interval_scale)
@@ -178,7 +178,7 @@ class Survival(Released):
         start = float(check_times(age, "conditional_reliability: age")[0])
         at = points(self.record, newdata, "conditional_reliability").repeated(len(values))
         repeated = np.tile(values, len(at.exog) // len(values))
-        centre, gradient = life.log_conditional_hazard(self.record, at.exog, start, repeated)
+        centre, gradient = life.log_conditional_hazard(self.record, at, start, repeated)
         columns = with_limits(centre, gradient, self.record.cov, level, lambda v: np.exp(-np.exp(v)))
         head = f"R({{}} more | {start:g})"
         return reports.by_time(head, at, repeated, columns, level, "cloglog")
@@ -198,7 +198,7 @@ class Survival(Released):
         values = check_times(times, "hazard", positive=True)
         at = points(self.record, newdata, "hazard").repeated(len(values))
         repeated = np.tile(values, len(at.exog) // len(values))
-        centre, gradient = life.log_hazard(self.record, at.exog, repeated)
+        centre, gradient = life.log_hazard(self.record, at, repeated)
         columns = with_limits(centre, gradient, self.record.cov, level, np.exp)
         return reports.by_time("h({})", at, repeated, columns, level, "log")
 
@@ -212,7 +212,7 @@ class Survival(Released):
         """
         require_survival(self.record, "mttf")
         at = points(self.record, newdata, "mttf")
-        centre, gradient = life.mean(self.record, at.exog)
+        centre, gradient = life.mean(self.record, at)
         columns = with_limits(centre, gradient, self.record.cov, level, response_scale(self.record))
         return reports.by_point("mttf", at, columns, level)
 
@@ -258,9 +258,9 @@ class Survival(Released):
         """
         record = self.record
         require_log_time(record, "acceleration")
-        rows = [points(record, newdata, "acceleration").exog for newdata in (use, stress)]
-        if any(len(row) != 1 for row in rows):
+        pair = [points(record, newdata, "acceleration") for newdata in (use, stress)]
+        if any(len(at.exog) != 1 for at in pair):
             raise SpecificationError("acceleration compares one use point with one stress point")
-        centre, gradient = life.linear_predictor(record, rows[0] - rows[1])
-        se = standard_errors(gradient, record.cov)
-        return log_estimate("Acceleration factor", float(centre[0]), float(se[0]), level)
+        (centre, gradient), (other, its_gradient) = (life.linear_predictor(record, at) for at in pair)
+        se = standard_errors(gradient - its_gradient, record.cov)
+        return log_estimate("Acceleration factor", float((centre - other)[0]), float(se[0]), level)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
 from dpstats.results import Fit, life
+from dpstats.results.points import Points
 from tests.results.fits import STRESS, USE, capacitor
 
 DIST_NAMES = sorted(DISTS)
@@ -60,13 +61,14 @@ def test_gradients_are_derivatives(dist: str, quantity: str) -> None:
     """Central differences in every coefficient."""
     fit = capacitor(dist=dist)
     exog = np.array([[1, 200, 170.0], [1, 300, 175], [1, 350, 180]])
-    at = np.array([40.0, 400.0, 1500.0]) if DISTS[dist].log else np.array([6.0, 6.5, 7.5])
+    at = Points(exog, np.array([0.0, 0.1, -0.2]), pd.DataFrame(index=range(3)), ())
+    times = np.array([40.0, 400.0, 1500.0]) if DISTS[dist].log else np.array([6.0, 6.5, 7.5])
     functions = {
-        "quantile": lambda r: life.quantile(r, exog, np.array([0.01, 0.5, 0.9])),
-        "standardized": lambda r: life.standardized(r, exog, at),
-        "log_hazard": lambda r: life.log_hazard(r, exog, at),
-        "conditional": lambda r: life.log_conditional_hazard(r, exog, 5.0, at),
-        "mean": lambda r: life.mean(r, exog),
+        "quantile": lambda r: life.quantile(r, at, np.array([0.01, 0.5, 0.9])),
+        "standardized": lambda r: life.standardized(r, at, times),
+        "log_hazard": lambda r: life.log_hazard(r, at, times),
+        "conditional": lambda r: life.log_conditional_hazard(r, at, 5.0, times),
+        "mean": lambda r: life.mean(r, at),
         "ratio": lambda r: life.log_hazard_ratio(r),
     }
     function = functions[quantity]
