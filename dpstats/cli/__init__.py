@@ -158,7 +158,7 @@ def parser() -> argparse.ArgumentParser:
     predict = command("predict", run_predict, "predict for new units from a fit", PREDICT)
     predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument("--type", default="quantile", help="quantile, response or lp; default: %(default)s")
+    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
     predict.add_argument("--out", type=Path, help="write here; default: the screen")
 
@@ -212,9 +212,11 @@ def run_predict(options: argparse.Namespace) -> None:
         table.to_csv(options.out, index=False)
 
 
-def predicted(fit: Fit, new: pd.DataFrame, kind: str, p: float | None) -> dict[str, np.ndarray]:
-    """New columns: the prediction, with its limits where it is a time."""
-    if kind == "quantile":
+def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) -> dict[str, np.ndarray]:
+    """New columns: the prediction, with its limits on the scale of the response."""
+    survival = fit.record.is_survival
+    kind = kind or ("quantile" if survival else "response")
+    if kind == "quantile" and survival:
         if p is None:
             raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
         life = fit.life(new, failed=[p]).frame

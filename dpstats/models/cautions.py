@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpstats.results.cautions import WEAK
+
 _WHOLE = {
     "budget": (
         "below_budget",
@@ -24,7 +26,7 @@ _WHOLE = {
     ),
 }
 _NAMED = {
-    "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
+    "weak": WEAK,
     "range": (
         "units fail near one end of the declared range of {}, and rows beyond the row norm count less: if "
         "its effect bends, the estimate describes the bulk; tighter bounds or np.log1p of it help"

@@ -186,6 +186,16 @@ class LinearMoments:
         sampling = share**2 * (1 - share) ** 2 * (self._kurtosis() + 1) / self.n
         return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
+    def residual_sd(self, alpha: float = 0.0) -> float:
+        """Residual standard deviation about the coefficients at a penalty, over rows as they were weighted.
+
+        A penalty adds the mean square distance between penalised and unpenalised means to the variance.
+        """
+        free = self._normal_equations(0.0).delta
+        apart = self._normal_equations(alpha).delta - free
+        distance = float(apart @ _positive(self.gram) @ apart) / self._mean_weight
+        return self.scale * math.sqrt(self._residual_variance(free) + distance)
+
     @property
     def _mean_weight(self) -> float:
         if self.constant is None:

@@ -9,12 +9,14 @@ from dpstats.results import io
 from dpstats.results.inference import Inference
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
+from dpstats.results.ridge import Ridge, at_alpha
+from dpstats.results.scatter import Scatter
 from dpstats.results.summary import short, summary
 from dpstats.results.survival import Survival
 from dpstats.results.table import Document
 
 
-class Fit(Inference, Predictions, Survival):
+class Fit(Inference, Predictions, Scatter, Ridge, Survival):
     """A private fit.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the
@@ -24,15 +26,34 @@ class Fit(Inference, Predictions, Survival):
 
     __slots__ = ()
 
-    def summary(self, level: float = 0.95) -> Document:
+    def summary(self, level: float = 0.95, unpenalised: bool = False) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
 
         Parameters
         ----------
         level : float
             Confidence level of all intervals.
+        unpenalised : bool
+            Below the coefficients of a ridge fit, show those without penalty, from the same release.
         """
-        return summary(self.record, level)
+        return summary(self.record, level, unpenalised)
+
+    def at_alpha(self, alpha: float) -> Fit:
+        """Return the fit of a linear model under another ridge penalty, from the same release.
+
+        Nothing more is spent: the budget of the new fit is the one already spent, not another.
+
+        Parameters
+        ----------
+        alpha : float
+            At least 0; 0 gives ordinary least squares.
+
+        Raises
+        ------
+        NotReleased
+            If the fit is not of a linear model.
+        """
+        return self._of(at_alpha(self.record, alpha))
 
     def save(self, path: str | Path) -> None:
         """Write the fit as JSON. The file holds no private value and may be shared.

@@ -49,6 +49,11 @@ def plain(value: float) -> str:
     return f"{value:.10g}"
 
 
+def penalty_text(alpha: float) -> str:
+    """Write a ridge penalty, which may lie on a grid, with at most six digits."""
+    return f"{alpha:.6g}"
+
+
 def p_value(value: float) -> str:
     """Write a p-value with three decimals; ``<0.001`` below that, never 0.000."""
     if math.isnan(value):

@@ -46,6 +46,13 @@ def ratios_are_meaningful(record: Record) -> bool:
     return not record.is_survival or DISTS[record.dist].log
 
 
+def _of_linear(record: Record) -> dict[str, list[float | None]]:
+    if record.linear is None:
+        return {}
+    found = {"sigma": record.linear.sigma(), "rsquared": record.linear.rsquared()}
+    return {"alpha": [record.alpha], **{name: [quantity.value] for name, quantity in found.items()}}
+
+
 class Inference(Released):
     """Statsmodels' names for the coefficient table, and broom's verbs."""
 
@@ -144,7 +151,10 @@ class Inference(Released):
         return pd.DataFrame(columns)
 
     def glance(self) -> pd.DataFrame:
-        """Return one row about the whole fit: model, size, budget, neighbours, flags."""
+        """Return one row about the whole fit: model, size, budget, neighbours, flags.
+
+        That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too.
+        """
         record = self.record
         spent: Mapping[str, object] = record.budget.to_dict()
         return pd.DataFrame(
@@ -153,6 +163,7 @@ class Inference(Released):
                 "dist": [record.dist],
                 "nobs": [record.nobs],
                 "df": [len(record.names)],
+                **_of_linear(record),
                 "method": [record.method],
                 **{unit: [spent.get(unit, np.nan)] for unit in ("epsilon", "delta", "rho", "mu")},
                 "adjacency": [record.adjacency],

@@ -63,6 +63,8 @@ class Estimate:
     name : str
     estimate, std_error, conf_low, conf_high, level : float
         `std_error` is on the scale of the estimate; the interval need not be symmetric about it.
+    privacy_share : float
+        Share of the variance due to privacy noise, where it is reported; else NaN.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Estimate:
     conf_low: float
     conf_high: float
     level: float = 0.95
+    privacy_share: float = math.nan
 
     def __float__(self) -> float:
         return self.estimate
@@ -98,8 +101,10 @@ def transformed(
     return estimate, np.minimum(one, other), np.maximum(one, other)
 
 
-def log_estimate(name: str, log_value: float, se: float, level: float) -> Estimate:
+def log_estimate(
+    name: str, log_value: float, se: float, level: float, privacy_share: float = math.nan
+) -> Estimate:
     """Return exp(log_value) with an interval on the log scale."""
     value, low, high = transformed(np.array(log_value), np.array(se), level, np.exp)
     std_error = float(value) * se if math.isfinite(se) else math.inf
-    return Estimate(name, float(value), std_error, float(low), float(high), level)
+    return Estimate(name, float(value), std_error, float(low), float(high), level, privacy_share)

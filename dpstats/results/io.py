@@ -12,12 +12,14 @@ import numpy as np
 
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
+from dpstats.moments.linear import LinearMoments
 from dpstats.results.record import Record
 from dpstats.schema import Schema
 
 NAME, VERSION = "dpstats.fit", 1
 FORMAT = f"{NAME}/{VERSION}"
 ARRAYS = ("params", "cov", "cov_privacy")
+OPTIONAL = ("alpha", "charged_alpha", "weights")  # kept where set
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 
 
@@ -35,6 +37,8 @@ def to_dict(record: Record) -> dict[str, Any]:
         "settings": {name: _number(value) for name, value in record.settings.items()},
         "flags": [list(flag) for flag in record.flags],
         "not_private": record.not_private,
+        **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
+        **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
     }
 
 
@@ -59,6 +63,8 @@ def from_dict(content: Mapping[str, Any]) -> Record:
             "settings": {name: _setting(value) for name, value in content["settings"].items()},
             "flags": tuple((code, message) for code, message in content["flags"]),
             "not_private": bool(content["not_private"]),
+            **{name: content.get(name) for name in OPTIONAL},
+            "linear": _moments(content.get("linear")),
         }
         return Record(**fields)
     except KeyError as error:
@@ -100,6 +106,10 @@ def _check_format(found: object) -> None:
         raise SpecificationError(
             f"the fit has format {found!r}, newer than {FORMAT!r}; upgrade dpstats to read it"
         )
+
+
+def _moments(content: Any) -> LinearMoments | None:
+    return None if content is None else LinearMoments.from_dict(content)
 
 
 def _number(value: Any) -> Any:

@@ -46,12 +46,7 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
             "deviance",
             "null_deviance",
             "pearson_chi2",
-            "rsquared",
-            "rsquared_adj",
             "prsquared",
-            "ess",
-            "ssr",
-            "mse_resid",
             "concordance",
             "concordance_index_",
             "log_likelihood_",
@@ -60,6 +55,11 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
         ),
         (_LIKELIHOOD, _WALD),
     ),
+    **dict.fromkeys(
+        ("rsquared_adj", "ess", "ssr", "centered_tss", "mse_resid", "mse_model"),
+        ("is a sum of squares of the private data", "A linear fit has fit.sigma and fit.rsquared."),
+    ),
+    "rsquared": ("follows from the moments of a linear fit, and this fit has none", "dps.ols releases it."),
     **dict.fromkeys(
         ("f_test", "fvalue", "f_pvalue", "llr", "llr_pvalue", "compare_lr_test", "compare_f_test", "anova"),
         ("compares likelihoods or sums of squares of the private data, which were not released", _WALD),
@@ -94,7 +94,8 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
     ),
     "scale": (
         "means the dispersion in statsmodels, sigma in survreg and eta in lifelines, so it is not used here",
-        "Use fit.sigma, fit.shape, fit.eta(newdata) or fit.parameters().",
+        "Use fit.sigma (statsmodels' scale of a linear fit is its square), fit.shape, fit.eta(newdata) or "
+        "fit.parameters().",
     ),
     "get_margeff": (
         "averages over the training rows",

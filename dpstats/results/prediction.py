@@ -15,6 +15,7 @@ from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
 from dpstats.results.record import Record
+from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
 
@@ -40,11 +41,15 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Predicted values on the scale of the response, with limits from the scale of the linear predictor."""
+    """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
+
+    `sd_obs` is the sd of a response about the prediction, where it was released and the error is normal.
+    """
 
     linear: np.ndarray
     se_linear: np.ndarray
     back: Transform
+    sd_obs: float | None = None
 
     @property
     def predicted_mean(self) -> np.ndarray:
@@ -57,28 +62,39 @@ class Prediction:
         slope = self.predicted_mean if self.back is np.exp else 1.0
         return np.where(np.isinf(self.se_linear), np.inf, slope * self.se_linear)
 
-    def conf_int(self, level: float = 0.95) -> np.ndarray:
-        """Return limits, shape (m, 2)."""
-        _, low, high = transformed(self.linear, self.se_linear, level, self.back)
+    def conf_int(self, level: float = 0.95, obs: bool = False) -> np.ndarray:
+        """Return limits of the mean, or of one new response, shape (m, 2).
+
+        Raises
+        ------
+        NotReleased
+            If `obs`, and the fit did not release how far responses scatter about a mean.
+        """
+        se = self.se_linear
+        if obs:
+            if self.sd_obs is None:
+                raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
+            se = np.hypot(se, self.sd_obs)
+        _, low, high = transformed(self.linear, se, level, self.back)
         return np.column_stack([low, high])
 
     def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return statsmodels' columns mean, mean_se, mean_ci_lower and mean_ci_upper."""
-        low, high = self.conf_int(level).T
-        return pd.DataFrame(
-            {
-                "mean": self.predicted_mean,
-                "mean_se": self.se_mean,
-                "mean_ci_lower": low,
-                "mean_ci_upper": high,
-            }
-        )
+        """Return statsmodels' columns: mean, mean_se, mean_ci_lower, mean_ci_upper.
+
+        Linear fits add obs_ci_lower and obs_ci_upper, within which one new response lies.
+        """
+        columns = {"mean": self.predicted_mean, "mean_se": self.se_mean}
+        columns["mean_ci_lower"], columns["mean_ci_upper"] = self.conf_int(level).T
+        if self.sd_obs is not None:
+            columns["obs_ci_lower"], columns["obs_ci_upper"] = self.conf_int(level, obs=True).T
+        return pd.DataFrame(columns)
 
 
 def prediction(record: Record, at: Points) -> Prediction:
     """Predict at new data."""
     linear, gradient = life.linear_predictor(record, at)
-    return Prediction(linear, standard_errors(gradient, record.cov), response_scale(record))
+    se = standard_errors(gradient, record.cov)
+    return Prediction(linear, se, response_scale(record), residual_sd(record))
 
 
 class Predictions(Released):
@@ -154,6 +170,6 @@ class Predictions(Released):
         level : float
         """
         at = points(self.record, newdata, "augment")
-        frame = prediction(self.record, at).summary_frame(level)
+        frame = prediction(self.record, at).summary_frame(level).iloc[:, :4]
         frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
         return pd.concat([at.frame, frame], axis=1)

@@ -6,6 +6,7 @@ coefficient vector. Nothing here can hold a row (spec/results.md 2.1).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ import numpy as np
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
+from dpstats.moments.linear import LinearMoments
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
 SURVIVAL_MODELS = ("survreg",)
+LINEAR_MODELS = ("ols", "ridge")
 
 Setting = str | float | int | bool
 
@@ -66,6 +69,15 @@ class Record:
         What the ledger said when the fit was charged.
     not_private : bool
         True for fits made without, or with known, noise.
+    weights : str, optional
+        The expression of the rows' weights.
+    linear : LinearMoments, optional
+        The released moments of a linear fit, as long as the coefficients: sigma, R-squared and the estimates
+        under any ridge penalty follow from them.
+    alpha : float, optional
+        Ridge penalty of the coefficients; a linear fit without has 0.
+    charged_alpha : float, optional
+        Where another penalty than `alpha` was asked for when the release was paid: that one.
 
     Raises
     ------
@@ -92,6 +104,10 @@ class Record:
     title: str | None = None
     ledger: str | None = None
     not_private: bool = False
+    weights: str | None = None
+    linear: LinearMoments | None = None
+    alpha: float | None = None
+    charged_alpha: float | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -103,6 +119,8 @@ class Record:
                 f"coefficient, got {self.dist!r} and {names[-1:]}"
             )
         k = len(names)
+        if self.linear is not None and self.linear.origin.shape != (k,):
+            raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
         flags = tuple((str(code), str(message)) for code, message in self.flags)
@@ -117,8 +135,15 @@ class Record:
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),
             ("flags", flags),
+            ("alpha", self._penalty()),
+            ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
         ):
             object.__setattr__(self, name, value)
+
+    def _penalty(self) -> float | None:
+        if self.alpha is None:
+            return None if self.linear is None else 0.0
+        return penalty(self.alpha)
 
     @property
     def is_survival(self) -> bool:
@@ -139,6 +164,19 @@ class Record:
     def response_variables(self) -> tuple[str, ...]:
         """Declared variables that the left-hand side mentions."""
         return _mentioned(self.schema, self.formula.partition("~")[0])
+
+
+def penalty(alpha: float) -> float:
+    """Return a ridge penalty as a number.
+
+    Raises
+    ------
+    SpecificationError
+        Unless it is finite and at least 0.
+    """
+    if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < math.inf:
+        raise SpecificationError(f"alpha must be a finite number of at least 0, got {alpha!r}")
+    return float(alpha)
 
 
 def _mentioned(schema: Schema, text: str) -> tuple[str, ...]:

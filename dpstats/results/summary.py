@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy import special
 
-from dpstats.results import inference, life
+from dpstats.results import inference, life, scatter
 from dpstats.results.estimates import limit_heads
-from dpstats.results.format import figures, p_value, percent, plain, z_value
+from dpstats.results.format import figures, p_value, penalty_text, percent, plain, z_value
 from dpstats.results.intervals import Estimate, log_estimate
-from dpstats.results.record import Record, Setting
+from dpstats.results.record import LINEAR_MODELS, Record, Setting
 from dpstats.results.reports import NOT_ESTIMABLE
+from dpstats.results.ridge import at_alpha
 from dpstats.results.table import WIDTH, Column, Document, Pair, Table
 from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 SHOWN_LEVELS = 8
+TARGET = (
+    "coefficients penalised with alpha = {}; intervals are for the penalised coefficients, not the "
+    "unpenalised ones"
+)
+SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
+UNPENALISED = "Without penalty (alpha = 0), from the same release"
 BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 
@@ -27,16 +35,28 @@ def heading(record: Record) -> str:
     title = record.title or record.model
     if record.title is None and record.is_survival:
         title = f"{life.dist_of(record).title} regression for time to failure"
+    elif record.title is None and record.model in LINEAR_MODELS:
+        title = "linear regression"
+        if record.alpha:
+            title = f"ridge regression, alpha = {penalty_text(record.alpha)}"
     if record.not_private:
         return title[:1].upper() + title[1:]
     return f"Private {title}"
 
 
-def summary(record: Record, level: float = 0.95) -> Document:
-    """Lay out the whole fit: what was asked, its price, the coefficients, and what to be careful about."""
+def summary(record: Record, level: float = 0.95, unpenalised: bool = False) -> Document:
+    """Lay out the whole fit: what was asked, its price, the coefficients, and what to be careful about.
+
+    With `unpenalised`, the coefficients of a ridge fit are followed by those without penalty.
+    """
     tables = [coefficients(record, level)]
+    if unpenalised:
+        without = at_alpha(record, 0.0)
+        tables += [replace(coefficients(without, level), title=UNPENALISED)] if record.alpha else []
     if record.is_survival:
         tables.append(_scale_and_ratios(record, level))
+    if record.linear is not None:
+        tables.append(_scatter(record, level))
     return Document(
         title=heading(record),
         banner=BANNER if record.not_private else "",
@@ -57,12 +77,13 @@ def short(record: Record) -> str:
         for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
     ]
     codes = ", ".join(code for code, _ in record.flags)
+    shared = "" if record.charged_alpha is None else f"; {SHARED.format(penalty_text(record.charged_alpha))}"
     lines = (
         f"{heading(record)}: {record.formula}",
         f"{record.method}; {rows}",
         f"NOT PRIVATE. {privacy}" if record.not_private else privacy,
         ", ".join(estimates),
-        "summary() for more" + (f"; flags: {codes}" if codes else ""),
+        "summary() for more" + (f"; flags: {codes}" if codes else "") + shared,
     )
     return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)
 
@@ -116,6 +137,10 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
         lines.append((("Released", ", ".join(record.released)),))
     if record.settings:
         lines.append((("Estimand", _estimand(record.settings)),))
+    if record.alpha:
+        lines.append((("Target", TARGET.format(penalty_text(record.alpha))),))
+    if record.charged_alpha is not None:
+        lines.append((("Shared", SHARED.format(penalty_text(record.charged_alpha))),))
     lines += [(("Caution", message),) for _, message in record.flags]
     return tuple(lines)
 
@@ -169,6 +194,22 @@ def _estimate(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
     return kind, value.name, *(figures(v) for v in (value.estimate, value.conf_low, value.conf_high)), words
 
 
+def _scatter(record: Record, level: float) -> Table:
+    """Return sigma and R-squared."""
+    rows: list[tuple[str, ...]] = []
+    for kind, value in (
+        ("Residual sd", scatter.sigma(record, level)),
+        ("Explained", scatter.rsquared(record, level)),
+    ):
+        if np.isinf(value.std_error):
+            rows.append((kind, value.name, NOT_ESTIMABLE))
+            continue
+        share, low, high = percent(value.privacy_share), figures(value.conf_low), figures(value.conf_high)
+        rows.append((kind, value.name, figures(value.estimate), share, low, high))
+    heads = (Column("", "l"), Column("", "l"), Column("estimate", "."), Column("privacy"))
+    return Table((*heads, *(Column(head, ".") for head in limit_heads(level))), tuple(rows), labels=2)
+
+
 def wear(shape: Estimate) -> str:
     """Say what a Weibull shape means, if its interval excludes 1."""
     if shape.conf_low > 1:
@@ -193,6 +234,9 @@ def _notes(record: Record) -> list[str]:
         response = "log(time)" if dist.log else "time"
         noise += f" {response} = coef'x + sigma * (standard {dist.family.title} error)."
         noise += " Intervals of sigma" + (", shape and ratios" if dist.log else "") + " are on the log scale."
+    if record.linear is not None:
+        noise += " Intervals of sigma and 1 - R-squared are on the log scale."
+        noise += " Both are of the fit without penalty." if record.alpha else ""
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     notes = [noise]

@@ -58,12 +58,6 @@ class Survival(Released):
     __slots__ = ()
 
     @property
-    def sigma(self) -> Estimate:
-        """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
-        require_survival(self.record, "sigma")
-        return log_estimate("sigma", float(self.record.params[-1]), float(bse(self.record)[-1]), 0.95)
-
-    @property
     def shape(self) -> Estimate:
         """Shape beta = 1 / sigma, above 1 for wear-out; 95 % interval on the log scale."""
         require_log_time(self.record, "shape")

@@ -58,6 +58,9 @@ def _pairs(pairs: tuple[Pair, ...], width: int) -> list[str]:
 
 def _table(table: Table, width: int) -> list[str]:
     layout = _Layout(table, width)
+    if not layout.labels_fit:  # numbers flush right are narrower than on their points
+        narrow = _Layout(table, width, points=False)
+        layout = narrow if narrow.labels_fit else layout
     lines = [_title_line(table, width)] if table.title else []
     lines += layout.heads()
     for row, cells in zip(table.rows, layout.cells, strict=True):
@@ -71,10 +74,10 @@ class _Layout:
     A label too long to stand beside its numbers gets a line of its own; a long remark is broken.
     """
 
-    def __init__(self, table: Table, width: int) -> None:
+    def __init__(self, table: Table, width: int, points: bool = True) -> None:
         self.labels, self.width = table.labels, width
         self.head_cells = [column.head for column in table.columns]
-        self.cells = _aligned(table)
+        self.cells = _aligned(table) if points else [list(row[table.labels :]) for row in table.rows]
         complete = [cells for cells in self.cells if len(cells) == len(table.columns) - table.labels]
         self.remarks = len(table.columns) > table.labels and table.columns[-1].align == "l"
         stop = len(table.columns) - self.remarks
@@ -90,6 +93,7 @@ class _Layout:
         taken = sum(w + GAP for w in self.fixed + self.number_widths)
         room = width - taken - (min(remark, SHORTEST_REMARK) + GAP if remark else 0)
         self.label = min(longest, max(room, 0))
+        self.labels_fit = self.label == longest
         self.remark = max(width - taken - self.label - GAP, SHORTEST_REMARK)
         self.indent = sum(w + GAP for w in self.fixed)
 

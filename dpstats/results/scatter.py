@@ -1,0 +1,86 @@
+"""How far responses lie from what a fit predicts: sigma of the error, and R-squared of a linear fit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.moments.linear import Quantity
+from dpstats.results.base import Released
+from dpstats.results.inference import bse, privacy_share
+from dpstats.results.intervals import Estimate, critical, log_estimate
+from dpstats.results.notreleased import missing, refusal
+from dpstats.results.record import Record
+
+
+def sigma(record: Record, level: float = 0.95) -> Estimate:
+    """Return the scale of the error with an interval on the log scale.
+
+    Raises
+    ------
+    NotReleased
+        If the fit released nothing that tells it.
+    """
+    if record.linear is not None:
+        found = record.linear.sigma()
+        low, high = _log_limits(found.value, found.se, level)
+        return Estimate("sigma", found.value, found.se, low, high, level, _share(found))
+    if record.is_survival:
+        log_sigma, se = float(record.params[-1]), float(bse(record)[-1])
+        return log_estimate("sigma", log_sigma, se, level, float(privacy_share(record)[-1]))
+    raise refusal(
+        "sigma", f"was not released by this {record.model} fit", "dps.ols and dps.survreg release it."
+    )
+
+
+def rsquared(record: Record, level: float = 0.95) -> Estimate:
+    """Return R-squared, with an interval on the scale of log(1 - R-squared), kept inside [0, 1].
+
+    Raises
+    ------
+    NotReleased
+        For other than linear fits.
+    """
+    if record.linear is None:
+        raise missing("rsquared", "Fit")
+    found = record.linear.rsquared()
+    low, high = (1 - left for left in _log_limits(1 - found.value, found.se, level)[::-1])
+    value, low, high = (min(max(v, 0.0), 1.0) for v in (found.value, low, high))
+    return Estimate("R-squared", value, found.se, low, high, level, _share(found))
+
+
+def residual_sd(record: Record) -> float | None:
+    """Return the sd of responses about the estimated means of a linear fit; None for other fits."""
+    return None if record.linear is None else record.linear.residual_sd(record.alpha or 0.0)
+
+
+def _log_limits(value: float, se: float, level: float) -> tuple[float, float]:
+    """Return limits of a positive number from the log scale; of 0, for which there is none, from its own."""
+    half = critical(level) * se
+    if not value > 0:
+        return 0.0, max(value + half, 0.0)
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(half / value))
+    return value / factor, value * factor
+
+
+def _share(found: Quantity) -> float:
+    usable = math.isfinite(found.se) and found.se > 0
+    return (found.se_privacy / found.se) ** 2 if usable else math.nan
+
+
+class Scatter(Released):
+    """Sigma and R-squared, where they were released."""
+
+    __slots__ = ()
+
+    @property
+    def sigma(self) -> Estimate:
+        """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
+        return sigma(self.record)
+
+    @property
+    def rsquared(self) -> Estimate:
+        """R-squared of a linear fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
+        return rsquared(self.record)
