@@ -210,7 +210,7 @@ _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 def _why_not(name: str) -> str:
     if name in ("weights", "weight"):
-        return "is not a term; give the model an argument weights='w'"
+        return "is not a term; linear models take weights as an argument, weights='w'"
     if name in ("C", "bs", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name in ("cr", "cc", "te"):

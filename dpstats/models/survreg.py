@@ -152,6 +152,7 @@ def _times(design: Design) -> SurvResponse:
 
 def _problem(design: Design, dist: Dist) -> Problem:
     """Public facts in the estimator's terms; the intercept is its own."""
-    response = np.asarray(_times(design).time_bounds)
-    bounds = np.vstack([design.bounds[1:], np.log(response) if dist.log else response])
+    times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
+    response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
+    bounds = np.vstack([design.bounds[1:], response])
     return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1])

@@ -70,6 +70,21 @@ def test_a_shifted_and_stretched_covariate(dist: str, budget: Any) -> None:
     assert moved.to_numpy() == pytest.approx(wanted.to_numpy(), **SAME)
 
 
+@DISTS
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_an_offset_divides_log_times(dist: str, budget: Any) -> None:
+    by_offset = fit(DATA, dist=dist, formula=FORMULA + " + offset(0.3 * np.log(temp))", budget=budget)
+    formula = FORMULA.replace("Surv(time", "Surv(time / np.exp(0.3 * np.log(temp))")
+    assert by_offset.to_numpy() == pytest.approx(fit(DATA, dist=dist, formula=formula, budget=budget), **SAME)
+
+
+@pytest.mark.parametrize("dist", ["sev", "logistic"])
+def test_an_offset_is_subtracted_from_times(dist: str) -> None:
+    by_offset = fit(DATA, dist=dist, formula=FORMULA + " + offset(2 * temp)")
+    by_formula = fit(DATA, dist=dist, formula=FORMULA.replace("Surv(time", "Surv(time - 2 * temp"))
+    assert by_offset.to_numpy() == pytest.approx(by_formula, **SAME)
+
+
 def without_noise(data: Any, declared: dps.Schema, dist: str, formula: str = FORMULA) -> pd.Series:
     with noise(NoNoise()):
         return dps.survreg(formula, data, declared, dist=dist).fit(dps.gdp(1e6)).params
