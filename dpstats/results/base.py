@@ -15,7 +15,7 @@ from dpstats.schema import Schema
 
 
 def design_of(record: Record) -> Design:
-    """Rebuild the data-free design from the formula and the schema.
+    """Rebuild the data-free design from the formula, the schema and the weights.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def design_of(record: Record) -> Design:
         If the columns differ from those of the fit, as they might after reading a file of another version:
         predictions would pair coefficients with the wrong columns.
     """
-    design = build_design(record.formula, record.schema)
+    design = build_design(record.formula, record.schema, record.weights)
     expected = record.names[: record.n_location]
     if tuple(design.names) != expected:
         raise SpecificationError(
@@ -86,7 +86,7 @@ class Released:
 
     @property
     def design(self) -> Design:
-        """The data-free design, rebuilt from formula and schema."""
+        """The data-free design, rebuilt from formula, schema and weights."""
         return design_of(self.record)
 
     @property

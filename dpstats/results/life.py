@@ -1,8 +1,8 @@
 """Survival quantities as functions of (coefficients, log sigma), each with its gradient for the delta method.
 
 Notation: b the location coefficients, s = log sigma the last coefficient, z = (y - x'b) / sigma, where y is
-log t for distributions of log time and t otherwise, and x'b includes the offset. Every function takes N points
-and N values, and returns a centre of shape (N,) with its gradient of shape (N, k).
+log t for distributions of log time and t otherwise, and x'b includes the offset. Every function takes N
+points and N values, and returns a centre of shape (N,) with its gradient of shape (N, k).
 """
 
 from __future__ import annotations

@@ -156,6 +156,11 @@ class Record:
         return len(self.names) - (self.names[-1:] == (LOG_SCALE,))
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Declared variables that the formula or the weights mention."""
+        return _mentioned(self.schema, f"{self.formula} {self.weights or ''}")
+
+    @property
     def covariates(self) -> tuple[str, ...]:
         """Declared variables that the right-hand side of the formula mentions."""
         return _mentioned(self.schema, self.formula.partition("~")[2])

@@ -128,6 +128,7 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
     size = "not public" if record.nobs is None else f"{record.nobs} (public)"
     lines: list[tuple[Pair, ...]] = [
         (("Formula", record.formula),),
+        *([(("Weights", record.weights),)] if record.weights else []),
         (("Method", record.method), ("Rows", size)),
         (("Privacy", str(record.budget)), ("Neighbours", record.adjacency)),
     ]
@@ -240,8 +241,7 @@ def _notes(record: Record) -> list[str]:
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     notes = [noise]
-    used = {*record.response_variables, *record.covariates}
-    public = "; ".join(_public(name, record.schema[name], record) for name in record.schema if name in used)
+    public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
     if public:
         notes.append(
             f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
