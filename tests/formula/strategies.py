@@ -71,6 +71,17 @@ def right_sides(factors: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
                      st.sampled_from(("", " - 1", " + 0")))
 
 
+OFFSETS = st.one_of(st.sampled_from(NUMERIC), EXPRESSIONS).map("offset({})".format)
+WEIGHTS = st.one_of(
+    st.sampled_from(("w", "z", "c", "f", "t", "x")),
+    EXPRESSIONS,
+    EXPRESSIONS.map("np.maximum({}, 0)".format),
+    EXPRESSIONS.map("np.abs({})".format),
+    EXPRESSIONS.map("1 * (({}) > 0.5)".format),
+)
+"""Weights of rows, most of which are not negative."""
+
+
 def inside(n: int, seed: int) -> pd.DataFrame:
     """Rows inside the public bounds, many of them in a corner; all levels occur."""
     rng = np.random.default_rng(seed)

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from dpstats.errors import FormulaError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
-from tests.formula.strategies import OWN_FACTORS, SCHEMA, SHARED_FACTORS, inside, right_sides, wild
+from tests.formula.strategies import (
+    OFFSETS,
+    OWN_FACTORS,
+    SCHEMA,
+    SHARED_FACTORS,
+    WEIGHTS,
+    inside,
+    right_sides,
+    wild,
+)
 
 N = 40
 TABLES = [open_rows(make(N, seed), SCHEMA, list(SCHEMA)) for seed in range(8) for make in (inside, wild)]
@@ -39,6 +48,30 @@ def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first,
         for ours, theirs in zip((block.exog, block.endog, block.event, block.ok),
                                 (mixed.exog, mixed.endog, mixed.event, mixed.ok), strict=True):
             np.testing.assert_array_equal(ours[order], theirs)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True,
+          suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
+@given(FORMULAS, st.lists(OFFSETS, max_size=3), st.none() | WEIGHTS, st.integers(0, len(BLOCKS) - 2),
+       st.integers(0, 2**16))
+def test_offsets_and_weights_stay_in_their_bounds(right, offsets, weights, first, seed):
+    try:
+        design = build_design(f"y ~ {' + '.join([right, *offsets])}", SCHEMA, weights)
+        plain = build_design(f"y ~ {right}", SCHEMA)
+    except FormulaError:
+        assume(False)
+    assert (design.names, design.radius) == (plain.names, plain.radius)
+    lower, upper = design.offset_bounds
+    for raw in BLOCKS[first:first + 2]:
+        block = design.read(raw)
+        assert block.offset.shape == block.weight.shape == (N,)
+        assert np.all((block.offset >= lower) & (block.offset <= upper))
+        assert np.all((block.weight >= 0) & (block.weight <= 1)) and np.all(block.weight[block.ok] > 0)
+        assert not np.any(block.ok & ~plain.read(raw).ok) and not np.any(block.exog[~block.ok])
+        order = np.random.default_rng(seed).permutation(N)
+        mixed = design.read({name: values[order] for name, values in raw.items()})
+        for name in ("offset", "weight", "ok"):
+            np.testing.assert_array_equal(getattr(block, name)[order], getattr(mixed, name))
 
 
 def test_rows_inside_the_bounds_are_all_on():

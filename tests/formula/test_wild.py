@@ -17,7 +17,10 @@ FORMULAS = (
     "np.sqrt(z) ~ np.log(t) + I(1 / w) + c + f + C(h, Sum):x + I(x > 0)",
     "I(t / w) ~ I(x - x ** 2) + scale(t, center=5, scale=2) + C(f) + np.exp(x) - 1",
 )
-DESIGNS = [build_design(formula, SCHEMA) for formula in FORMULAS]
+DESIGNS = [
+    *(build_design(formula, SCHEMA) for formula in FORMULAS),
+    build_design("y ~ g + offset(np.log(t)) + offset(z)", SCHEMA, weights="w - 1"),
+]
 
 
 def test_a_thousand_wild_frames_say_nothing(caplog, capsys):
@@ -37,7 +40,7 @@ def test_a_thousand_wild_frames_say_nothing(caplog, capsys):
             np.testing.assert_array_equal(block.ok, np.all(usable, axis=0))
             assert block.exog.shape == (30, len(design.names)) and block.exog.flags.f_contiguous
             assert block.endog.shape == block.event.shape == block.ok.shape == (30,)
-            for part in (block.exog, block.endog, block.event):
+            for part in (block.exog, block.endog, block.event, block.offset, block.weight):
                 assert part.dtype == np.float64 and np.all(np.isfinite(part))
             assert not np.any(block.exog[~block.ok])
             switched_on += int(block.ok.sum())
