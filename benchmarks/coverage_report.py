@@ -66,7 +66,7 @@ class Summary:
                   for part, where in PARTS.items()}
         self.ratio = {part: float(np.sqrt(value)) for part, value in square.items()}
         self.covers = each(held)
-        self.error = {part: _share_error(held[:, where]) for part, where in PARTS.items()}
+        self.error = {part: share_error(held[:, where]) for part, where in PARTS.items()}
         law = np.array(["law" in line["flags"] for line in lines])
         self.honest = each(held | law[:, None])
         self.worst = float(held.mean(axis=0).min())
@@ -77,7 +77,7 @@ class Summary:
         self.far = float(np.mean(np.abs(errors) > 5 * 1.96 * bse))
 
 
-def _share_error(held: Array) -> float:
+def share_error(held: Array) -> float:
     """Standard error of a share; coefficients of one fit go together. Never below that of a share of .95."""
     fits = len(held)
     return float(max(held.mean(axis=1).std() / np.sqrt(fits), np.sqrt(0.95 * 0.05 / held.size)))

@@ -5,12 +5,23 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CODE = ("dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models", "dpstats/formula")
+CODE = (
+    "dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models", "dpstats/formula",
+    "dpstats/moments",
+)  # fmt: skip
 
 
-def header() -> str:
-    """The command, the commit of the benchmark and the one of the estimator."""
-    words = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+def header(**paths: object) -> str:
+    """The command, the commit of the benchmark and the one of the estimator.
+
+    Parameters
+    ----------
+    **paths
+        Of this machine; the command shows their names, in capitals, in their place.
+    """
+    names = {str(path): name.upper() for name, path in paths.items()}
+    given = [names.get(word, word) for word in sys.argv[1:]]
+    words = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *given])
     commit = _git("log", "-1", "--format=%h")
     return f"command: OMP_NUM_THREADS=1 PYTHONPATH=. {words}\ncommit {commit}, estimator {estimator()}"
 

@@ -9,25 +9,20 @@ and data are seeded by cell and replication.
 """
 
 import argparse
-import fnmatch
-import json
-import multiprocessing
-import sys
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import coverage_report
 import numpy as np
-from provenance import estimator, header
+import replications
+from provenance import header
+from replications import Task
 from simulated import BOUNDS, DISTS, Cell, mle
-from tqdm import tqdm
 
 import dpstats as dps
 from dpstats.families import DISTS as FAMILIES
 from dpstats.testing import SeededNoise, noise
 
-Task = tuple[Cell, float, int, Path]
 CENSORED = (0, 30, 60)
 SIZES = (10_000, 100_000)
 
@@ -46,20 +41,9 @@ def groups() -> dict[str, list[Cell]]:
     return found
 
 
-def chosen(patterns: list[str]) -> list[Cell]:
-    known = groups()
-    cells = []
-    for pattern in patterns:
-        every = [cell for group in known.values() for cell in group]
-        cells += known.get(pattern) or [cell for cell in every if fnmatch.fnmatch(cell.name, pattern)]
-    if not cells:
-        sys.exit(f"no cell matches {' '.join(patterns)}; groups are {', '.join(known)}")
-    return cells
-
-
-def replicate(task: Task) -> None:
-    """One private fit and the MLE of the same sample; appended to the cell's file."""
-    cell, epsilon, rep, path = task
+def replicate(task: Task[Cell]) -> dict[str, Any]:
+    """One private fit and the MLE of the same sample."""
+    cell, epsilon, rep, _ = task
     covariates, log_time, event = cell.sample(rep)
     data = {f"x{j}": column for j, column in enumerate(covariates.T, 1)}
     data |= {"time": np.exp(log_time), "failed": event}
@@ -71,8 +55,7 @@ def replicate(task: Task) -> None:
     quantile = float(FAMILIES[DISTS[cell.family]].family.quantile(0.1))
     gradient = np.array([1.0, *np.zeros(len(params) - 2), np.exp(params[-1]) * quantile])
     b10_variance = gradient[[0, -1]] @ cov[np.ix_([0, -1], [0, -1])] @ gradient[[0, -1]]
-    line = {
-        "rep": rep,
+    return {
         "mle": [*exact, b10(exact, quantile)],
         "params": [*params, b10(params, quantile)],
         "bse": [*np.sqrt(np.diag(cov)), np.sqrt(b10_variance)],
@@ -80,8 +63,6 @@ def replicate(task: Task) -> None:
         "settings": [fit.settings[key] for key in ("cut c", "z_l", "R")],
         "target": [*cell.target, b10(cell.target, quantile)],
     }
-    with path.open("a") as file:
-        file.write(json.dumps(line) + "\n")
 
 
 def b10(params: np.ndarray, quantile: float) -> float:
@@ -89,40 +70,17 @@ def b10(params: np.ndarray, quantile: float) -> float:
     return float(params[0] + np.exp(params[-1]) * quantile)
 
 
-def finished(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def todo(paths: dict[tuple[Cell, float], Path], reps: int) -> Iterator[Task]:
-    done = {path: {line["rep"] for line in finished(path)} for path in paths.values()}
-    for rep in range(reps):  # all cells grow together, so that an interrupted run says something of each
-        for (cell, epsilon), path in paths.items():
-            if rep not in done[path]:
-                yield cell, epsilon, rep, path
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("cells", nargs="*", default=["grid-10000"], help="groups, or patterns of names")
-    parser.add_argument("--list", action="store_true", help="print groups and cells, and stop")
-    parser.add_argument("--reps", type=int, default=200)
+    replications.arguments(parser, "grid-10000", 200)
     parser.add_argument("--epsilons", nargs="+", type=float, default=[1.0, 3.0])
-    parser.add_argument("--work", type=Path, default=Path(__file__).parent / ".work")
-    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if options.list:
-        for group, cells in groups().items():
-            print(group, *(cell.name for cell in cells), sep="\n  ")
-        return
-    folder = options.work / estimator()
-    folder.mkdir(parents=True, exist_ok=True)
-    pairs = [(cell, epsilon) for cell in chosen(options.cells) for epsilon in options.epsilons]
-    paths = {(cell, epsilon): folder / f"{cell.name}-{epsilon:g}.jsonl" for cell, epsilon in pairs}
-    tasks = list(todo(paths, options.reps))
-    with multiprocessing.Pool(options.jobs) as pool:
-        list(tqdm(pool.imap_unordered(replicate, tasks), total=len(tasks), disable=None))
-    print(header())
-    coverage_report.report({pair: finished(path)[: options.reps] for pair, path in paths.items()})
+        return replications.show(groups())
+    cells = replications.chosen(groups(), options.cells)
+    found = replications.replicate_all(replicate, cells, options.epsilons, options)
+    print(header(work=options.work))
+    coverage_report.report(found)
 
 
 if __name__ == "__main__":
