@@ -46,7 +46,8 @@ def rsquared(record: Record, level: float = 0.95) -> Estimate:
         raise missing("rsquared", "Fit")
     found = record.linear.rsquared()
     low, high = (1 - left for left in _log_limits(1 - found.value, found.se, level)[::-1])
-    value, low, high = (min(max(v, 0.0), 1.0) for v in (found.value, low, high))
+    value = min(max(found.value, 0.0), 1.0)
+    low, high = max(min(low, value), 0.0), min(max(high, value), 1.0)  # 1 - (1 - x) may miss x by a bit
     return Estimate("R-squared", value, found.se, low, high, level, _share(found))
 
 

@@ -27,6 +27,7 @@ TARGET = (
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 UNPENALISED = "Without penalty (alpha = 0), from the same release"
+BOUNDS_OF_ROWS = {"radius": "rows longer than {} sds count less", "limit": "residuals clipped at {} sds"}
 BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 
@@ -77,13 +78,15 @@ def short(record: Record) -> str:
         for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
     ]
     codes = ", ".join(code for code, _ in record.flags)
-    shared = "" if record.charged_alpha is None else f"; {SHARED.format(penalty_text(record.charged_alpha))}"
+    shared = record.charged_alpha
+    more = "" if shared is None else f"; release and budget shared with alpha = {penalty_text(shared)}"
+    more += f"; flags: {codes}" if codes else ""
     lines = (
         f"{heading(record)}: {record.formula}",
         f"{record.method}; {rows}",
         f"NOT PRIVATE. {privacy}" if record.not_private else privacy,
         ", ".join(estimates),
-        "summary() for more" + (f"; flags: {codes}" if codes else "") + shared,
+        "summary() for more" + more,
     )
     return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)
 
@@ -147,12 +150,15 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
 
 
 def _estimand(settings: Mapping[str, Setting]) -> str:
-    """Say in words what bounds the score, then any other constant by its name."""
-    bounded = [
-        words.format(_short(settings[name])) for name, words in BOUNDS_OF_SCORE.items() if name in settings
-    ]
-    parts = ["score bounded: " + ", ".join(bounded)] if bounded else []
-    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in BOUNDS_OF_SCORE]
+    """Say in words what bounds the score or a row, then any other constant by its name."""
+    bounded, parts = (
+        [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
+        for bounds in (BOUNDS_OF_SCORE, BOUNDS_OF_ROWS)
+    )
+    if bounded:
+        parts = ["score bounded: " + ", ".join(bounded), *parts]
+    known = {*BOUNDS_OF_SCORE, *BOUNDS_OF_ROWS}
+    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in known]
     return "; ".join(parts + ([", ".join(others)] if others else []))
 
 
@@ -238,6 +244,7 @@ def _notes(record: Record) -> list[str]:
     if record.linear is not None:
         noise += " Intervals of sigma and 1 - R-squared are on the log scale."
         noise += " Both are of the fit without penalty." if record.alpha else ""
+        noise += " R-squared is of the weighted rows." if "radius" in record.settings else ""
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     notes = [noise]

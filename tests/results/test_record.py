@@ -16,6 +16,7 @@ import pytest
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import NOT_RELEASED, Fit, load
 from tests.results.fits import CAPACITOR_COV, CAPACITOR_PARAMS, USE, capacitor, wide
+from tests.results.linear import linear
 
 ROWS = 1201  # prime, and unlike any number of coefficients
 SENTINEL = 234.56789
@@ -61,7 +62,7 @@ def other_model(**changes: object) -> Fit:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("shape", "needs a time-to-failure model, and this is logit"), ("sigma", "not released by this logit fit")],
+    [("shape", "needs a time-to-failure model, and this is logit"), ("sigma", "not released by this logit")],
 )
 def test_survival_properties_are_absent_from_other_models(name: str, why: str) -> None:
     assert not hasattr(other_model(), name)
@@ -160,7 +161,9 @@ def test_the_walk_would_find_hidden_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    "fit", [capacitor(), wide(), other_model(), capacitor(not_private=True, ledger=None)]
+    "fit",
+    [capacitor(), wide(), other_model(), capacitor(not_private=True, ledger=None), linear(), linear(0.5),
+     linear(noise=2.0).at_alpha(0.3)],
 )
 def test_save_and_load_are_exact(fit: Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.json"

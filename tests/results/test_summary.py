@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.results import Fit
 from tests.results.fits import STRESS, USE, capacitor, of_serials, wide
+from tests.results.linear import linear
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -29,6 +30,14 @@ SHOWN = {
     ),
     "serials.txt": lambda: of_serials().summary().as_text(),
     "serials_print.txt": lambda: repr(of_serials()),
+    "linear.txt": lambda: linear().summary().as_text(),
+    "linear.html": lambda: linear().summary().as_html(),
+    "linear_noisy.txt": lambda: linear(noise=0.7).summary().as_text(),
+    "linear_print.txt": lambda: repr(linear()),
+    "ridge.txt": lambda: linear(0.05).summary(level=0.9, unpenalised=True).as_text(),
+    "ridge_print.txt": lambda: repr(linear(0.05).at_alpha(0.2)),
+    "ridge_same_release.txt": lambda: linear(0.05).at_alpha(0.2).summary().as_text(),
+    "ridge_path.txt": lambda: repr(linear().ridge_path()),
     "wide.txt": lambda: wide().summary().as_text(),
     "wide_print.txt": lambda: repr(wide()),
 }
@@ -73,7 +82,9 @@ class _Cells(HTMLParser):
         self.texts += data.split()
 
 
-@pytest.mark.parametrize("fit", [capacitor(not_private=True), wide()], ids=["capacitor", "wide"])
+@pytest.mark.parametrize(
+    "fit", [capacitor(not_private=True), wide(), linear(0.1)], ids=["capacitor", "wide", "linear"]
+)
 def test_html_says_what_the_text_says(fit: Fit) -> None:
     page = _Cells()
     page.feed(fit.summary().as_html())

@@ -1,0 +1,277 @@
+"""Linear fits: sigma, R-squared, and every ridge penalty from one release."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from statsmodels.iolib.summary2 import summary_col
+
+from dpstats.cli import main
+from dpstats.errors import NotReleased, SpecificationError
+from dpstats.results import NOT_RELEASED, Fit
+from tests.results.fits import USE, capacitor
+from tests.results.linear import AT, BUDGET, NAMES, linear, moments, rows
+from tests.results.test_record import reachable
+
+Z = 1.959963984540054
+
+
+def ridge(alpha: float) -> np.ndarray:
+    """Of the rows, by its definition: (1 / 2n) |y - Xb|^2 + alpha / 2 |b without intercept|^2."""
+    x, y = rows()
+    n, d = x.shape
+    return np.linalg.solve(x.T @ x / n + alpha * np.diag([0, 1, 1, 1]), x.T @ y / n)
+
+
+def test_without_noise_sigma_and_rsquared_are_those_of_ols() -> None:
+    x, y = rows()
+    ols, fit = sm.OLS(y, x).fit(), linear(noise=0.0)
+    assert fit.params.to_numpy() == pytest.approx(ols.params)
+    assert float(fit.sigma) == pytest.approx(np.sqrt(ols.scale))
+    assert float(fit.rsquared) == pytest.approx(1 - ols.scale / (ols.scale + ols.ess / len(y)))
+    assert (fit.sigma.privacy_share, fit.rsquared.privacy_share) == (0, 0)
+
+
+def test_limits_of_sigma_and_of_the_unexplained_share_are_ratios() -> None:
+    fit = linear()
+    sigma, left = fit.sigma, 1 - float(fit.rsquared)
+    factor = np.exp(Z * sigma.std_error / float(sigma))
+    assert [sigma.conf_low, sigma.conf_high] == pytest.approx([float(sigma) / factor, float(sigma) * factor])
+    factor = np.exp(Z * fit.rsquared.std_error / left)
+    limits = [1 - fit.rsquared.conf_high, 1 - fit.rsquared.conf_low]
+    assert limits == pytest.approx([left / factor, left * factor])
+    assert 0 < sigma.privacy_share < 1 and 0 < fit.rsquared.privacy_share < 1
+    assert repr(fit.rsquared).startswith("R-squared 0.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0, 30), st.floats(-2, 2), st.floats(0.01, 20), st.floats(0.5, 0.999))
+def test_limits_stay_in_range_whatever_the_noise_did(
+    noise: float, turn: float, square: float, level: float
+) -> None:
+    wild = moments(noise, square=square, cross=turn * np.array([1.0, -1, 2, 0]))
+    fit = linear(linear=wild)
+    for value in (fit.sigma, fit.rsquared):
+        assert 0 <= value.conf_low <= float(value) <= value.conf_high
+    assert fit.rsquared.conf_high <= 1 and float(fit.sigma) > 0
+    assert max(map(len, str(fit.summary(level)).splitlines())) <= 79
+
+
+def test_survreg_says_the_share_of_its_sigma_too() -> None:
+    assert capacitor().sigma.privacy_share == pytest.approx(0.52)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.003, 0.5, 40])
+def test_every_penalty_comes_from_the_same_release(alpha: float) -> None:
+    fit = linear(noise=0.0).at_alpha(alpha)
+    assert fit.params.to_numpy() == pytest.approx(ridge(alpha))
+    assert fit.alpha == alpha and fit.budget == BUDGET and fit.record.ledger == linear().record.ledger
+    assert float(fit.sigma) == float(linear(noise=0.0).sigma), "the error is that of the unpenalised fit"
+
+
+def test_another_penalty_and_back_is_the_same_fit() -> None:
+    fit = linear(0.1)
+    other = fit.at_alpha(2).at_alpha(0)
+    assert (fit.record.model, other.record.model) == ("ridge", "ols")
+    assert (fit.record.charged_alpha, other.record.charged_alpha) == (None, 0.1)
+    assert other.at_alpha(0.1).to_dict() == fit.to_dict()
+    alike = linear(2).to_dict()
+    assert {**alike, "charged_alpha": 0.1} == fit.at_alpha(2).to_dict()
+    assert "release and budget shared with alpha = 0.1" in repr(other)
+
+
+def test_cautions_follow_the_penalty() -> None:
+    whole = ("law", "of the whole release")
+    drowned = linear(noise=0.7, flags=[whole, ("weak", "of alpha = 0")])
+    assert "nothing can be estimated" in dict(drowned.at_alpha(0).flags)["not_estimable"]
+    for alpha in (0, 100):
+        assert drowned.at_alpha(alpha).flags == (whole, *linear(alpha, noise=0.7).flags)
+    assert drowned.at_alpha(0).flags != drowned.at_alpha(100).flags
+
+
+@pytest.mark.parametrize("alpha", [-1, np.nan, np.inf, "1", None])
+def test_penalties_that_make_no_sense_are_refused(alpha: object) -> None:
+    with pytest.raises(SpecificationError, match="alpha must be a finite number"):
+        linear().at_alpha(alpha)
+    with pytest.raises(SpecificationError):
+        linear().ridge_path([0.1, alpha])
+
+
+def test_the_path_is_the_fits_at_its_penalties() -> None:
+    fit = linear()
+    frame = fit.ridge_path([0, 0.1, 3], level=0.8).frame
+    assert list(frame) == ["alpha", "term", "estimate", "std_error", "conf_low", "conf_high"]
+    for alpha, block in frame.groupby("alpha"):
+        tidy = fit.at_alpha(alpha).tidy(conf_int=True, level=0.8)
+        for name in ("estimate", "std_error", "conf_low", "conf_high"):
+            assert list(block[name]) == pytest.approx(list(tidy[name]))
+        assert list(block["term"]) == list(NAMES)
+    with pytest.raises(SpecificationError, match="alphas is empty"):
+        fit.ridge_path([])
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_the_default_path_goes_from_no_effect_to_nothing_left_in_any_unit(unit: float) -> None:
+    whole = moments()
+    fit = linear(linear=moments(origin=whole.origin * unit, map=whole.map * unit, scale=whole.scale * unit))
+    frame = fit.ridge_path().frame.set_index("term")
+    free, alphas = fit.at_alpha(0).params, frame["alpha"].unique()
+    for name in NAMES[1:]:
+        assert frame["estimate"][name].iloc[0] == pytest.approx(free[name], rel=0.02)
+        assert abs(frame["estimate"][name].iloc[-1]) < 0.02 * abs(free[name])
+    assert np.diff(np.log10(alphas)) == pytest.approx(0.2) and len(alphas) < 62
+    assert alphas[0] == pytest.approx(10.0 ** np.round(np.log10(alphas[0])))
+
+
+def test_a_path_needs_a_linear_fit_with_something_to_penalise() -> None:
+    for method in ("ridge_path", "plot_ridge_path"):
+        with pytest.raises(NotReleased, match=f"'{method}' needs the moments of a linear fit"):
+            getattr(capacitor(), method)()
+    with pytest.raises(NotReleased, match="'at_alpha' needs"):
+        capacitor().at_alpha(1)
+    with pytest.raises(SpecificationError, match="only an intercept"):
+        linear(linear=moments(penalised=np.zeros(4))).ridge_path()
+    assert capacitor().alpha is None and linear().alpha == 0
+
+
+def test_the_plot_draws_the_path_and_leaves_pyplot_alone() -> None:
+    fit = linear(0.5)
+    open_figures = pyplot.get_fignums()
+    ax = fit.plot_ridge_path([0.01, 0.1, 1])
+    assert pyplot.get_fignums() == open_figures and ax.get_xscale() == "log"
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    frame = fit.ridge_path([0.01, 0.1, 1]).frame.set_index("term")
+    for name in NAMES[1:]:
+        assert list(lines[name].get_ydata()) == list(frame["estimate"][name])
+    assert "Intercept" not in lines and list(lines["this fit"].get_xdata()) == [0.5, 0.5]
+    assert len(ax.collections) == 3 and ax.get_legend() is not None
+    assert "NOT PRIVATE" not in ax.get_title()
+    assert linear(not_private=True).plot_ridge_path().get_title().startswith("NOT PRIVATE")
+
+
+def test_columns_in_different_units_share_the_axis_of_the_plot_across_their_ranges() -> None:
+    ax = Figure().add_subplot()
+    assert linear().plot_ridge_path([0.1, 1], ax=ax, across_range=True) is ax
+    drawn = next(line for line in ax.get_lines() if line.get_label() == "alcohol").get_ydata()
+    path = linear().ridge_path([0.1, 1]).frame.set_index("term")["estimate"]["alcohol"]
+    assert list(drawn) == pytest.approx(list(7 * path))
+    assert "public range" in ax.get_ylabel()
+
+
+def test_a_plot_that_cannot_be_drawn_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecificationError, match="above 0"):
+        linear().plot_ridge_path([0, 1])
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"dpstats\[plot\]"):
+        linear().plot_ridge_path()
+
+
+def test_new_responses_lie_about_predicted_means() -> None:
+    fit = linear()
+    x = np.array([1.0, *AT.values()])
+    assert fit.predict(AT)[0] == pytest.approx(x @ fit.params)
+    frame = fit.get_prediction(AT).summary_frame().iloc[0]
+    se = np.sqrt(x @ fit.cov_params() @ x)
+    spread = np.hypot(se, float(fit.sigma))
+    assert frame.to_dict() == pytest.approx({
+        "mean": x @ fit.params, "mean_se": se,
+        "mean_ci_lower": x @ fit.params - Z * se, "mean_ci_upper": x @ fit.params + Z * se,
+        "obs_ci_lower": x @ fit.params - Z * spread, "obs_ci_upper": x @ fit.params + Z * spread,
+    })  # fmt: skip
+    assert list(fit.augment(AT))[-4:] == [".fitted", ".se_fit", ".lower", ".upper"]
+    with pytest.raises(NotReleased, match="time-to-failure"):
+        fit.predict(AT, type="quantile")
+    with pytest.raises(NotReleased, match="'obs' needs"):
+        capacitor().get_prediction(USE).conf_int(obs=True)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.2, 50])
+def test_responses_scatter_more_about_penalised_means(alpha: float) -> None:
+    x, y = rows()
+    about = np.mean((y - x @ ridge(alpha)) ** 2) + np.mean((y - x @ ridge(0)) ** 2) * 4 / 56
+    prediction = linear(alpha, noise=0.0).get_prediction(AT)
+    assert prediction.sd_obs == pytest.approx(np.sqrt(about), rel=1e-6)
+
+
+def test_broom_and_statsmodels_tools_find_what_they_look_for() -> None:
+    fit = linear(0.1)
+    row = fit.glance().iloc[0]
+    assert (row["alpha"], row["model"], row["dist"]) == (0.1, "ridge", "gaussian")
+    assert (row["sigma"], row["rsquared"]) == (float(fit.sigma), float(fit.rsquared))
+    assert set(fit.tidy()["component"]) == {"location"}
+    text = str(summary_col([fit, linear()], include_r2=True))
+    assert "R-squared" in text and f"{float(fit.rsquared):.4f}" in text
+    assert not {"alpha", "sigma", "rsquared"} & set(capacitor().glance())
+
+
+@pytest.mark.parametrize("name", [name for name in NOT_RELEASED if name != "rsquared"])
+def test_the_rest_stays_refused(name: str) -> None:
+    assert not hasattr(linear(), name)
+
+
+def test_dispersion_is_the_square_of_sigma_not_a_scale() -> None:
+    with pytest.raises(NotReleased, match="Use fit.sigma"):
+        _ = linear().scale
+    with pytest.raises(NotReleased, match="fit.sigma and fit.rsquared"):
+        _ = linear().rsquared_adj
+
+
+@pytest.mark.parametrize("name", ["life", "reliability", "mttf", "parameters", "time_ratios"])
+def test_survival_words_are_refused(name: str) -> None:
+    with pytest.raises(NotReleased, match="needs a time-to-failure model, and this is ols"):
+        getattr(linear(), name)()
+
+
+def test_moments_are_as_read_only_and_as_small_as_the_rest() -> None:
+    fit = linear(nobs=1201)
+    everything = reachable(fit)
+    assert any(item is fit.record.linear.gram for item in everything), "the walk must see the moments"
+    for item in everything:
+        if isinstance(item, np.ndarray):
+            assert max(item.shape, default=0) <= len(NAMES) and not item.flags.writeable
+        assert not isinstance(item, pd.DataFrame | pd.Series)
+
+
+def test_moments_of_other_coefficients_are_refused() -> None:
+    with pytest.raises(SpecificationError, match="moments are of"):
+        linear(linear=moments(origin=np.zeros(3)))
+
+
+def test_a_file_without_the_fields_of_linear_fits_is_read() -> None:
+    content = json.loads(json.dumps(capacitor().to_dict()))
+    assert not {"linear", "alpha", "charged_alpha"} & set(content)
+    assert Fit.from_dict(content).summary().as_text() == capacitor().summary().as_text()
+
+
+def test_the_command_line_shows_and_predicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit, path, new = linear(0.1), tmp_path / "wine.fit.json", tmp_path / "new.csv"
+    fit.save(path)
+    pd.DataFrame([AT]).to_csv(new, index=False)
+    assert main(["show", str(path)]) == 0
+    assert capsys.readouterr().out == f"{fit.summary()}\n"
+    assert main(["predict", str(path), str(new)]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head == "alcohol,sulphates,acidity,response,conf_low,conf_high"
+    assert float(row.split(",")[3]) == pytest.approx(float(fit.predict(AT)[0]))
+    assert main(["predict", str(path), str(new), "--type", "quantile", "--p", "0.1"]) == 2
+    assert "time-to-failure" in capsys.readouterr().err
+
+
+def test_a_summary_shows_the_unpenalised_coefficients_beside() -> None:
+    both = " ".join(str(linear(0.5).summary(unpenalised=True)).split())
+    free = linear(0.5).at_alpha(0)
+    rows = str(free.summary()).splitlines()
+    for name in NAMES:
+        row = next(" ".join(line.split()) for line in rows if line.startswith(f"{name} "))
+        assert row in both and row not in " ".join(str(linear(0.5).summary()).split())
+    assert str(free.summary(unpenalised=True)) == str(free.summary())
+    with pytest.raises(NotReleased):
+        capacitor().summary(unpenalised=True)
