@@ -1,5 +1,6 @@
 """One short page per model: the family, estimator and names it ties together."""
 
+from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
 
-__all__ = ["Survreg", "survreg"]
+__all__ = ["Survreg", "public_moments", "survreg"]

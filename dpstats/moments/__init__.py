@@ -1,5 +1,6 @@
 """Second moments of rows: released ones, and public ones."""
 
 from dpstats.moments.linear import LinearMoments, Quantity, Solution
+from dpstats.moments.public import PublicMoments
 
-__all__ = ["LinearMoments", "Quantity", "Solution"]
+__all__ = ["LinearMoments", "PublicMoments", "Quantity", "Solution"]

@@ -1,0 +1,91 @@
+"""Moments of public rows, read as private rows are, and whether they fit a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.moments import PublicMoments
+from dpstats.rows import open_rows
+from dpstats.schema import Schema
+
+
+def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None = None) -> PublicMoments:
+    """Second moments of public rows, to guide a private fit.
+
+    Rows are read as private ones: values are clipped to the schema's bounds, and rows with a missing or
+    undeclared value are switched off. A unit of privacy in the schema does not matter: the rows are public.
+
+    Parameters
+    ----------
+    formula : str
+        Of the model; its ``offset()`` terms are taken off the response.
+    frame
+        Public rows; a table such as a model takes, or the path of one.
+    schema : Schema
+    weights : str, optional
+        The rows' weights, as of the model.
+
+    Returns
+    -------
+    PublicMoments
+        With ``save(path)``, and :meth:`PublicMoments.load` to read it again.
+
+    Raises
+    ------
+    SpecificationError
+        For a mistake in formula, schema or weights, and if the rows are too few or do not determine a
+        regression.
+    """
+    return _moments(frame, build_design(formula, Schema(dict(schema)), weights))
+
+
+def as_public(public: Any, design: Design) -> PublicMoments:
+    """The moments that a model was given as ``public=``, or those of the public rows that it was given.
+
+    Raises
+    ------
+    SpecificationError
+        If the moments are of other columns, another response or another offset than the design's, and as
+        :func:`public_moments`.
+    """
+    if not isinstance(public, PublicMoments):
+        return _moments(public, build_design(design.formula, Schema(dict(design.schema)), design.weights))
+    if public.names != design.names:
+        raise SpecificationError(
+            f"public= has moments of {', '.join(public.names)}; the columns of {design.formula!r} are "
+            f"{', '.join(design.names)}. Compute them with public_moments({design.formula!r}, ...)"
+        )
+    if public.formula != design.formula:
+        other = build_design(public.formula, design.schema, design.weights)
+        if _left(other) != _left(design):
+            raise SpecificationError(
+                f"public= has moments of {public.formula!r}, with another response or offset than "
+                f"{design.formula!r}; compute them with the model's formula"
+            )
+    return public
+
+
+def _left(design: Design) -> tuple[str, str | None]:
+    """What the columns are to explain."""
+    return design.response.text, design.offset.text if design.offset else None
+
+
+def _moments(frame: Any, design: Design) -> PublicMoments:
+    if not isinstance(design.response, NumericResponse):
+        raise FormulaError(f"public moments need a number left of ~, not {design.response.text}")
+    p = len(design.names)
+    joint, weight, count = np.zeros((p + 1, p + 1)), 0.0, 0
+    for columns in open_rows(frame, design.schema, design.variables).blocks():
+        block = design.read(columns)
+        rows = np.column_stack([block.exog, block.endog - block.offset])[block.ok]
+        share = block.weight[block.ok]
+        joint += rows.T @ (rows * share[:, None])
+        weight, count = weight + float(share.sum()), count + len(rows)
+    if weight > 0:
+        joint /= weight
+    joint = (joint + joint.T) / 2
+    return PublicMoments(design.formula, design.names, count, joint[:p, :p], joint[:p, p], float(joint[p, p]))

@@ -1,0 +1,162 @@
+"""Second moments of public rows: what a model may know of the covariates and the response for free."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats.errors import SpecificationError
+
+__all__ = ["PublicMoments"]
+
+Array = np.ndarray
+
+NAME, VERSION = "dpstats.moments", 1
+FORMAT = f"{NAME}/{VERSION}"
+# Least eigenvalue of the moments in units where every column has mean square 1; below it they are singular.
+_SINGULAR = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class PublicMoments:
+    """Mean products of the columns of a design and its response, over public rows.
+
+    They come from :func:`dpstats.public_moments`, from a file, or from a publication. Privacy never rests on
+    them; precision does.
+
+    Parameters
+    ----------
+    formula : str
+    names : sequence of str
+        Columns of the design.
+    n : int
+        Number of rows that weigh, more than the columns and one.
+    xx : array_like, shape (p, p)
+        X'X / n; of weighted rows, X'WX over the sum of weights.
+    xy : array_like, shape (p,)
+        X'y / n likewise, y without the offset.
+    yy : float
+        y'y / n likewise.
+
+    Raises
+    ------
+    SpecificationError
+        If these are not the moments of rows that determine a regression; the message names the columns.
+    """
+
+    formula: str
+    names: tuple[str, ...]
+    n: int
+    xx: Array
+    xy: Array
+    yy: float
+
+    def __post_init__(self) -> None:
+        for name, plain in (("names", tuple(self.names)), ("n", int(self.n)), ("yy", float(self.yy))):
+            object.__setattr__(self, name, plain)
+        for name, value in (("xx", self.xx), ("xy", self.xy)):
+            array = np.array(value, dtype=float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        self._check_form()
+        self._check_rank()
+
+    def _check_form(self) -> None:
+        p = len(self.names)
+        if self.xx.shape != (p, p) or self.xy.shape != (p,):
+            raise SpecificationError(
+                f"public moments of {p} columns need xx of shape ({p}, {p}) and xy of shape ({p},), "
+                f"got {self.xx.shape} and {self.xy.shape}"
+            )
+        if not np.isfinite(np.concatenate([self.xx.ravel(), self.xy, [self.yy]])).all():
+            raise SpecificationError("public moments must be finite numbers")
+        if not np.allclose(self.xx, self.xx.T, rtol=1e-9, atol=0.0):
+            raise SpecificationError("xx of public moments must be symmetric")
+        if self.n <= p + 1:
+            raise SpecificationError(
+                f"public moments of {p} columns need more than {p + 1} rows that weigh, got {self.n}; "
+                "give more public rows, or fit without public="
+            )
+
+    def _check_rank(self) -> None:
+        squares = np.append(np.diag(self.xx), self.yy)
+        for name, square in zip((*self.names, "the response"), squares, strict=True):
+            if not square > 0:
+                raise SpecificationError(
+                    f"{name} is 0 in every public row, so that these say nothing of it; give other public "
+                    "rows, or fit without public="
+                )
+        sizes = np.sqrt(squares)
+        values, vectors = np.linalg.eigh(self.xx / np.outer(sizes[:-1], sizes[:-1]))
+        if values[0] < _SINGULAR:
+            parts = zip(self.names, np.abs(vectors[:, 0]), strict=True)
+            tied = ", ".join(name for name, share in parts if share > 0.1)
+            raise SpecificationError(
+                f"the public rows do not tell {tied} apart: their moments are singular; give other public "
+                "rows, or fit without public="
+            )
+        share = float(self.xy @ np.linalg.solve(self.xx, self.xy)) / self.yy
+        if share > 1 + 1e-9:
+            raise SpecificationError("xx, xy and yy of public moments are not the moments of any rows")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        plain = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
+        return {"format": FORMAT, **plain, "names": list(self.names)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> PublicMoments:
+        """The moments that `to_dict` described.
+
+        Raises
+        ------
+        SpecificationError
+            If they are not public moments, were written by a newer version, or are incomplete.
+        """
+        name, _, version = str(content.get("format")).partition("/")
+        if name != NAME or not version.isdigit():
+            raise SpecificationError(
+                f"these are no public moments: their format is {content.get('format')!r}, not {FORMAT!r}"
+            )
+        if int(version) > VERSION:
+            raise SpecificationError(
+                f"the public moments have format {content['format']!r}, newer than {FORMAT!r}; upgrade "
+                "dpstats to read them"
+            )
+        missing = [item.name for item in fields(cls) if item.name not in content]
+        if missing:
+            raise SpecificationError(f"the public moments lack {', '.join(missing)}")
+        return cls(**{item.name: content[item.name] for item in fields(cls)})
+
+    def save(self, path: str | Path) -> None:
+        """Write the moments to a JSON file, exact to the last bit."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> PublicMoments:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        SpecificationError
+            As :meth:`from_dict`, and if the file is not JSON.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError:
+            content = None
+        if not isinstance(content, dict):
+            raise SpecificationError(f"{path} holds no public moments; their save(path) did not write it")
+        return cls.from_dict(content)
+
+    def __repr__(self) -> str:
+        return f"PublicMoments({self.formula!r}, {self.n} public rows, columns {', '.join(self.names)})"
