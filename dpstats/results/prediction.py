@@ -81,7 +81,7 @@ class Prediction:
     def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return statsmodels' columns: mean, mean_se, mean_ci_lower, mean_ci_upper.
 
-        Linear fits add obs_ci_lower and obs_ci_upper, within which one new response lies.
+        Linear fits without weights of rows add obs_ci_lower and obs_ci_upper, where one new response lies.
         """
         columns = {"mean": self.predicted_mean, "mean_se": self.se_mean}
         columns["mean_ci_lower"], columns["mean_ci_upper"] = self.conf_int(level).T

@@ -52,8 +52,13 @@ def rsquared(record: Record, level: float = 0.95) -> Estimate:
 
 
 def residual_sd(record: Record) -> float | None:
-    """Return the sd of responses about the estimated means of a linear fit; None for other fits."""
-    return None if record.linear is None else record.linear.residual_sd(record.alpha or 0.0)
+    """Return the sd of responses about the estimated means of a linear fit; None for other fits.
+
+    None also where rows have weights: the spread of a new response depends on a weight it does not have.
+    """
+    if record.linear is None or record.weights is not None:
+        return None
+    return record.linear.residual_sd(record.alpha or 0.0)
 
 
 def _log_limits(value: float, se: float, level: float) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +26,7 @@ TARGET = (
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 UNPENALISED = "Without penalty (alpha = 0), from the same release"
-BOUNDS_OF_ROWS = {"radius": "rows longer than {} sds count less", "limit": "residuals clipped at {} sds"}
+BOUNDS_OF_ROWS = {"R": "rows longer than {} sds count less", "residual": "residuals clipped at {} sds"}
 BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 
@@ -140,7 +139,7 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
     if record.released:
         lines.append((("Released", ", ".join(record.released)),))
     if record.settings:
-        lines.append((("Estimand", _estimand(record.settings)),))
+        lines.append((("Estimand", _estimand(record)),))
     if record.alpha:
         lines.append((("Target", TARGET.format(penalty_text(record.alpha))),))
     if record.charged_alpha is not None:
@@ -149,16 +148,13 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
     return tuple(lines)
 
 
-def _estimand(settings: Mapping[str, Setting]) -> str:
+def _estimand(record: Record) -> str:
     """Say in words what bounds the score or a row, then any other constant by its name."""
-    bounded, parts = (
-        [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
-        for bounds in (BOUNDS_OF_SCORE, BOUNDS_OF_ROWS)
-    )
-    if bounded:
-        parts = ["score bounded: " + ", ".join(bounded), *parts]
-    known = {*BOUNDS_OF_SCORE, *BOUNDS_OF_ROWS}
-    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in known]
+    settings, linear = record.settings, record.linear is not None
+    bounds = BOUNDS_OF_ROWS if linear else BOUNDS_OF_SCORE
+    bounded = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
+    parts = [("" if linear else "score bounded: ") + ", ".join(bounded)] if bounded else []
+    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in bounds]
     return "; ".join(parts + ([", ".join(others)] if others else []))
 
 
@@ -244,7 +240,7 @@ def _notes(record: Record) -> list[str]:
     if record.linear is not None:
         noise += " Intervals of sigma and 1 - R-squared are on the log scale."
         noise += " Both are of the fit without penalty." if record.alpha else ""
-        noise += " R-squared is of the weighted rows." if "radius" in record.settings else ""
+        noise += " R-squared is of the weighted rows." if "R" in record.settings else ""
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     notes = [noise]

@@ -60,7 +60,7 @@ def linear(alpha: float = 0.0, noise: float = 0.002, **changes: Any) -> Fit:
         "budget": BUDGET,
         "method": "noisy moments (Gaussian)",
         "released": ("moments", "second moments"),
-        "settings": {"radius": 2.5, "limit": 4.0},
+        "settings": {"R": 2.5, "residual": 4.0},
         "ledger": "1.00 of 3.00 spent on 'wine'",
         **solved(moments(noise), alpha, NAMES),
     }
