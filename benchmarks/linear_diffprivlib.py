@@ -130,7 +130,7 @@ def report(n: int, draws: int, scale: float, found: dict[str, dict[str, Any]]) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peer-python", required=True, help="the Python that has diffprivlib")
-    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 999_999])
     parser.add_argument("--draws", type=int, help="default: 30, and 9 from a million rows on")
     parser.add_argument("--measure", choices=LABELS, help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=Path, help=argparse.SUPPRESS)

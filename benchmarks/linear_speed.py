@@ -108,7 +108,7 @@ def verdict(ratio: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 999_999])
     parser.add_argument("--kinds", nargs="+", choices=ASPIRED, default=list(ASPIRED))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--measure", choices=ENGINES, help=argparse.SUPPRESS)
