@@ -1,6 +1,7 @@
 """One short page per model: the family, estimator and names it ties together."""
 
+from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
 
-__all__ = ["Survreg", "public_moments", "survreg"]
+__all__ = ["LinearModel", "Survreg", "ols", "public_moments", "ridge", "survreg"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.budget import Approx, Budget, Pure
+from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale, make_plan
@@ -15,6 +15,7 @@ from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
+from dpstats.models.checks import check_budget
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
@@ -130,16 +131,9 @@ def _check(design: Design, dist: Dist) -> None:
 def _check_fit(budget: Budget, method: str, n: int) -> None:
     if method not in ("auto", "newton"):
         raise SpecificationError(f"method must be 'auto' or 'newton', got {method!r}")
-    if not isinstance(budget, Budget):
-        raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
     if isinstance(budget, Pure):
         raise BudgetError("survreg adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
-    if n < 1:
-        raise SpecificationError("the data have no rows")
-    if isinstance(budget, Approx) and budget.delta >= 1 / n:
-        raise BudgetError(
-            f"delta = {budget.delta:g} must be below 1/n = {1 / n:g}, or one row in n may leak whole"
-        )
+    check_budget(budget, n)
 
 
 def _times(design: Design) -> SurvResponse:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpstats.moments.tails import tail_rate
+
 __all__ = ["LinearMoments", "Quantity", "Solution"]
 
 Array = np.ndarray
@@ -70,6 +72,8 @@ class LinearMoments:
         Of r^2 a a', shortened where longer than a public limit.
     fourth, noise_fourth : float, optional
         Of r^4.
+    limit : float, optional
+        Where r was clipped.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -96,6 +100,7 @@ class LinearMoments:
     noise_meat: float | None = None
     fourth: float | None = None
     noise_fourth: float | None = None
+    limit: float | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -149,11 +154,12 @@ class LinearMoments:
         return Solution(self.origin + self.map @ fit.delta, cov, cov_privacy, weak, fit.rel)
 
     def sigma(self) -> Quantity:
-        """Residual standard deviation of an unpenalised fit."""
+        """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails."""
         delta = self._normal_equations(0.0).delta
-        variance = self._residual_variance(delta)
-        noise = self._variance_noise(delta)
-        sampling = variance**2 * (self._kurtosis() - 1) / self.n
+        tail, tail_noise, doubt = self._tail()
+        variance = self._residual_variance(delta) * (1 + tail)
+        noise = math.hypot(self._variance_noise(delta) * (1 + tail), tail_noise)
+        sampling = variance**2 * (self._kurtosis() - 1) / (self.n * self._mean_weight) + doubt**2
         sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
         total = math.sqrt(noise**2 + sampling)
         return Quantity(sigma * self.scale, slope * total * self.scale, slope * noise * self.scale)
@@ -183,7 +189,7 @@ class LinearMoments:
             slope_residual * self._variance_noise(fit.delta),
         )
         # variance of R squared under joint normality, with the kurtosis of the residuals
-        sampling = share**2 * (1 - share) ** 2 * (self._kurtosis() + 1) / self.n
+        sampling = share**2 * (1 - share) ** 2 * (self._kurtosis() + 1) / (self.n * weight)
         return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
     def residual_sd(self, alpha: float = 0.0) -> float:
@@ -242,8 +248,22 @@ class LinearMoments:
         if self.fourth is None or self.noise_fourth is None:
             return 3.0
         trust = 1 / (1 + (self.noise_fourth / 2) ** 2)
-        found = self.fourth / max(self.square, 0.05) ** 2
+        found = self.fourth * self._mean_weight / max(self.square, 0.05) ** 2
         return max(trust * found + (1 - trust) * 3.0, 1.5)
+
+    def _tail(self) -> tuple[float, float, float]:
+        """What clipping took of the residual variance, as a share of the rest, its noise, and what is doubtful.
+
+        The kurtosis of what is left tells: exponential errors stand for all whose tails are heavier than the
+        normal's, and all of what they lose is taken to be uncertain.
+        """
+        if self.limit is None or self.fourth is None or self.noise_fourth is None:
+            return 0.0, 0.0, 0.0
+        size = self.square / self._mean_weight
+        rate, normal = tail_rate(self.limit / math.sqrt(max(size, 0.05)))
+        noise = self.noise_fourth * self._mean_weight / max(self.square, 0.05) ** 2
+        tail = rate * max(self._kurtosis() - normal, 0.0)
+        return tail, rate * min(noise, 2.0), tail
 
     def _noise(self, delta: Array) -> Array:
         """Covariance of the privacy noise of M_ar - M_aa delta."""

@@ -1,0 +1,97 @@
+"""How long a row and how large a residual may be: public rules that trade bias for privacy noise.
+
+The noise of a coefficient, in sampling sds, is 2 R L / (sqrt n mu) for rows of length at most R and residuals
+of at most L sds (spec/linear_glm.md C1). Rows beyond R are weighted, which costs a little efficiency, and
+under a wrong model moves the estimand. Residuals beyond L are clipped, which moves the intercept if errors
+are skewed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_LEAST_LIMIT, _MOST_LIMIT = 3.0, 12.0
+# What clipping at L moves the intercept by is taken to be e^-(L + 1) residual sds, as with exponential
+# errors, and kept below this share of its standard error.
+_BIAS = 0.45
+# Below this many sampling sds noise does not matter, and rows and residuals may be longer,
+_FREE = 0.15
+# and below this many, when nothing is bounded at all, nothing is.
+_NOTHING = 0.02
+# the noise of the released matrix of r^2 a a', as an operator, that is afforded for longer rows there
+_MEAT_NOISE = 0.3
+_MEAT_SDS = 3.0
+# sizes of r^2 a a' and of r^4 in the final release; they make its noise .6 % larger
+MEAT, FOURTH = 0.5, 0.7
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Public limits of the final release.
+
+    Attributes
+    ----------
+    radius : float
+        Of rows.
+    limit : float
+        Of residuals, in residual sds.
+    meat_limit : float
+        Of row times residual, where their outer product is released.
+    """
+
+    radius: float
+    limit: float
+    meat_limit: float
+
+
+def base_square(k: int) -> float:
+    """The radius squared that keeps most rows of k nearly normal coordinates, and little noise."""
+    return max(1.25 * k, k + 1.5)
+
+
+def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> Bounds:
+    """Bounds for n rows of k coordinates and a release of cost mu.
+
+    Parameters
+    ----------
+    n, mu, k
+        Number of rows, cost for a unit of one row, number of coordinates.
+    farthest, widest : float
+        The longest row and the largest residual that the declared bounds allow.
+    """
+    def noise(radius: float, limit: float) -> float:
+        return 2 * radius * limit / (math.sqrt(n) * mu)
+
+    radius, limit = farthest, widest
+    if noise(farthest, widest) > _NOTHING:
+        radius = math.sqrt(base_square(k))
+        limit = _least_limit(lambda size: math.sqrt((1 + noise(radius, size) ** 2) / n))
+        room = max(_FREE / noise(radius, limit), 1.0)
+        longer = min(room, math.sqrt(k * (1 + math.log(40 * n)) / base_square(k)))
+        radius, limit = radius * max(longer, 1.0), min(limit * max(room / longer, 1.0), _MOST_LIMIT)
+        radius, limit = min(radius, farthest), min(limit, widest)
+    return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit))
+
+
+def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:
+    """Bounds for a release that only improves the coordinates of the next."""
+    radius, limit = min(math.sqrt(base_square(k)), farthest), min(_LEAST_LIMIT, widest)
+    return Bounds(radius, limit, radius * limit)
+
+
+def _least_limit(standard_error: Callable[[float], float]) -> float:
+    """L at which e^-(L + 1) is the tolerated share of the standard error, found by iterating from below."""
+    limit = _LEAST_LIMIT
+    for _ in range(20):
+        limit = min(max(-math.log(_BIAS * standard_error(limit)) - 1, _LEAST_LIMIT), _MOST_LIMIT)
+    return limit
+
+
+def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float) -> float:
+    """At least 3 residual sds at the usual radius, at most at this one, in between what noise affords."""
+    sd = math.sqrt(8) * radius**2 / (n * mu)
+    affordable = _MEAT_NOISE * MEAT * radius**2 / (sd * math.sqrt(2 * k))
+    least, most = _MEAT_SDS**2 * base_square(k), _MEAT_SDS**2 * radius**2
+    return min(math.sqrt(min(max(affordable, least), most)), radius * limit)

@@ -1,0 +1,131 @@
+"""Coordinates of a release of second moments: where rows are nearly white and residuals small."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Release
+from dpstats.estimators.gram.bounds import Bounds, base_square
+from dpstats.estimators.matrices import symmetric_power, with_floor
+from dpstats.estimators.row_scale import Box, RowScale, longest_square, unstretched
+from dpstats.moments import PublicMoments
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """a = W x~ and r = (y~ - line'x~) / sigma, on the scale of x~ and y~.
+
+    Attributes
+    ----------
+    scale : RowScale
+    whitening : array, shape (k, k)
+    line : array, shape (k,)
+    sigma : float
+    """
+
+    scale: RowScale
+    whitening: Array
+    line: Array
+    sigma: float
+
+    @classmethod
+    def of_scale(cls, scale: RowScale) -> Coordinates:
+        """The first ones: nothing is known of how columns hang together."""
+        k = len(scale.center) + scale.constant
+        return cls(scale, np.eye(k), np.zeros(k), 1.0)
+
+    def public(self, bounds: Bounds, **meat: float) -> dict[str, Any]:
+        """Parameters of the release."""
+        return dict(
+            self.scale.public(), whitening=self.whitening, line=self.line, sigma=self.sigma,
+            radius=bounds.radius, limit=bounds.limit, meat_limit=bounds.meat_limit, **meat,
+        )  # fmt: skip
+
+    @property
+    def farthest(self) -> float:
+        """The longest row that the declared bounds allow."""
+        return math.sqrt(longest_square(self.whitening, self.scale))
+
+    @property
+    def widest(self) -> float:
+        """The largest residual that they allow."""
+        box = self.scale.row_box
+        middle, spread = self.line @ box.center, np.abs(self.line) @ ((box.upper - box.lower) / 2)
+        low, high = self.scale.lower[-1] - middle - spread, self.scale.upper[-1] - middle + spread
+        return float(max(-low, high)) / self.sigma
+
+    def improved(self, gram: Array, cross: Array, square: float, noise: Noise) -> Coordinates:
+        """Coordinates that whiten released second moments, with residuals about the line they give."""
+        k = len(gram)
+        floored = with_floor(gram, noise.gram * math.sqrt(2 * k))
+        delta = np.linalg.solve(floored, cross)
+        left = square - 2 * float(delta @ cross) + float(delta @ floored @ delta)
+        sigma = self.sigma * math.sqrt(max(left, 2 * noise.square, 1e-6))
+        back = np.linalg.inv(self.whitening)
+        moments = unstretched(back @ floored @ back, math.sqrt(base_square(k)), self.scale)
+        line = self.line + self.sigma * self.whitening @ delta
+        return Coordinates(self.scale, symmetric_power(moments, -0.5), line, sigma)
+
+    @property
+    def to_params(self) -> Array:
+        """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
+        scale = self.scale
+        matrix = np.diag(scale.y_scale / np.append([1.0] * scale.constant, scale.scale))
+        if scale.constant:
+            matrix[0, 1:] = -scale.y_scale * scale.center / scale.scale
+        return matrix
+
+    @property
+    def origin(self) -> Array:
+        """Coefficients of the line, shape (k,)."""
+        origin = self.to_params @ self.line
+        origin[0] += self.scale.y_center
+        return origin
+
+
+@dataclass(frozen=True)
+class Noise:
+    """sds of released second moments per row, off-diagonal entries of `gram` having 1 / sqrt 2 of it."""
+
+    gram: float
+    cross: float
+    square: float
+
+
+def second_moments(release: Release, bounds: Bounds) -> tuple[Array, Array, float, Noise]:
+    """Of a a', a r and r^2 per row, and their noise, from a release of z z' with z = (a, c r)."""
+    matrix, sd = release.values[0] / release.n, release.sd / release.n
+    c = bounds.radius / bounds.limit
+    noise = Noise(sd, sd / math.sqrt(2) / c, sd / c**2)
+    return matrix[:-1, :-1], matrix[:-1, -1] / c, float(matrix[-1, -1]) / c**2, noise
+
+
+def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coordinates:
+    """From moments of public rows (spec/linear_glm.md C5); precision suffers if they differ, privacy not."""
+    first, n, p = int(constant), public.n, len(public.names)
+    means = public.xx[0, 1:] if constant else np.zeros(p)
+    squares = np.diag(public.xx)[first:] - means**2
+    scales = np.sqrt(np.maximum(squares, 1e-8 * np.maximum(box.half[:-1] ** 2, 1e-300)))
+    y_center = float(public.xy[0]) if constant else 0.0
+    y_scale = math.sqrt(max(public.yy - y_center**2, 1e-8 * float(box.half[-1]) ** 2))
+    center, spread = np.append(means, y_center), np.append(scales, y_scale)
+    scale = RowScale(
+        center=means, scale=scales, y_center=y_center, y_scale=y_scale, log=False, fraction=1.0,
+        fraction_sd=0.0, at_ends=np.zeros(p - first), lower=(box.lower - center) / spread,
+        upper=(box.upper - center) / spread, constant=constant,
+    )  # fmt: skip
+    to_scale = np.diag(1 / np.append([1.0] * first, scales))
+    if constant:
+        to_scale[1:, 0] = -means / scales
+    gram = to_scale @ public.xx @ to_scale.T
+    cross = to_scale @ (public.xy - y_center * public.xx[:, 0] * first) / y_scale
+    gram = with_floor(gram * n / max(n - p - 1, 1), 1e-8 * float(np.trace(gram)) / p)
+    line = np.linalg.solve(with_floor(gram * max(n - p - 1, 1) / n, 1e-8), cross)
+    residual = max(1 - float(line @ cross), 1e-6) * n / max(n - p, 1) * (1 + p / n)
+    return Coordinates(scale, symmetric_power(gram, -0.5), line, math.sqrt(residual))
