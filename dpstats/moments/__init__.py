@@ -1,6 +1,7 @@
 """Second moments of rows: released ones, and public ones."""
 
-from dpstats.moments.linear import LinearMoments, Quantity, Solution
+from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.public import PublicMoments
+from dpstats.moments.solution import Solution
 
 __all__ = ["LinearMoments", "PublicMoments", "Quantity", "Solution"]

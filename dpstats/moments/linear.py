@@ -15,14 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpstats.moments.solution import Solution, hidden, judged, positive
 from dpstats.moments.tails import tail_rate
 
-__all__ = ["LinearMoments", "Quantity", "Solution"]
+__all__ = ["LinearMoments", "Quantity"]
 
 Array = np.ndarray
-
-# Usability of the released matrix: the size of its noise over its least eigenvalue (spec/linear_glm.md D).
-_WEAK, _HOPELESS = 0.6, 1.3
 
 
 class Quantity(NamedTuple):
@@ -31,28 +29,6 @@ class Quantity(NamedTuple):
     value: float
     se: float
     se_privacy: float
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Coefficients at one penalty.
-
-    Attributes
-    ----------
-    params : array, shape (d,)
-    cov, cov_privacy : array, shape (d, d)
-        An infinite variance means that the release does not determine the coefficient.
-    weak : tuple of int
-        Coefficients whose interval rests on a guess of what privacy noise hides.
-    rel : float
-        Size of the noise of the matrix over its least eigenvalue: below .6 all is well.
-    """
-
-    params: Array
-    cov: Array
-    cov_privacy: Array
-    weak: tuple[int, ...]
-    rel: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,16 +118,9 @@ class LinearMoments:
         fit = self._normal_equations(alpha)
         sampling = fit.inverse @ (self._between_rows(fit.delta) / self.n) @ fit.inverse
         privacy = fit.inverse @ self._noise(fit.delta) @ fit.inverse
-        hidden = self._hidden(fit)
-        cov, cov_privacy, guess = (
-            self.map @ part @ self.map.T for part in (sampling + privacy + hidden, privacy + hidden, hidden)
-        )
-        share = np.diag(guess) / np.diag(cov)
-        lost = (share > 0.5) & (fit.rel > _HOPELESS)
-        for matrix in (cov, cov_privacy):
-            matrix[lost, lost] = np.inf
-        weak = tuple(int(j) for j in np.flatnonzero((share > 0.1) & (fit.rel > _WEAK) & ~lost))
-        return Solution(self.origin + self.map @ fit.delta, cov, cov_privacy, weak, fit.rel)
+        guess = hidden(fit.values, fit.vectors, self._noise_size, max(self.square, 0.05))
+        sampling, privacy, guess = (self.map @ part @ self.map.T for part in (sampling, privacy, guess))
+        return judged(self.origin + self.map @ fit.delta, sampling, privacy, guess, fit.rel)
 
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails."""
@@ -176,8 +145,8 @@ class LinearMoments:
             direction = direction - mean * self.constant
         weight = self._mean_weight
         # the noise of delta adds its own variance to that of the fitted values
-        spurious = np.trace(_positive(self.gram) @ fit.inverse @ self._noise(fit.delta) @ fit.inverse)
-        explained = max(float(direction @ _positive(self.gram) @ direction - spurious) / weight, 0.0)
+        spurious = np.trace(positive(self.gram) @ fit.inverse @ self._noise(fit.delta) @ fit.inverse)
+        explained = max(float(direction @ positive(self.gram) @ direction - spurious) / weight, 0.0)
         residual = self._residual_variance(fit.delta)
         share = explained / (explained + residual)
         slope_explained, slope_residual = (1 - share) / (explained + residual), share / (explained + residual)
@@ -199,7 +168,7 @@ class LinearMoments:
         """
         free = self._normal_equations(0.0).delta
         apart = self._normal_equations(alpha).delta - free
-        distance = float(apart @ _positive(self.gram) @ apart) / self._mean_weight
+        distance = float(apart @ positive(self.gram) @ apart) / self._mean_weight
         return self.scale * math.sqrt(self._residual_variance(free) + distance)
 
     @property
@@ -211,12 +180,12 @@ class LinearMoments:
     @property
     def _noise_size(self) -> float:
         """Size of the noise of `gram` as an operator."""
-        return self.noise_gram * math.sqrt(2 * len(self.gram))
+        return max(self.noise_gram * math.sqrt(2 * len(self.gram)), 1e-12)
 
     def _normal_equations(self, alpha: float) -> _NormalEquations:
         penalty, pull = self._penalty(alpha)
         values, vectors = np.linalg.eigh(self.gram + penalty)
-        size = max(self._noise_size, 1e-12)
+        size = self._noise_size
         inverse = (vectors / np.maximum(values, size)) @ vectors.T
         return _NormalEquations(
             inverse @ (self.cross - pull), inverse, values, vectors, size / max(float(values[0]), 1e-12)
@@ -231,7 +200,7 @@ class LinearMoments:
     def _residual_variance(self, delta: Array) -> float:
         """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
         d = len(delta)
-        raw = self.square - 2 * self.cross @ delta + delta @ _positive(self.gram) @ delta
+        raw = self.square - 2 * self.cross @ delta + delta @ positive(self.gram) @ delta
         raw = float(raw + d * self.noise_cross**2) / self._mean_weight
         variance = raw * self.n / max(self.n - d, 1)
         return max(variance, self._variance_noise(delta) / 2, 1e-12)
@@ -252,7 +221,7 @@ class LinearMoments:
         return max(trust * found + (1 - trust) * 3.0, 1.5)
 
     def _tail(self) -> tuple[float, float, float]:
-        """What clipping took of the residual variance, as a share of the rest, its noise, and what is doubtful.
+        """What clipping took of the residual variance, as a share of the rest; its noise; what is doubtful.
 
         The kurtosis of what is left tells: exponential errors stand for all whose tails are heavier than the
         normal's, and all of what they lose is taken to be uncertain.
@@ -271,11 +240,6 @@ class LinearMoments:
         even = self.noise_cross**2 + half * float(delta @ delta)
         return even * np.eye(len(delta)) + half * np.outer(delta, delta)
 
-    def _hidden(self, fit: _NormalEquations) -> Array:
-        size = max(self._noise_size, 1e-12)
-        seen = np.clip((fit.values / size - 0.75) / 0.5, 0.0, 1.0)
-        return (fit.vectors * ((1 - seen) ** 2 * max(self.square, 0.05))) @ fit.vectors.T
-
     def _between_rows(self, delta: Array) -> Array:
         """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
 
@@ -284,11 +248,11 @@ class LinearMoments:
         noise and its sampling error explain.
         """
         variance = self._residual_variance(delta)
-        model = variance * _positive(self.gram)
+        model = variance * positive(self.gram)
         if self.meat is None or self.noise_meat is None:
             return model
         values, vectors = np.linalg.eigh(self.gram)
-        values = np.maximum(values, max(self._noise_size, 1e-12)) * variance
+        values = np.maximum(values, self._noise_size) * variance
         shrink = (vectors / np.sqrt(values)) @ vectors.T
         excess = shrink @ self.meat @ shrink * self.n / max(self.n - len(delta), 1) - np.eye(len(delta))
         metric = shrink @ shrink
@@ -309,9 +273,3 @@ class _NormalEquations(NamedTuple):
     values: Array
     vectors: Array
     rel: float
-
-
-def _positive(matrix: Array) -> Array:
-    """The nearest positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpstats.moments.linear import Solution
+from dpstats.moments import Solution
 
 WEAK = "privacy noise hides most of what the data say about {}; its interval rests on a wide guess"
 CODES = ("not_estimable", "weak")

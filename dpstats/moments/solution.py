@@ -1,0 +1,78 @@
+"""Coefficients from noisy normal equations, and whether the noise leaves anything of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Solution", "hidden", "judged", "positive"]
+
+Array = np.ndarray
+
+# Usability of the released matrix: the size of its noise over its least eigenvalue (spec/linear_glm.md D).
+_WEAK, _HOPELESS = 0.6, 1.3
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients at one penalty.
+
+    Attributes
+    ----------
+    params : array, shape (d,)
+    cov, cov_privacy : array, shape (d, d)
+        An infinite variance means that the release does not determine the coefficient.
+    weak : tuple of int
+        Coefficients whose interval rests on a guess of what privacy noise hides.
+    rel : float
+        Size of the noise of the matrix over its least eigenvalue: below .6 all is well.
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    weak: tuple[int, ...]
+    rel: float
+
+
+def judged(params: Array, sampling: Array, privacy: Array, guess: Array, rel: float) -> Solution:
+    """Coefficients with their covariance, the sum of three parts, and what of it to believe.
+
+    Parameters
+    ----------
+    params : array, shape (d,)
+    sampling, privacy, guess : array, shape (d, d)
+        Covariance due to rows, to noise, and to what noise hides, see :func:`hidden`.
+    rel : float
+        As in :class:`Solution`.
+    """
+    cov, cov_privacy = sampling + privacy + guess, privacy + guess
+    share = np.diag(guess) / np.diag(cov)
+    lost = (share > 0.5) & (rel > _HOPELESS)
+    for matrix in (cov, cov_privacy):
+        matrix[lost, lost] = np.inf
+    weak = tuple(int(j) for j in np.flatnonzero((share > 0.1) & (rel > _WEAK) & ~lost))
+    return Solution(params, cov, cov_privacy, weak, rel)
+
+
+def hidden(values: Array, vectors: Array, size: float, variance: float) -> Array:
+    """Covariance of what noise hides along eigenvectors of a noisy matrix whose eigenvalues are small.
+
+    Parameters
+    ----------
+    values, vectors : array
+        Of the noisy matrix, before its eigenvalues are raised to `size`.
+    size : float
+        Of the noise, as an operator.
+    variance : float
+        That a coefficient may have along a direction that is not seen.
+    """
+    seen = np.clip((values / size - 0.75) / 0.5, 0.0, 1.0)
+    return np.asarray((vectors * ((1 - seen) ** 2 * variance)) @ vectors.T)
+
+
+def positive(matrix: Array) -> Array:
+    """The nearest positive semi-definite matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
