@@ -69,6 +69,12 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit(formula="Surv(time, status) ~ volts"), "volts"),
         (fit(formula="Surv(time, status) ~ ("), "formula"),
         (fit(dist="weibul"), "invalid choice: 'weibul'"),
+        (fit(alpha="1"), "--alpha is for --model ridge, not survreg"),
+        (fit(model="ols", formula="time ~ voltage", dist="sev"), "--dist is for --model survreg, not ols"),
+        (fit(model="ridge", formula="time ~ voltage"), "--model ridge needs --alpha"),
+        (fit(model="ridge", formula="time ~ voltage", alpha="-1"), "alpha"),
+        (fit(model="ols", formula="time ~ voltage", public="no.json"), "no.json"),
+        (fit(model="ols", formula="time ~ voltage", weights="volts"), "volts"),
         (fit(out="new.csv"), "new.csv exists"),
         (fit(out="nowhere/drives.fit.json"), "nowhere/drives.fit.json"),
         (["show", "no.fit.json"], "no.fit.json"),
@@ -159,6 +165,32 @@ def test_fit_show_and_predict_give_what_python_gives(
     assert "needs --p" in capsys.readouterr().err
     assert main([*predict, "--type", "hazrd"]) == 2
     assert "type must be one of" in capsys.readouterr().err
+
+
+def test_linear_models_take_public_rows_or_their_moments_and_weights(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = dps.Schema.load("drives.toml")
+    moments = dps.public_moments("time ~ voltage", "drives.csv", schema)
+    moments.save("moments.json")
+    printed = []
+    for public in ("drives.csv", "moments.json"):
+        with testing.noise(testing.NoNoise()):
+            options = {"model": "ols", "formula": "time ~ voltage", "public": public}
+            assert main(fit(**options, out=f"{public}.fit.json")) == 0
+        printed.append(capsys.readouterr().out)
+    with testing.noise(testing.NoNoise()):
+        expected = dps.ols("time ~ voltage", "drives.csv", schema, public=moments).fit(dps.approx(1, 1e-6))
+    assert printed == [f"{expected.summary()}\n"] * 2
+
+    options = {"model": "ridge", "formula": "time ~ voltage", "alpha": "2.5", "weights": "voltage"}
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(**options, out="ridge.fit.json")) == 0
+    capsys.readouterr()
+    kept = dps.load("ridge.fit.json")
+    assert kept.alpha == 2.5 and kept.record.weights == "voltage"
+    assert main(["predict", "ridge.fit.json", "new.csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,response,conf_low,conf_high"
 
 
 def test_values_of_new_data_outside_the_bounds_are_noted_once(

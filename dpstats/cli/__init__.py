@@ -17,15 +17,13 @@ import pandas as pd
 from dpstats import datasets
 from dpstats._version import __version__
 from dpstats.budget import approx, parse_budget
-from dpstats.cli import ledger
+from dpstats.cli import ledger, models
 from dpstats.errors import DataError, NotReleased, SpecificationError
-from dpstats.families import DISTS
 from dpstats.ledger import Ledger
 from dpstats.models.survreg import survreg
 from dpstats.results import Fit, load
 from dpstats.schema import Schema
 
-MODELS = {"survreg": survreg}
 DEMO = "Surv(time, status) ~ temp + rsc + rer + psc"
 DEMO_DRIVES = {
     "at 25 C without warnings": {"temp": 25, "rsc": 0, "rer": 0, "psc": 0},
@@ -54,11 +52,14 @@ FIT = """\
 example:
   dpstats fit "Surv(time, failed) ~ temp + maker" drives.parquet --schema drives.toml --model survreg \\
           --dist weibull --budget "approx(1, 1e-6)" --out drives.fit.json
+  dpstats fit "power ~ temp + np.log(load)" plant.csv --schema plant.toml --model ridge --alpha 0.1 \\
+          --public last_year.csv --budget "approx(1, 1e-6)" --out plant.fit.json
 
 budgets:
   approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows
   zcdp(RHO)                for example zcdp(0.1)
   gdp(MU)                  for example gdp(0.25)
+  pure(EPSILON)            for example pure(1); ols and ridge only
 
 Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
 total of the data set is refused: see dpstats ledger --help."""
@@ -146,8 +147,7 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument("formula", help="R's formula, in quotes")
     fit.add_argument("data", type=Path, help="a .csv (also compressed) or .parquet file")
     fit.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
-    fit.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
-    fit.add_argument("--dist", choices=tuple(DISTS), default="weibull", help="default: %(default)s")
+    models.add_options(fit)
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
     fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new file")
@@ -178,7 +178,7 @@ def run_fit(options: argparse.Namespace) -> None:
     """Everything that can be wrong is found before the budget is spent; the file is reserved first."""
     budget = parse_budget(options.budget)
     schema = Schema.load(options.schema)
-    model = MODELS[options.model](options.formula, options.data, schema, dist=options.dist)
+    model = models.described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
     with reserved(options.out):
         fit = model.fit(budget, ledger=book)
