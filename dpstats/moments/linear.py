@@ -157,8 +157,9 @@ class LinearMoments:
             slope_explained * math.sqrt((self.noise_gram * length) ** 2 + through_delta) / weight,
             slope_residual * self._variance_noise(fit.delta),
         )
-        # variance of R squared under joint normality, with the kurtosis of the residuals
-        sampling = share**2 * (1 - share) ** 2 * (self._kurtosis() + 1) / (self.n * weight)
+        # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
+        spread = 4 * (1 - share) + (self._kurtosis() + 1) * share
+        sampling = share * (1 - share) ** 2 * spread / (self.n * weight)
         return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
     def residual_sd(self, alpha: float = 0.0) -> float:

@@ -26,7 +26,7 @@ TARGET = (
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 UNPENALISED = "Without penalty (alpha = 0), from the same release"
-BOUNDS_OF_ROWS = {"R": "rows longer than {} sds count less", "residual": "residuals clipped at {} sds"}
+BOUNDS_OF_ROWS = {"R": "rows beyond {} sds count less", "residual": "residuals clipped at {} sds"}
 BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 

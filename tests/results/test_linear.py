@@ -201,6 +201,11 @@ def test_responses_scatter_more_about_penalised_means(alpha: float) -> None:
     assert prediction.sd_obs == pytest.approx(np.sqrt(about), rel=1e-6)
 
 
+def test_the_spread_of_a_response_of_unknown_weight_is_not_told() -> None:
+    prediction = linear(weights="unused").get_prediction(AT)
+    assert prediction.sd_obs is None and "obs_ci_lower" not in prediction.summary_frame()
+
+
 def test_broom_and_statsmodels_tools_find_what_they_look_for() -> None:
     fit = linear(0.1)
     row = fit.glance().iloc[0]
