@@ -18,7 +18,7 @@ def check_budget(budget: object, n: int) -> None:
         raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
     if n < 1:
         raise SpecificationError("the data have no rows")
-    if isinstance(budget, Approx) and budget.delta >= 1 / n:
+    if isinstance(budget, Approx) and budget.delta > 1 / n:
         raise BudgetError(
-            f"delta = {budget.delta:g} must be below 1/n = {1 / n:g}, or one row in n may leak whole"
+            f"delta = {budget.delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
         )

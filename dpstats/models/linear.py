@@ -10,7 +10,7 @@ import numpy as np
 from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.gram import Box, LinearFit, fit_gram, make_plan
+from dpstats.estimators.gram import Box, LinearFit, Plan, fit_gram, make_plan
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.checks import check_budget
@@ -21,7 +21,7 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
-RELEASED = ("moments", "second moments")
+PURE_METHOD = "noisy moments and scores (pure epsilon)"
 
 
 def ols(
@@ -134,28 +134,34 @@ class LinearModel:
         if method not in ("auto", "gram"):
             raise SpecificationError(f"method must be 'auto' or 'gram', got {method!r}")
         check_budget(budget, self._rows.n)
-        plan = make_plan(budget.mu, self._public is not None)
+        plan = make_plan(budget, self._public is not None)
         line = pay(
-            ledger, budget, formula=self.design.formula, method=METHOD, released=plan.costs,
+            ledger, budget, formula=self.design.formula, method=_method(plan), released=plan.costs,
             unit=self._rows.unit.short,
         )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
         result = fit_gram(curator, self._box, self.design.has_intercept, plan, self._public)
-        return self._publish(result, budget, line, curator)
+        return self._publish(result, budget, plan, line, curator)
 
-    def _publish(self, result: LinearFit, budget: Budget, line: str | None, curator: Curator) -> Fit:
+    def _publish(
+        self, result: LinearFit, budget: Budget, plan: Plan, line: str | None, curator: Curator
+    ) -> Fit:
         solution = result.moments.solve(self.alpha)
         return Fit(
             model=self._name, dist="gaussian", formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=solution.params, cov=solution.cov,
-            cov_privacy=solution.cov_privacy, nobs=curator.n, budget=budget, method=METHOD, released=RELEASED,
-            settings=_settings(result), adjacency=curator.unit.adjacency, unit=str(curator.unit),
-            linear=result.moments, alpha=self.alpha, flags=cautions(solution, self.design.names), ledger=line,
-            not_private=curator.not_private,
+            cov_privacy=solution.cov_privacy, nobs=curator.n, budget=budget, method=_method(plan),
+            released=tuple(plan.costs), settings=_settings(result), adjacency=curator.unit.adjacency,
+            unit=str(curator.unit), linear=result.moments, alpha=self.alpha,
+            flags=cautions(solution, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"
+
+
+def _method(plan: Plan) -> str:
+    return PURE_METHOD if plan.pure else METHOD
 
 
 def _settings(result: LinearFit) -> dict[str, float]:

@@ -60,6 +60,17 @@ def zones(family: Family) -> Build:
     return lambda d: dict(shape(d), family=family, gamma=np.zeros(d + 1), sigma=1.0, edges=(0.1, 0.5, 1.5))
 
 
+def pilot(radius: float, limit: float, **more: float) -> Build:
+    """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
+
+    def public(d: int) -> dict[str, Any]:
+        whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
+        line = np.linspace(0.5, -0.5, d + 1)
+        return dict(shape(d), whitening=whitening, line=line, sigma=0.8, radius=radius, limit=limit, **more)
+
+    return public
+
+
 SPACES = {
     "event_moments": [Space(lambda d: dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False), 1.5)],
     "event_matrix": [
@@ -69,6 +80,13 @@ SPACES = {
     "location_score": [
         Space(score(family, c), 60.0) for family, c in ((SEV, 1.34), (SEV, 24.0), (LOGISTIC, 2.0))
     ],
+    "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
+    "residual_moments": [
+        Space(pilot(0.9, 2.0), 60.0, 0.97),
+        Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
+        Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
+    ],
+    "residual_score": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [

@@ -3,14 +3,19 @@
 from collections.abc import Callable
 
 from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
+from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.zones import HazardZones
 
 __all__ = ["REGISTRY", "Statistic"]
 
 REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
-    for statistic in (EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments)
-}
+    for statistic in (
+        EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
+        ResidualScore,
+    )
+}  # fmt: skip

@@ -40,6 +40,8 @@ class EventMoments(Statistic):
     smaller root u = 0.7727, g = 3.752 < 4 (and g(2) = 2). So f <= 4, with equality at d = 2: a = 1, b = -1.
     *One event against none* (censored, or a row that weighs nothing): a column gives a^2 + 2.56 a^4 <= 3.56
     and the count 1.5^2 = 2.25, attained at |a_j| = 1. *No event:* 0.
+
+    Ranges: 2, 1.6 and 1.5, attained by a = 1 against -1, and by |a| = 1 against a = 0 or no event.
     """
 
     name = "event_moments"
@@ -51,6 +53,7 @@ class EventMoments(Statistic):
         scale = np.concatenate([np.full(k, 1.0), np.full(k, 1.6), [1.5]])
         self.parts = (Part(np.ones(1), scale),)
         self.sensitivity = math.sqrt(max(4 * k, 3.56 * k + 2.25))
+        self.ranges = np.repeat([2.0, 1.6, 1.5], [k, k, 1])
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         k = self._k

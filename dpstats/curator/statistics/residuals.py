@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.geometry import shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.pilot import PilotRow
 
 __all__ = ["ResidualMoments"]
 
@@ -18,27 +19,21 @@ __all__ = ["ResidualMoments"]
 class ResidualMoments(Statistic):
     """Of rows a = W x~ and residuals r = (y~ - line'x~) / sigma: the sums of z z', u u' and q.
 
-    The row (a, r), times the square root of its weight, is shortened to |a| <= radius, and r clipped to
-    [-limit, limit]. Then z = (a, c r) with c = radius / limit; u = a r, shortened to |u| <= meat_limit and
-    brought to |u|^2 <= k radius^2; q = f radius^2 (r / limit)^4, with k = `meat` and f = `fourth`.
+    With the rows of :class:`PilotRow`, z = (a, c r) with c = radius / limit; u = a r, shortened to
+    |u| <= meat_limit and brought to |u|^2 <= k radius^2; q = f radius^2 (r / limit)^4, with k = `meat` and
+    f = `fourth`.
 
     Parameters
     ----------
     design : PublicDesign
-    whitening : array_like, shape (k, k)
-        W, symmetric.
-    line : array_like, shape (k,)
-    sigma : float
-    radius, limit : float
-        Positive.
     meat : float
         k, from 0 (u and q are not released) to 1.
     meat_limit : float
         At most radius * limit.
     fourth : float
         f, positive with k and at most sqrt 1/2.
-    **row
-        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+    **pilot
+        The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
 
     Notes
     -----
@@ -73,62 +68,42 @@ class ResidualMoments(Statistic):
         self,
         design: PublicDesign,
         *,
-        whitening: np.ndarray,
-        line: np.ndarray,
-        sigma: float,
-        radius: float,
-        limit: float,
         meat: float = 0.0,
         meat_limit: float = 0.0,
         fourth: float = 0.7,
-        **row: Any,
+        **pilot: Any,
     ) -> None:
-        self._map, self._weighted = Map(design, **row), design.weights is not None
-        self._whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
-        self._sigma, self._radius, self._limit = float(sigma), float(radius), float(limit)
+        self._rows = PilotRow(design, **pilot)
         self._meat, self._meat_limit, self._fourth = float(meat), float(meat_limit), float(fourth)
         self._check()
-        k = self._map.k
-        self.parts = (Part(np.full(k + 1, self._radius)),)
+        k, radius = self._rows.k, self._rows.radius
+        self.parts = (Part(np.full(k + 1, radius)),)
         if meat:
             self.parts += (
                 Part(np.full(k, math.sqrt(meat) * radius)),
-                Part(np.full(1, math.sqrt(self._fourth) * radius)),
+                Part(np.full(1, math.sqrt(fourth) * radius)),
             )
         self.sensitivity = radius**2 * math.sqrt(8 + 2 * meat**4 / (1 + meat**2))
 
     def _check(self) -> None:
-        k = self._map.k
-        if self._whitening.shape != (k, k) or self._line.shape != (k,):
-            raise ValueError(f"whitening and line must have {k} columns")
-        positive = (self._sigma, self._radius, self._limit)
-        if not all(0 < value < math.inf for value in positive) or not 0 <= self._meat <= 1:
-            raise ValueError("sigma, radius and limit must be positive and finite, meat between 0 and 1")
-        if self._meat and not 0 < self._meat_limit <= self._radius * self._limit * (1 + 1e-12):
-            raise ValueError("meat_limit must be positive and at most radius * limit")
+        most = self._rows.radius * self._rows.limit * (1 + 1e-12)
+        if not 0 <= self._meat <= 1 or (self._meat and not 0 < self._meat_limit <= most):
+            raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
         if not 0 < self._fourth <= math.sqrt(0.5):
             raise ValueError("fourth must be positive and at most sqrt 1/2")
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        k, size = self._map.k, len(block.ok)
-        x = self._map.x(block, scratch)
-        row = scratch("row", k + 1, size)
-        row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
-        np.dot(self._whitening.T, x, out=row[:k])
-        if self._weighted:
-            np.multiply(row, np.sqrt(block.weight), out=row)
-        np.multiply(row, shorten(row[:k], self._radius, scratch), out=row)
-        np.clip(row[k], -self._limit, self._limit, out=row[k])
+        row, k = self._rows.read(block, scratch), self._rows.k
         extra = self._extra(row, scratch) if self._meat else ()
-        np.multiply(row[k], self._radius / self._limit, out=row[k])
+        np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
         return (Factor(row.T), *extra)
 
     def _extra(self, row: np.ndarray, scratch: Scratch) -> tuple[Factor, Factor]:
         """u and q, from a and r before r is scaled."""
-        k, size = self._map.k, row.shape[1]
-        stretch = math.sqrt(self._meat) * self._radius / self._meat_limit
+        k, size = self._rows.k, row.shape[1]
+        stretch = math.sqrt(self._meat) * self._rows.radius / self._meat_limit
         u = np.multiply(row[:k], row[k], out=scratch("u", k, size))
         np.multiply(u, stretch * shorten(u, self._meat_limit, scratch), out=u)
         q = np.multiply(row[k:], row[k:], out=scratch("q", 1, size))
-        np.multiply(q, math.sqrt(self._fourth) * self._radius / self._limit**2, out=q)
+        np.multiply(q, math.sqrt(self._fourth) * self._rows.radius / self._rows.limit**2, out=q)
         return Factor(u.T), Factor(q.T)

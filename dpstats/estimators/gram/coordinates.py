@@ -40,11 +40,11 @@ class Coordinates:
         k = len(scale.center) + scale.constant
         return cls(scale, np.eye(k), np.zeros(k), 1.0)
 
-    def public(self, bounds: Bounds, **meat: float) -> dict[str, Any]:
-        """Parameters of the release."""
+    def public(self, bounds: Bounds) -> dict[str, Any]:
+        """Parameters of a release in these coordinates."""
         return dict(
             self.scale.public(), whitening=self.whitening, line=self.line, sigma=self.sigma,
-            radius=bounds.radius, limit=bounds.limit, meat_limit=bounds.meat_limit, **meat,
+            radius=bounds.radius, limit=bounds.limit,
         )  # fmt: skip
 
     @property
@@ -72,21 +72,25 @@ class Coordinates:
         line = self.line + self.sigma * self.whitening @ delta
         return Coordinates(self.scale, symmetric_power(moments, -0.5), line, sigma)
 
-    @property
-    def to_params(self) -> Array:
+    def to_user(self) -> dict[str, Any]:
+        """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
+        k, constant = len(self.line), self.scale.constant
+        back, first = self._to_params(), np.eye(k)[0]
+        origin = back @ self.line
+        origin[0] += self.scale.y_center
+        return dict(
+            origin=origin, map=self.sigma * back @ self.whitening, scale=self.sigma * self.scale.y_scale,
+            constant=np.linalg.solve(self.whitening, first) if constant else None,
+            penalised=1.0 - first if constant else np.ones(k),
+        )  # fmt: skip
+
+    def _to_params(self) -> Array:
         """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
         scale = self.scale
         matrix = np.diag(scale.y_scale / np.append([1.0] * scale.constant, scale.scale))
         if scale.constant:
             matrix[0, 1:] = -scale.y_scale * scale.center / scale.scale
         return matrix
-
-    @property
-    def origin(self) -> Array:
-        """Coefficients of the line, shape (k,)."""
-        origin = self.to_params @ self.line
-        origin[0] += self.scale.y_center
-        return origin
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpstats.curator import Curator, Release
 from dpstats.estimators.gram.bounds import FOURTH, MEAT, Bounds, choose_bounds, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
+from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.row_scale import Box, row_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
@@ -53,6 +52,18 @@ def fit_gram(
     public : PublicMoments, optional
         Moments of public rows, which stand in for all but the last release.
     """
+    release = fit_pure if plan.pure else _gaussian
+    moments, place, bounds = release(curator, box, constant, plan, public)
+    return LinearFit(
+        moments,
+        bounds.radius if bounds.radius < place.farthest else None,
+        bounds.limit if bounds.limit < place.widest else None,
+    )
+
+
+def _gaussian(
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None
+) -> tuple[LinearMoments, Coordinates, Bounds]:
     place = public_coordinates(public, box, constant) if public else _first(curator, box, constant, plan)
     k = len(place.line)
     for cost in plan.pilots:
@@ -62,13 +73,10 @@ def fit_gram(
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest)
     release = curator.release(
-        "residual_moments", plan.final, **place.public(bounds, meat=MEAT, fourth=FOURTH)
-    )
-    return LinearFit(
-        _moments(release, place, bounds),
-        bounds.radius if bounds.radius < place.farthest else None,
-        bounds.limit if bounds.limit < place.widest else None,
-    )
+        "residual_moments", plan.final, meat=MEAT, meat_limit=bounds.meat_limit, fourth=FOURTH,
+        **place.public(bounds),
+    )  # fmt: skip
+    return _moments(release, place, bounds), place, bounds
 
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
@@ -81,16 +89,10 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
     gram, cross, square, noise = second_moments(release, bounds)
     meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
     fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
-    constant = place.scale.constant
-    first = np.eye(len(gram))[0]
     return LinearMoments(
         n=release.n, gram=gram, cross=cross, square=square,
         noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
         meat=release.values[1] * meat, noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit,
-        origin=place.origin, map=place.sigma * place.to_params @ place.whitening,
-        scale=place.sigma * place.scale.y_scale,
-        constant=np.linalg.solve(place.whitening, first) if constant else None,
-        penalised=1.0 - first if constant else np.ones(len(gram)),
+        limit=bounds.limit, **place.to_user(),
     )  # fmt: skip

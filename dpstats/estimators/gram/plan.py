@@ -1,48 +1,74 @@
-"""How a linear fit spends a budget of Gaussian noise: public before any row is read."""
+"""How a linear fit spends its budget: public before any row is read."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-# Shares of mu^2 without public moments; they add up to 1 (spec/linear_glm.md C6, one stage more).
+from dpstats.budget import Budget, Pure
+
+# Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with one stage more). Pure epsilon: shares of
+# epsilon. They add up to 1.
 MOMENTS, PILOTS, FINAL = 0.04, (0.08, 0.16), 0.72
+PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.1, 0.25, (0.2,), 0.45
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Cost, in mu, of each release of a fit, in order; their squares add up to that of the total.
+    """Cost of each release of a fit, in order: in mu, or in epsilon if `pure`.
 
     Attributes
     ----------
+    pure : bool
     moments : float or None
         Of means and mean squares in the declared box; None with public moments.
+    matrix : float or None
+        Of the second moments in the box of those, under pure epsilon and without public moments.
     pilots : tuple of float
-        Of each release of second moments that only improves the coordinates of the next.
+        Of each release that only improves the coordinates of the next.
     final : float
-        Of the second moments that give the estimate.
+        Of the release that gives the estimate.
     """
 
+    pure: bool
     moments: float | None
+    matrix: float | None
     pilots: tuple[float, ...]
     final: float
 
     @property
     def costs(self) -> dict[str, str]:
         """What is paid for, in words, for a ledger."""
-        costs = {"second moments": f"mu = {self.final:.4g}"}
-        if self.moments is not None:
-            costs = {
-                "moments": f"mu = {self.moments:.4g}",
-                "pilot second moments": f"mu = {math.hypot(*self.pilots):.4g}",
-            } | costs
-        return costs
+        unit, what = ("epsilon", "score") if self.pure else ("mu", "second moments")
+        together = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
+        costs = {"moments": self.moments, "matrix": self.matrix, f"pilot {what}": together, what: self.final}
+        return {name: f"{unit} = {cost:.4g}" for name, cost in costs.items() if cost}
 
 
-def make_plan(mu: float, public: bool = False) -> Plan:
-    """Split a total of Gaussian differential privacy; with public moments one release takes it all."""
+def make_plan(budget: Budget, public: bool = False) -> Plan:
+    """Split a budget; public moments stand in for all but the last stages.
+
+    Parameters
+    ----------
+    budget : Budget
+        Costs of a pure budget add up to its epsilon, the squares of others to its mu squared.
+    public : bool
+        Whether there are public moments.
+    """
+    if isinstance(budget, Pure):
+        epsilon = budget.epsilon
+        if public:
+            left = 1 - PURE_MOMENTS - PURE_MATRIX
+            return Plan(
+                True, None, None, tuple(epsilon * share / left for share in PURE_PILOTS),
+                epsilon * PURE_FINAL / left,
+            )  # fmt: skip
+        return Plan(
+            True, epsilon * PURE_MOMENTS, epsilon * PURE_MATRIX,
+            tuple(epsilon * share for share in PURE_PILOTS), epsilon * PURE_FINAL,
+        )  # fmt: skip
+    mu = budget.mu
     if public:
-        return Plan(None, (), mu)
-    return Plan(
-        mu * math.sqrt(MOMENTS), tuple(mu * math.sqrt(share) for share in PILOTS), mu * math.sqrt(FINAL)
-    )
+        return Plan(False, None, None, (), mu)
+    pilots = tuple(mu * math.sqrt(share) for share in PILOTS)
+    return Plan(False, mu * math.sqrt(MOMENTS), None, pilots, mu * math.sqrt(FINAL))

@@ -1,0 +1,64 @@
+"""Rows in the coordinates of a pilot fit, of bounded length, with bounded residuals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, shorten
+
+__all__ = ["PilotRow"]
+
+
+class PilotRow:
+    """a = W x~ and r = (y~ - line'x~) / sigma of a row.
+
+    The row (a, r), times the square root of its weight, is shortened to |a| <= radius, and r clipped to
+    [-limit, limit].
+
+    Parameters
+    ----------
+    design : PublicDesign
+    whitening : array_like, shape (k, k)
+        W, symmetric.
+    line : array_like, shape (k,)
+    sigma, radius, limit : float
+        Positive.
+    **row
+        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+    """
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        whitening: np.ndarray,
+        line: np.ndarray,
+        sigma: float,
+        radius: float,
+        limit: float,
+        **row: Any,
+    ) -> None:
+        self._map, self._weighted = Map(design, **row), design.weights is not None
+        self.k = k = self._map.k
+        self._whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
+        if self._whitening.shape != (k, k) or self._line.shape != (k,):
+            raise ValueError(f"whitening and line must have {k} columns")
+        self._sigma, self.radius, self.limit = float(sigma), float(radius), float(limit)
+        if not all(0 < value < math.inf for value in (self._sigma, self.radius, self.limit)):
+            raise ValueError("sigma, radius and limit must be positive and finite")
+
+    def read(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """a and, last, r of each row, shape (k + 1, B); a reused array."""
+        x, k = self._map.x(block, scratch), self.k
+        row = scratch("row", k + 1, len(block.ok))
+        row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
+        np.dot(self._whitening.T, x, out=row[:k])
+        if self._weighted:
+            np.multiply(row, np.sqrt(block.weight), out=row)
+        np.multiply(row, shorten(row[:k], self.radius, scratch), out=row)
+        np.clip(row[k], -self.limit, self.limit, out=row[k])
+        return row

@@ -1,0 +1,114 @@
+"""Linear regression under pure epsilon: one matrix, then scores.
+
+Noise of pure epsilon grows with the number of coordinates, and a matrix has d^2 / 2 of them. It is released
+once, roughly; then the score of the line it gives, d coordinates, and again of the line which that score
+gives. The error of the matrix enters only by what the last step moves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from dpstats.curator import Curator, Release
+from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
+from dpstats.estimators.gram.plan import Plan
+from dpstats.estimators.row_scale import Box, RowScale, row_scale
+from dpstats.moments import LinearMoments, PublicMoments
+
+Array = np.ndarray
+
+# entries of a row beyond this many sds are clipped in the matrix, unless they are 0/1 columns
+_MOST_SDS = 3.5
+
+
+def fit_pure(
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None
+) -> tuple[LinearMoments, Coordinates, Bounds]:
+    """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
+    if public is not None:
+        place = public_coordinates(public, box, constant)
+        k = len(place.line)
+        gram, noise = np.eye(k), math.sqrt(2 / public.n)
+    else:
+        place, gram, noise = _matrix(curator, box, constant, plan)
+        k = len(place.line)
+    for cost in plan.pilots:
+        bounds = pilot_bounds(k, place.farthest, place.widest)
+        score = _Score(curator.release("residual_score", cost, **place.public(bounds)), bounds)
+        place = score.improved(place, gram * _kept(k, bounds), noise)
+    trial = pilot_bounds(k, place.farthest, place.widest)
+    _, sds = curator.noise("residual_score", plan.final, **place.public(trial))
+    equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
+    bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
+    score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
+    kept = _kept(k, bounds)
+    moments = LinearMoments(
+        n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
+        noise_gram=noise * kept, noise_cross=score.noise_cross, noise_square=score.noise_square,
+        **place.to_user(),
+    )  # fmt: skip
+    return moments, place, bounds
+
+
+def _matrix(
+    curator: Curator, box: Box, constant: bool, plan: Plan
+) -> tuple[Coordinates, Array, float]:
+    """Coordinates from a noisy matrix, and it and its noise in them."""
+    assert plan.moments is not None and plan.matrix is not None
+    moments = curator.release("event_moments", plan.moments, center=box.center, half=box.half, log=False)
+    scale = row_scale(moments, box, False, constant)
+    limits = _limits(scale)
+    release = curator.release("box_moments", plan.matrix, limits=limits, **scale.public())
+    units = np.outer(limits, limits) / release.n
+    joint, sds = release.values[0] * units, release.sds[0] * units
+    k = len(joint) - 1
+    noise = Noise(_size(sds[:k, :k]), float(np.sqrt(np.mean(sds[:k, k] ** 2))), float(sds[k, k]))
+    place = Coordinates.of_scale(scale).improved(joint[:k, :k], joint[:k, k], float(joint[k, k]), noise)
+    white = place.whitening
+    # variance of the diagonal of W E W for noise E
+    squares = white**2
+    variances = 2 * np.diag(squares @ sds[:k, :k] ** 2 @ squares) - (squares**2) @ np.diag(sds[:k, :k]) ** 2
+    return place, white @ joint[:k, :k] @ white, math.sqrt(float(variances.mean()))
+
+
+def _limits(scale: RowScale) -> Array:
+    """Where entries of a row are clipped, response last."""
+    farthest = np.maximum(np.abs(scale.lower), np.abs(scale.upper))
+    clipped = np.minimum(farthest, _MOST_SDS)
+    clipped[:-1] = np.where(scale.at_ends > 0.5, farthest[:-1], clipped[:-1])
+    return np.maximum(np.append([1.0] * scale.constant, clipped), 1e-9)
+
+
+def _size(sds: Array) -> float:
+    """sd of the diagonal of a rotation invariant noise matrix of the same size as an operator."""
+    if len(sds) == 1:
+        return float(sds[0, 0])
+    return math.sqrt(2 * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
+
+
+def _kept(k: int, bounds: Bounds) -> float:
+    """What weighting leaves of the second moments of normal rows of k coordinates."""
+    square = bounds.radius**2
+    return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))
+
+
+class _Score:
+    """Moments a r and r^2 per row, and the sds of their noise."""
+
+    def __init__(self, release: Release, bounds: Bounds) -> None:
+        n, c = release.n, math.sqrt(2) * bounds.radius / bounds.limit
+        self.cross, self.square = release.values[0] / n, float(release.values[1][0]) / (n * c)
+        self.noise_cross = float(release.sds[0].max()) / n
+        self.noise_square = float(release.sds[1][0]) / (n * c)
+
+    def improved(self, place: Coordinates, gram: Array, noise: float) -> Coordinates:
+        """The same whitening about a better line."""
+        better = place.improved(
+            gram, self.cross, self.square, Noise(noise, self.noise_cross, self.noise_square)
+        )
+        return replace(better, whitening=place.whitening)
