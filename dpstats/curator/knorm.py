@@ -72,8 +72,13 @@ def pure(value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.nd
         raise ValueError(f"epsilon must be positive and finite, got {epsilon!r}")
     scale = 2 ** (_BITS + max(0, math.frexp(epsilon)[1]))
     noise = draw(law, vector.size, Fraction(epsilon) / (scale + _rounding(law, vector.size)))
-    exact = [round(Fraction(x) * scale / Fraction(a)) for x, a in zip(vector, units, strict=True)]
-    return units * np.array([(q + z) / scale for q, z in zip(exact, noise, strict=True)])
+    noisy = [q + z for q, z in zip(_integers(vector, units, scale), noise, strict=True)]
+    return units * np.array([integer / scale for integer in noisy])
+
+
+def _integers(vector: np.ndarray, units: np.ndarray, scale: int) -> list[int]:
+    """q: the nearest multiple of unit / scale, coordinate by coordinate."""
+    return [round(Fraction(x) * scale / Fraction(unit)) for x, unit in zip(vector, units, strict=True)]
 
 
 def _rounding(law: str, m: int) -> int:
@@ -148,7 +153,7 @@ def _geometric(top: int, bottom: int) -> int:
 
 def _exp(top: int, bottom: int) -> bool:
     """True with probability exp(-top / bottom), for top <= bottom."""
-    k = 1
+    k = 2 if top == bottom else 1  # the first event is certain then
     while randbelow(k * bottom) < top:
         k += 1
     return k % 2 == 1

@@ -43,6 +43,23 @@ def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> No
     assert fleet.line().startswith("2.29 of 3.00")
 
 
+@pytest.mark.parametrize(
+    ("total", "spent"),
+    [
+        (dps.pure(9), Fraction(1, 2)),
+        (dps.zcdp(9), Fraction(1, 8)),
+        (dps.gdp(9), Fraction(repr(dps.pure(0.5).to_gdp().mu)) ** 2),
+        (dps.approx(9, 1e-6), Fraction(1, 2)),
+    ],
+)
+def test_a_fit_of_pure_epsilon_is_charged_as_such(tmp_path: Path, total: Budget, spent: Fraction) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
+    pay(ledger, dps.pure(0.5), **FOR)
+    (entry,) = ledger.entries()
+    assert (entry.gaussian, entry.budget) == (False, dps.pure(0.5))
+    assert entry.cost[0] == spent and not any(entry.cost[1:])
+
+
 def test_a_fit_may_have_a_path_or_no_ledger(fleet: Ledger) -> None:
     assert pay(None, dps.gdp(1), **FOR) is None
     assert pay(str(fleet.path), dps.gdp(0.1), **FOR) == fleet.line()

@@ -1,0 +1,269 @@
+"""T6 and T7 for noise of pure epsilon: its exact law, what rounding may do, and what floats may not tell.
+
+The noise cannot be seeded. Every test of a law rejects a sound sampler with probability below 1e-6; noise
+whose scale is 5% off, or whose direction is another law's, must be rejected by the same test.
+
+The norm of a law, in units of its axes over epsilon, is gamma(m) whatever the norm is.
+"""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpstats.curator import knorm
+from dpstats.curator.knorm import draw, pure
+from dpstats.curator.law import Law
+from dpstats.curator.mechanisms import SecureNoise
+from dpstats.testing import SeededNoise
+from tests.privacy.test_floating_point import fine_bits
+
+ALPHA = 1e-6
+NORMS = {"laplace": 1, "linf": math.inf, "spherical": 2}
+LAWS = sorted(NORMS)
+SIZES = {"laplace": 8, "linf": 8, "spherical": 4}
+AXIS, EPSILON = 0.3, 0.7
+
+
+def norms(sample, law):
+    return np.linalg.norm(sample, NORMS[law], axis=1)
+
+
+def sampled(source, law, count):
+    """Noise in units of axes over epsilon, shape (count, m)."""
+    m = SIZES[law]
+    axes = np.full(m, AXIS) if law == "spherical" else AXIS * np.arange(1, m + 1)
+    draws = np.array([source.pure(np.zeros(m), law, axes, EPSILON) for _ in range(count)])
+    return draws * EPSILON / axes
+
+
+@pytest.fixture(scope="module")
+def draws():
+    return {law: sampled(SecureNoise(), law, 40_000 // SIZES[law]) for law in LAWS}
+
+
+def accepts_norms(sample, law):
+    return stats.kstest(norms(sample, law), "gamma", args=(sample.shape[1],)).pvalue > ALPHA
+
+
+def accepts_scale(sample, law):
+    """The norms add up to a gamma of all coordinates."""
+    tail = stats.gamma.cdf(norms(sample, law).sum(), sample.size)
+    return min(tail, 1 - tail) > ALPHA / 2
+
+
+def accepts_directions(sample, law):
+    """Uniform on the unit sphere of the norm and independent of it; Bonferroni over the tests."""
+    m, size = sample.shape[1], norms(sample, law)
+    direction = sample / size[:, None]
+    if law == "laplace":  # sizes uniform on the simplex
+        tests = [stats.kstest(np.abs(column), "beta", args=(1, m - 1)).pvalue for column in direction.T]
+    elif law == "linf":  # a face, and a place on it
+        tests = [stats.chisquare(np.bincount(np.abs(direction).argmax(axis=1), minlength=m)).pvalue]
+        inside = direction[np.abs(direction) < 1]
+        tests += [stats.kstest(inside, "uniform", args=(-1, 2)).pvalue]
+    else:
+        half = (m - 1) / 2
+        tests = [stats.kstest((column + 1) / 2, "beta", args=(half, half)).pvalue for column in direction.T]
+    positive = (sample > 0).sum(axis=0)
+    tests += [stats.binomtest(int(count), len(sample)).pvalue for count in positive]
+    tests += [stats.spearmanr(size, np.abs(column)).pvalue for column in direction.T]
+    pairs = stats.spearmanr(np.sign(sample)).pvalue[np.triu_indices(m, 1)]
+    return min([*tests, *pairs]) > ALPHA / (3 * m + m * m / 2)
+
+
+ACCEPTS = [accepts_norms, accepts_scale, accepts_directions]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("accepts", ACCEPTS)
+def test_the_law_of_the_noise(accepts, law, draws):
+    assert accepts(draws[law], law)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("factor", [0.95, 1.05])
+def test_five_percent_would_be_seen(law, factor, draws):
+    assert not accepts_scale(draws[law] * factor, law)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("other", LAWS)
+def test_another_direction_would_be_seen(law, other, draws):
+    if law != other:
+        m = min(SIZES[law], SIZES[other])
+        assert not accepts_directions(draws[other][:, :m], law)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_declared_sds_are_those_of_the_law(law, draws):
+    """Six standard errors: the kurtosis of a coordinate is at most 6 m in all three laws."""
+    m, count = draws[law].shape[1], len(draws[law])
+    declared = Law(law, np.ones(m), 1.0).sds
+    assert draws[law].std(axis=0) == pytest.approx(declared, rel=6 * math.sqrt((6 + 2) / 4 / count))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_seeded_noise_has_the_same_law(law):
+    sample = sampled(SeededNoise(1), law, 40_000 // SIZES[law])
+    assert all(accepts(sample, law) for accepts in ACCEPTS)
+
+
+def exact_law(law, m, rate, reach):
+    """Integer vectors with |z_j| <= reach, and their probabilities among all integer vectors."""
+    points = np.array(list(product(range(-reach, reach + 1), repeat=m)))
+    weights = np.exp(-float(rate) * norms(points, law))
+    return points, weights / weights.sum()
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("m", [1, 2])
+@pytest.mark.parametrize("lazy", [64, 1])
+def test_small_integers_have_their_exact_probabilities(law, m, lazy, monkeypatch):
+    """Coarse enough that every integer counts, and uniform numbers known bit by bit."""
+    monkeypatch.setattr(knorm, "_LAZY", lazy)
+    rate, count, reach = Fraction(3, 5), 4000, 60
+    points, chances = exact_law(law, m, rate, reach)
+    drawn = np.array([draw(law, m, rate) for _ in range(count)])
+    cells = np.ravel_multi_index((drawn + reach).T, (2 * reach + 1,) * m)
+    seen, expected = np.bincount(cells, minlength=len(points)), count * chances
+    common = expected >= 5
+    seen = np.append(seen[common], seen[~common].sum())
+    expected = np.append(expected[common], expected[~common].sum())
+    assert len(seen) > 10
+    assert stats.chisquare(seen, expected).pvalue > ALPHA
+
+
+@pytest.mark.parametrize("lazy", [64, 1])
+@pytest.mark.parametrize(("square", "linear", "bottom"), [(2, 1, 3), (10**8, 9999, 3), (7, 0, 1), (6, 0, 2)])
+def test_an_irrational_exponent_is_decided_exactly(square, linear, bottom, lazy, monkeypatch):
+    """exp(-(sqrt(square) - linear) / bottom), from nearly 1 to below exp(-2)."""
+    monkeypatch.setattr(knorm, "_LAZY", lazy)
+    count = 10_000
+    seen = sum(knorm._exp_of_difference(square, linear, bottom) for _ in range(count))
+    chance = math.exp(-(math.sqrt(square) - linear) / bottom)
+    assert stats.binomtest(seen, count, chance).pvalue > ALPHA
+
+
+def law_of_the_sampler(law, m, rate, points):
+    """Unnormalised log probability of integer vectors by the steps that `draw` takes."""
+    if law == "laplace":
+        return np.sum(stats.dlaplace.logpmf(points, rate), axis=1)
+    if law == "spherical":
+        slow = rate / math.sqrt(m)
+        accepted = -(rate * norms(points, law) - slow * norms(points, "laplace"))
+        return np.sum(stats.dlaplace.logpmf(points, slow), axis=1) + accepted
+    k = np.arange(200)
+    proposed = stats.nbinom.pmf(k, m + 1, -math.expm1(-rate))
+    accepted = np.prod([(2 * k + 1) / (2 * k + 2 * i) for i in range(1, m + 1)], axis=0)
+    in_cube = np.cumsum((proposed * accepted / (2.0 * k + 1) ** m)[::-1])[::-1]
+    return np.log(in_cube[norms(points, law).astype(int)])
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("m", [1, 2])
+def test_exact_probabilities_of_neighbours_are_within_epsilon(law, m):
+    """All pairs of integer vectors at most `distance` apart; the largest loss is epsilon, and no more."""
+    distance, epsilon, reach = 5, 0.8, 12
+    points, _ = exact_law(law, m, 1, reach)
+    shifts = points[norms(points, law) <= distance]
+    losses = [
+        law_of_the_sampler(law, m, epsilon / distance, points)
+        - law_of_the_sampler(law, m, epsilon / distance, points - shift)
+        for shift in shifts
+    ]
+    assert np.abs(losses).max() == pytest.approx(epsilon, rel=1e-9)
+
+
+finite = st.floats(-1e6, 1e6)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data(), st.sampled_from(LAWS), st.integers(1, 5), st.sampled_from([1e-3, 0.5, 1.0, 7.3, 400.0]))
+def test_rounding_is_paid_for(data, law, m, epsilon):
+    """Neighbours at distance 1, in exact arithmetic: their integers times the rate stay within epsilon."""
+    vectors = st.lists(finite, min_size=m, max_size=m)
+    units = data.draw(st.lists(st.floats(1e-9, 1e9), min_size=m, max_size=m))
+    units = units[:1] * m if law == "spherical" else units
+    value, shift = np.array(data.draw(vectors)), np.array(data.draw(vectors)) + 1e-3
+    step = shift * units / np.linalg.norm(shift, NORMS[law])
+    other = value + step * data.draw(st.sampled_from([1.0, 1 - 1e-9, 2.0**-40, 1.5 * 2.0**-41]))
+    between = [(Fraction(b) - Fraction(a)) / Fraction(u) for a, b, u in zip(value, other, units, strict=True)]
+    scale = 2 ** (40 + max(0, math.frexp(epsilon)[1]))
+    integers = [knorm._integers(vector, np.array(units), scale) for vector in (value, other)]
+    apart = [b - a for a, b in zip(*integers, strict=True)]
+    largest = scale + knorm._rounding(law, m)
+    if square(between, law) <= 1:
+        assert square(apart, law) <= largest**2
+    assert square(apart, law) > 0 or square(between, law) < Fraction(1, 2**40)
+
+
+def square(vector, law):
+    """Square of the norm, exact."""
+    sizes = [abs(x) for x in vector]
+    return sum(x * x for x in sizes) if law == "spherical" else {"laplace": sum, "linf": max}[law](sizes) ** 2
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 700.0])
+def test_the_noise_is_drawn_at_the_rate_that_pays_for_rounding(epsilon, monkeypatch):
+    asked = []
+
+    def no_noise(law, m, rate):
+        asked.append((law, m, rate))
+        return [0] * m
+
+    monkeypatch.setattr(knorm, "draw", no_noise)
+    for law in LAWS:
+        assert pure(np.full(3, 0.25), law, np.ones(3), epsilon).tolist() == [0.25] * 3
+    for (_, m, rate), c in zip(asked, (3, 1, 2), strict=True):
+        scale = Fraction(epsilon) / rate - c
+        assert m == 3 and scale == 2 ** (scale.numerator.bit_length() - 1)
+        assert min(scale, scale / Fraction(epsilon)) >= 2**40
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_precision_attack_fails(law):
+    m = 12 if law == "spherical" else 400
+    for answer in (0.0, 1.0):
+        value, axes = np.full(m, answer), np.ones(m)
+        epsilon = float(Law(law, axes, 1.0).sds[0])  # noise of sd 1
+        draws = np.concatenate([pure(value, law, axes, epsilon) for _ in range(1200 // m)])
+        assert (np.abs(draws) < 0.5).sum() > 100 and fine_bits(draws) == 0
+
+
+def test_the_support_attack_works_on_naive_laplace():
+    """Mironov 2012: value plus the logarithm of a uniform float leaves gaps that tell the value."""
+    grid = np.arange(1, 2**17) / 2.0**17  # a coarse uniform, for speed
+    outputs = 0.0 - np.log(np.random.default_rng(0).choice(grid, 3000))
+    told = ~np.isin(outputs, 1.0 - np.log(grid))[(outputs > 1.5) & (outputs < 6)]
+    assert told.mean() > 0.4
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("axis", [1.0, 0.3, math.pi * 1e7])
+def test_the_support_does_not_depend_on_the_value(law, axis):
+    """Every output is a function of one integer, for values on and off the lattice."""
+    for value in (0.0, 1 / 3, math.pi * 1e-9, 12345.678, axis * 2.0**-41):
+        outputs = pure(np.full(10, value), law, np.full(10, axis), 2.0)
+        integers = np.rint(outputs / axis * 2.0**42)
+        assert (outputs == axis * (integers * 2.0**-42)).all()
+
+
+def test_what_is_not_protected_is_refused():
+    for value in ([math.nan], [math.inf], [[0.0]], []):
+        with pytest.raises(ValueError, match="vector of finite numbers") as caught:
+            pure(np.array(value), "linf", np.ones(1), 1.0)
+        assert caught.value.__context__ is None
+    for axes in ([0.0], [-1.0], [math.nan], [math.inf], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="axes must be positive"):
+            pure(np.zeros(1), "laplace", np.array(axes), 1.0)
+    for epsilon in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="epsilon must be positive"):
+            pure(np.zeros(1), "laplace", np.ones(1), epsilon)
+    with pytest.raises(ValueError, match="axes of spherical noise must be equal"):
+        pure(np.zeros(2), "spherical", np.array([1.0, 2.0]), 1.0)
