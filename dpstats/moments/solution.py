@@ -56,7 +56,7 @@ def judged(params: Array, sampling: Array, privacy: Array, guess: Array, rel: fl
     return Solution(params, cov, cov_privacy, weak, rel)
 
 
-def hidden(values: Array, vectors: Array, size: float, variance: float) -> Array:
+def hidden(values: Array, vectors: Array, size: float, variance: float | Array) -> Array:
     """Covariance of what noise hides along eigenvectors of a noisy matrix whose eigenvalues are small.
 
     Parameters
@@ -65,7 +65,7 @@ def hidden(values: Array, vectors: Array, size: float, variance: float) -> Array
         Of the noisy matrix, before its eigenvalues are raised to `size`.
     size : float
         Of the noise, as an operator.
-    variance : float
+    variance : float or array
         That a coefficient may have along a direction that is not seen.
     """
     seen = np.clip((values / size - 0.75) / 0.5, 0.0, 1.0)

@@ -87,6 +87,9 @@ SPACES = {
         Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
     ],
     "residual_score": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
+    "truncated_gram": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
+    "truncated_triangle": [Space(pilot(0.9, 2.0), 60.0, 0.68)],  # the published 2 for sqrt 2
+    "truncated_cross": [Space(pilot(0.9, 2.0, whole=whole), 60.0) for whole in (True, False)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [

@@ -8,6 +8,7 @@ from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
+from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
 from dpstats.curator.statistics.zones import HazardZones
 
 __all__ = ["REGISTRY", "Statistic"]
@@ -16,6 +17,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
-        ResidualScore,
+        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
     )
 }  # fmt: skip

@@ -23,10 +23,12 @@ class PilotRow:
     ----------
     design : PublicDesign
     whitening : array_like, shape (k, k)
-        W, symmetric.
+        The transpose of W.
     line : array_like, shape (k,)
     sigma, radius, limit : float
         Positive.
+    whole : bool
+        Whether r is scaled down with a.
     **row
         The public map of rows, see :class:`dpstats.curator.geometry.Map`.
     """
@@ -40,9 +42,10 @@ class PilotRow:
         sigma: float,
         radius: float,
         limit: float,
+        whole: bool = True,
         **row: Any,
     ) -> None:
-        self._map, self._weighted = Map(design, **row), design.weights is not None
+        self._map, self._weighted, self._whole = Map(design, **row), design.weights is not None, whole
         self.k = k = self._map.k
         self._whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
         if self._whitening.shape != (k, k) or self._line.shape != (k,):
@@ -59,6 +62,7 @@ class PilotRow:
         np.dot(self._whitening.T, x, out=row[:k])
         if self._weighted:
             np.multiply(row, np.sqrt(block.weight), out=row)
-        np.multiply(row, shorten(row[:k], self.radius, scratch), out=row)
+        long = row if self._whole else row[:k]
+        np.multiply(long, shorten(row[:k], self.radius, scratch), out=long)
         np.clip(row[k], -self.limit, self.limit, out=row[k])
         return row
