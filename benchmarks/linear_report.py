@@ -21,10 +21,11 @@ PUBLIC = {(1_000, 0.3): 2.9, (1_000, 1): 1.27, (10_000, 1): 1.05}
 KEY = """
 error    RMSE of predictions, sqrt((b - beta)' E xx' (b - beta)); of OLS on the same samples; their ratio;
          [reference], the specification's figure for the cell
-rel      median size of the noise of the released matrix over its least eigenvalue
+rel      median size of the noise of the released matrix over its least eigenvalue, 99 at most
 flags    share of fits with a caution, by code; none: share of intervals that are infinite
 far      share of intervals that miss by more than twice their length
-covers   share of 95 % intervals that hold the truth, +- its Monte Carlo standard error
+covers   share of 95 % intervals that hold the truth, +- its Monte Carlo standard error. Sigma is the sd of all
+         errors, clipped or not, and R2 the population's
 worst    of the single coefficients
 clear    the same among fits without a caution
 length   median half-length / (1.96 * root mean square error)
@@ -108,7 +109,7 @@ def show(cell: Cell, mu: float, found: Summary, public: int) -> list[str]:
     beside = f" [{known:.3f}]" if known == known else ""
     codes = "".join(f", {code} {share:.2f}" for code, share in found.codes.items())
     print(f"{title}: {found.reps} fits; error {found.error:.4f}{beside}, OLS {found.ols:.4f}, "
-          f"ratio {found.error / found.ols:.2f}; rel {found.rel:.2f}")
+          f"ratio {found.error / found.ols:.2f}; rel {min(found.rel, 99):.2f}")
     print(f"  flagged {found.flagged:.2f}{codes}; none {found.none:.2f}; far {found.far:.4f}")
     complaints = []
     for name, where in PARTS.items():
