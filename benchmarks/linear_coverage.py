@@ -6,7 +6,7 @@
 Cells are named by a group, or by patterns of their names (--list shows all). Each finished replication is a
 line of a file in --work, under the commit of the estimator: what is there already is not done again. Noise
 and data are seeded by cell, replication and --family: rules are tuned on one family of samples and reported
-on the other. --public 200 gives the model the moments of 200 public rows.
+on the other. --public 200 gives the model the moments of 200 public rows. With --pure, mu is epsilon.
 """
 
 import argparse
@@ -45,14 +45,14 @@ def groups() -> dict[str, list[Cell]]:
     return found
 
 
-def replicate(task: Task[Cell], family: str, public: int) -> dict[str, Any]:
+def replicate(task: Task[Cell], family: str, public: int, pure: bool) -> dict[str, Any]:
     """One private fit, and least squares of the same sample."""
     cell, mu, rep, _ = task
     sample, others = cell.sample(family, rep, public)
     moments = dps.public_moments(cell.formula, table(cell, others), others.schema) if others else None
     model = dps.ols(cell.formula, table(cell, sample), sample.schema, public=moments)
     with noise(SeededNoise(zlib.crc32(f"{family} {cell.name} {mu:g} {rep}".encode()))):
-        fit = model.fit(dps.gdp(mu))
+        fit = model.fit(dps.pure(mu) if pure else dps.gdp(mu))
     params = fit.params.to_numpy()
     design = np.column_stack([np.ones(cell.n), sample.exog])
     exact = np.linalg.lstsq(design, sample.endog, rcond=None)[0]
@@ -85,15 +85,16 @@ def main() -> None:
     parser.add_argument("--mus", nargs="+", type=float, default=list(MUS))
     parser.add_argument("--family", choices=("tune", "report"), default="report", help="of samples")
     parser.add_argument("--public", type=int, default=0, help="rows of a public sample; default: none")
+    parser.add_argument("--pure", action="store_true", help="spend pure epsilon, of the size that --mus says")
     options = parser.parse_args()
     if options.list:
         return replications.show(groups())
     cells = replications.chosen(groups(), options.cells)
-    one = partial(replicate, family=options.family, public=options.public)
-    study = f"linear-{options.family}-{options.public}"
+    one = partial(replicate, family=options.family, public=options.public, pure=options.pure)
+    study = f"linear-{options.family}-{options.public}" + "-pure" * options.pure
     found = replications.replicate_all(one, cells, options.mus, options, study)
     print(header(work=options.work))
-    linear_report.report(found, options.public)
+    linear_report.report(found, options.public, options.pure)
 
 
 if __name__ == "__main__":

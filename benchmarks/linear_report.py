@@ -1,5 +1,6 @@
 """The table of linear_coverage.py: errors against least squares, coverage, lengths and flags of each cell."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ error    RMSE of predictions, sqrt((b - beta)' E xx' (b - beta)); of OLS on the 
 rel      median size of the noise of the released matrix over its least eigenvalue, 99 at most
 flags    share of fits with a caution, by code; none: share of intervals that are infinite
 far      share of intervals that miss by more than twice their length
-covers   share of 95 % intervals that hold the truth, +- its Monte Carlo standard error. Sigma is the sd of all
-         errors, clipped or not, and R2 the population's
+covers   share of 95 % intervals that hold the truth, +- its Monte Carlo standard error; sigma is that of all
+         errors, clipped or not, R2 the population's
 worst    of the single coefficients
 clear    the same among fits without a caution
 length   median half-length / (1.96 * root mean square error)
@@ -71,7 +72,7 @@ class Summary:
             "covers": float(held.mean()),
             "error": share_error(held),
             "worst": float(held.mean(axis=0).min()),
-            "clear": float(self.clear[:, where].mean()) if len(self.clear) else float("nan"),
+            "clear": float(self.clear[:, where].mean()) if len(self.clear) else math.nan,
             "length": float(lengths.mean()),
             "privacy": float(np.nanmedian(self.share[:, where])),
         }
@@ -81,12 +82,14 @@ def _rms(values: list[float]) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def report(cells: dict[tuple[Cell, float], list[dict[str, Any]]], public: int) -> None:
+def report(cells: dict[tuple[Cell, float], list[dict[str, Any]]], public: int, pure: bool) -> None:
     print(KEY)
     complaints = []
     for (cell, mu), lines in cells.items():
         if lines:
-            complaints += show(cell, mu, Summary(lines), public)
+            found = Summary(lines)
+            known = math.nan if pure else reference(cell, mu, found, public)
+            complaints += show(f"{cell.name}, {'epsilon' if pure else 'mu'} {mu:g}", found, known)
     low, high = WANTED
     print(f"Wanted: coverage {low:g} to {high:g} where rel is at most .6, elsewhere at least {low:g},")
     print("within 2 standard errors; error at most 1.1 times the reference. Not met:")
@@ -96,16 +99,15 @@ def report(cells: dict[tuple[Cell, float], list[dict[str, Any]]], public: int) -
 def reference(cell: Cell, mu: float, found: Summary, public: int) -> float:
     """Error of the specification for this cell; nan where it gives none."""
     if cell.errors != "normal" or cell.half != 4:
-        return float("nan")
+        return math.nan
     if public:
         plain = public == 200 and cell.design == "cond1" and cell.d == 5
-        return PUBLIC.get((cell.n, mu), float("nan")) * found.ols if plain else float("nan")
-    return PREDICTION.get((cell.design, cell.n, cell.d, mu), float("nan"))
+        return PUBLIC.get((cell.n, mu), math.nan) * found.ols if plain else math.nan
+    return PREDICTION.get((cell.design, cell.n, cell.d, mu), math.nan)
 
 
-def show(cell: Cell, mu: float, found: Summary, public: int) -> list[str]:
+def show(title: str, found: Summary, known: float) -> list[str]:
     """Print a cell; return what it does not meet."""
-    title, known = f"{cell.name}, mu {mu:g}", reference(cell, mu, found, public)
     beside = f" [{known:.3f}]" if known == known else ""
     codes = "".join(f", {code} {share:.2f}" for code, share in found.codes.items())
     print(f"{title}: {found.reps} fits; error {found.error:.4f}{beside}, OLS {found.ols:.4f}, "
