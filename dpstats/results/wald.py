@@ -110,7 +110,8 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
     k = len(record.names)
     if isinstance(hypothesis, str):
         matrix, value = design_of(record).linear_constraint(hypothesis, record.names)
-        matrix, value = np.asarray(matrix, dtype=float), np.asarray(value, dtype=float).ravel()
+        matrix = np.asarray(matrix, dtype=float)
+        value = np.asarray(value, dtype=float).ravel() + 0.0  # patsy's -0 is 0
     else:
         matrix = np.atleast_2d(np.asarray(hypothesis, dtype=float))
         value = np.zeros(len(matrix))

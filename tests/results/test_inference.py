@@ -75,6 +75,7 @@ def test_a_single_wald_test_is_the_square_of_z() -> None:
     assert single.effect[0] == pytest.approx(fit.params["temperature"] + 0.03)
     assert single.sd[0] == pytest.approx(fit.bse["temperature"])
     assert "temperature = -0.03" in repr(single)
+    assert fit.t_test("2 * voltage").null == ("2 * voltage = 0",)
     assert repr(test) == "Wald test of voltage = 0: chi2(1) = 32.31, p <0.001"
 
 
