@@ -7,20 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.budget import Budget
+from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
-from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.gram import Box, LinearFit, Plan, fit_gram, make_plan
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
+from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.checks import check_budget
 from dpstats.models.public import as_public
+from dpstats.moments import Solution
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
+PMT_METHOD = "public moment truncation (Gaussian)"
 PURE_METHOD = "noisy moments and scores (pure epsilon)"
 
 
@@ -108,7 +111,10 @@ class LinearModel:
         self._public = None if public is None else as_public(public, self.design)
         self._rows = open_rows(data, schema, self.design.variables)
 
-    def fit(self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None) -> Fit:
+    def fit(
+        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+    ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
@@ -116,10 +122,13 @@ class LinearModel:
         budget : Budget
             ``zcdp(rho)``, ``gdp(mu)``, ``approx(epsilon, delta)`` or ``pure(epsilon)``. It is spent whatever
             comes out.
-        method : {"auto", "gram"}
-            Noisy second moments (docs/linear.md).
+        method : {"auto", "gram", "pmt"}
+            Noisy second moments, or the paper's truncation by public moments, which needs `public` and
+            Gaussian noise (docs/linear.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
+        compat : {None, "paper"}
+            With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.pmt`).
 
         Returns
         -------
@@ -131,42 +140,64 @@ class LinearModel:
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
-        if method not in ("auto", "gram"):
-            raise SpecificationError(f"method must be 'auto' or 'gram', got {method!r}")
-        check_budget(budget, self._rows.n)
+        self._check_fit(budget, method, compat)
+        pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
         plan = make_plan(budget, self._public is not None)
+        named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
+        released = _pmt_costs(budget.mu) if pmt else plan.costs
         line = pay(
-            ledger, budget, formula=self.design.formula, method=_method(plan), released=plan.costs,
+            ledger, budget, formula=self.design.formula, method=named, released=released,
             unit=self._rows.unit.short,
         )  # fmt: skip
-        curator = Curator(self._rows, self.design, budget)
-        result = fit_gram(curator, self._box, self.design.has_intercept, plan, self._public)
-        return self._publish(result, budget, plan, line, curator)
-
-    def _publish(
-        self, result: LinearFit, budget: Budget, plan: Plan, line: str | None, curator: Curator
-    ) -> Fit:
-        solution = result.moments.solve(self.alpha)
+        estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
         return Fit(
             model=self._name, dist="gaussian", formula=self.design.formula, schema=self.design.schema,
-            weights=self.design.weights, names=self.design.names, params=solution.params, cov=solution.cov,
-            cov_privacy=solution.cov_privacy, nobs=curator.n, budget=budget, method=_method(plan),
-            released=tuple(plan.costs), settings=_settings(result), adjacency=curator.unit.adjacency,
-            unit=str(curator.unit), linear=result.moments, alpha=self.alpha,
-            flags=cautions(solution, self.design.names), ledger=line, not_private=curator.not_private,
+            weights=self.design.weights, names=self.design.names, nobs=curator.n, budget=budget, method=named,
+            released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+            alpha=self.alpha, ledger=line, not_private=curator.not_private, **estimate,
+        )  # fmt: skip
+
+    def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
+        if method not in ("auto", "gram", "pmt"):
+            raise SpecificationError(f"method must be 'auto', 'gram' or 'pmt', got {method!r}")
+        if compat not in (None, "paper"):
+            raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+        if compat and method != "pmt":
+            raise SpecificationError("compat='paper' goes with method='pmt'")
+        if method == "pmt" and self._public is None:
+            raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+        check_budget(budget, self._rows.n)
+        if method == "pmt" and isinstance(budget, Pure):
+            raise BudgetError("method='pmt' adds Gaussian noise; give zcdp, gdp or approx")
+
+    def _gram(self, curator: Curator, plan: Plan) -> dict[str, Any]:
+        """What the record says of the estimate."""
+        constant = self.design.has_intercept
+        max_weight = None if self.design.weights is None else self.design.max_weight
+        result = fit_gram(curator, self._box, constant, plan, self._public, max_weight)
+        return dict(linear=result.moments, **self._solved(result.moments.solve(self.alpha), result.settings))
+
+    def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
+        assert self._public is not None
+        result = fit_pmt(curator, self._public, self.design.has_intercept, self.alpha, mu, compat)
+        return self._solved(result.solution, result.settings)
+
+    def _solved(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:
+        return dict(
+            params=solution.params, cov=solution.cov, cov_privacy=solution.cov_privacy,
+            flags=cautions(solution, self.design.names),
+            settings={name: round(value, 4) for name, value in settings.items()},
         )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"
 
 
-def _method(plan: Plan) -> str:
-    return PURE_METHOD if plan.pure else METHOD
-
-
-def _settings(result: LinearFit) -> dict[str, float]:
-    limits = {"R": result.radius, "residual": result.limit}
-    return {name: round(value, 4) for name, value in limits.items() if value is not None}
+def _pmt_costs(mu: float) -> dict[str, str]:
+    return {
+        name: f"mu = {cost:.4g}"
+        for name, cost in zip(("second moments", "cross moments"), costs(mu), strict=True)
+    }
 
 
 def _box(design: Design, model: str) -> Box:

@@ -50,6 +50,14 @@ class LinearMoments:
         Of r^4.
     limit : float, optional
         Where r was clipped.
+    total, noise_total : float, optional
+        Variance of the response in its own units, its mean square without an intercept; and its noise.
+    weight : float
+        Mean weight of rows in `cross` and `square` over that in `gram`, where they come from other releases.
+    doubt : float
+        Uncertainty of that, as a share.
+    share, unit : float
+        Where rows have weights of their own: their mean, as a share of the public maximum, and that maximum.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -77,6 +85,12 @@ class LinearMoments:
     fourth: float | None = None
     noise_fourth: float | None = None
     limit: float | None = None
+    total: float | None = None
+    noise_total: float | None = None
+    weight: float = 1.0
+    doubt: float = 0.0
+    share: float = 1.0
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -123,44 +137,64 @@ class LinearMoments:
         return judged(self.origin + self.map @ fit.delta, sampling, privacy, guess, fit.rel)
 
     def sigma(self) -> Quantity:
-        """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails."""
+        """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
+
+        Of a row of weight 1, if rows have weights.
+        """
+        value, se, noise = self._spread()
+        size = math.sqrt(self.share * self.unit)
+        return Quantity(value * size, se * size, noise * size)
+
+    def _spread(self) -> Quantity:
+        """Root of the weighted mean of squared residuals."""
         delta = self._normal_equations(0.0).delta
         tail, tail_noise, doubt = self._tail()
         variance = self._residual_variance(delta) * (1 + tail)
         noise = math.hypot(self._variance_noise(delta) * (1 + tail), tail_noise)
-        sampling = variance**2 * (self._kurtosis() - 1) / (self.n * self._mean_weight) + doubt**2
+        sampling = variance**2 * (self._kurtosis() - 1) / (self.n * self.mean_weight)
+        sampling += doubt**2 + (variance * self.doubt) ** 2
         sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
         total = math.sqrt(noise**2 + sampling)
         return Quantity(sigma * self.scale, slope * total * self.scale, slope * noise * self.scale)
 
     def rsquared(self) -> Quantity:
-        """Share of the response's variance that an unpenalised fit explains; uncentred without an intercept.
+        """Share of the variance of the response that an unpenalised fit explains.
 
-        Both variances are of rows as they were weighted: rows beyond the radius count less.
+        Of its mean square without an intercept.
         """
-        fit = self._normal_equations(0.0)
-        direction = np.linalg.solve(self.map, self.origin + self.map @ fit.delta)
-        if self.constant is not None:
-            mean = direction @ self.gram @ self.constant / self._mean_weight
-            direction = direction - mean * self.constant
-        weight = self._mean_weight
-        # the noise of delta adds its own variance to that of the fitted values
-        spurious = np.trace(positive(self.gram) @ fit.inverse @ self._noise(fit.delta) @ fit.inverse)
-        explained = max(float(direction @ positive(self.gram) @ direction - spurious) / weight, 0.0)
-        residual = self._residual_variance(fit.delta)
-        share = explained / (explained + residual)
-        slope_explained, slope_residual = (1 - share) / (explained + residual), share / (explained + residual)
-        length = float(direction @ direction)
-        covariance = fit.inverse @ self._noise(fit.delta) @ fit.inverse
-        through_delta = 4 * float(direction @ self.gram @ covariance @ self.gram @ direction)
-        noise = math.hypot(
-            slope_explained * math.sqrt((self.noise_gram * length) ** 2 + through_delta) / weight,
-            slope_residual * self._variance_noise(fit.delta),
-        )
+        share, noise = self._share()
         # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
         spread = 4 * (1 - share) + (self._kurtosis() + 1) * share
-        sampling = share * (1 - share) ** 2 * spread / (self.n * weight)
+        sampling = share * (1 - share) ** 2 * spread / (self.n * self._gram_weight)
+        sampling += ((1 - share) * self.doubt) ** 2
         return Quantity(share, math.sqrt(noise**2 + sampling), noise)
+
+    def _share(self) -> tuple[float, float]:
+        """R squared and its noise, from the variance of the response if that was released."""
+        if self.total is None or self.noise_total is None:
+            return self._share_of_fitted()
+        sigma = self._spread()
+        left = min(sigma.value**2 / self.total, 1.0)
+        noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * self.noise_total) / self.total
+        return 1 - left, noise
+
+    def _share_of_fitted(self) -> tuple[float, float]:
+        """R squared and its noise from the variance of fitted values, over rows as they were weighted."""
+        fit = self._normal_equations(0.0)
+        weight = self._gram_weight
+        direction = np.linalg.solve(self.map, self.origin + self.map @ fit.delta)
+        if self.constant is not None:
+            direction = direction - direction @ self.gram @ self.constant / weight * self.constant
+        # the noise of delta adds its own variance to that of the fitted values
+        covariance = fit.inverse @ self._noise(fit.delta) @ fit.inverse
+        spurious = np.trace(positive(self.gram) @ covariance)
+        explained = max(float(direction @ positive(self.gram) @ direction - spurious) / weight, 0.0)
+        residual = self._residual_variance(fit.delta)
+        both = explained + residual
+        through_delta = 4 * float(direction @ self.gram @ covariance @ self.gram @ direction)
+        of_gram = math.sqrt((self.noise_gram * float(direction @ direction)) ** 2 + through_delta) / weight
+        noise = math.hypot(residual * of_gram, explained * self._variance_noise(fit.delta)) / both**2
+        return explained / both, noise
 
     def residual_sd(self, alpha: float = 0.0) -> float:
         """Residual standard deviation about the coefficients at a penalty, over rows as they were weighted.
@@ -169,14 +203,20 @@ class LinearMoments:
         """
         free = self._normal_equations(0.0).delta
         apart = self._normal_equations(alpha).delta - free
-        distance = float(apart @ positive(self.gram) @ apart) / self._mean_weight
+        distance = float(apart @ positive(self.gram) @ apart) / self._gram_weight
         return self.scale * math.sqrt(self._residual_variance(free) + distance)
 
     @property
-    def _mean_weight(self) -> float:
+    def _gram_weight(self) -> float:
+        """Mean weight of rows in `gram`."""
         if self.constant is None:
             return 1.0
         return float(np.clip(self.constant @ self.gram @ self.constant, 0.05, 1.0))
+
+    @property
+    def mean_weight(self) -> float:
+        """Mean weight of rows in `cross` and `square`."""
+        return self.weight * self._gram_weight
 
     @property
     def _noise_size(self) -> float:
@@ -194,7 +234,7 @@ class LinearMoments:
 
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
-        strength = alpha * self._mean_weight / self.scale**2
+        strength = alpha * self._gram_weight / self.scale**2
         shrunk = self.penalised[:, None] * self.map
         return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
 
@@ -202,7 +242,7 @@ class LinearMoments:
         """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
         d = len(delta)
         raw = self.square - 2 * self.cross @ delta + delta @ positive(self.gram) @ delta
-        raw = float(raw + d * self.noise_cross**2) / self._mean_weight
+        raw = float(raw + d * self.noise_cross**2) / self.mean_weight
         variance = raw * self.n / max(self.n - d, 1)
         return max(variance, self._variance_noise(delta) / 2, 1e-12)
 
@@ -211,14 +251,14 @@ class LinearMoments:
         noise = math.sqrt(
             self.noise_square**2 + 4 * square * self.noise_cross**2 + (square * self.noise_gram) ** 2
         )
-        return noise / self._mean_weight
+        return noise / self.mean_weight
 
     def _kurtosis(self) -> float:
         """Of the residuals; 3, as the normal's, as far as the noise hides it."""
         if self.fourth is None or self.noise_fourth is None:
             return 3.0
         trust = 1 / (1 + (self.noise_fourth / 2) ** 2)
-        found = self.fourth * self._mean_weight / max(self.square, 0.05) ** 2
+        found = self.fourth * self.mean_weight / max(self.square, 0.05) ** 2
         return max(trust * found + (1 - trust) * 3.0, 1.5)
 
     def _tail(self) -> tuple[float, float, float]:
@@ -229,9 +269,9 @@ class LinearMoments:
         """
         if self.limit is None or self.fourth is None or self.noise_fourth is None:
             return 0.0, 0.0, 0.0
-        size = self.square / self._mean_weight
+        size = self.square / self.mean_weight
         rate, normal = tail_rate(self.limit / math.sqrt(max(size, 0.05)))
-        noise = self.noise_fourth * self._mean_weight / max(self.square, 0.05) ** 2
+        noise = self.noise_fourth * self.mean_weight / max(self.square, 0.05) ** 2
         tail = rate * max(self._kurtosis() - normal, 0.0)
         return tail, rate * min(noise, 2.0), tail
 
@@ -249,6 +289,7 @@ class LinearMoments:
         noise and its sampling error explain.
         """
         variance = self._residual_variance(delta)
+        variance *= self.share
         model = variance * positive(self.gram)
         if self.meat is None or self.noise_meat is None:
             return model

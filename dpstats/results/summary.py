@@ -26,7 +26,11 @@ TARGET = (
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 UNPENALISED = "Without penalty (alpha = 0), from the same release"
-BOUNDS_OF_ROWS = {"R": "rows beyond {} sds count less", "residual": "residuals clipped at {} sds"}
+BOUNDS_OF_ROWS = {
+    "R": "rows beyond {} sds count less",
+    "residual": "residuals clipped at {} sds",
+    "response": "responses clipped at {} sds",
+}
 BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
 
 
@@ -150,7 +154,7 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
 
 def _estimand(record: Record) -> str:
     """Say in words what bounds the score or a row, then any other constant by its name."""
-    settings, linear = record.settings, record.linear is not None
+    settings, linear = record.settings, record.model in LINEAR_MODELS
     bounds = BOUNDS_OF_ROWS if linear else BOUNDS_OF_SCORE
     bounded = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
     parts = [("" if linear else "score bounded: ") + ", ".join(bounded)] if bounded else []
@@ -240,7 +244,8 @@ def _notes(record: Record) -> list[str]:
     if record.linear is not None:
         noise += " Intervals of sigma and 1 - R-squared are on the log scale."
         noise += " Both are of the fit without penalty." if record.alpha else ""
-        noise += " R-squared is of the weighted rows." if "R" in record.settings else ""
+        of_weighted = "R" in record.settings and record.linear is not None and record.linear.total is None
+        noise += " R-squared is of the weighted rows." if of_weighted else ""
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     notes = [noise]

@@ -54,6 +54,14 @@ class PilotRow:
         if not all(0 < value < math.inf for value in (self._sigma, self.radius, self.limit)):
             raise ValueError("sigma, radius and limit must be positive and finite")
 
+    def response(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """sqrt(weight) (y~, 1) of each row, shape (2, B); a reused array."""
+        out = scratch("response", 2, len(block.ok))
+        out[0], out[1] = self._map.y(block, scratch), 1.0
+        if self._weighted:
+            np.multiply(out, np.sqrt(block.weight), out=out)
+        return out
+
     def read(self, block: Block, scratch: Scratch) -> np.ndarray:
         """a and, last, r of each row, shape (k + 1, B); a reused array."""
         x, k = self._map.x(block, scratch), self.k

@@ -23,8 +23,10 @@ _NOTHING = 0.02
 # the noise of the released matrix of r^2 a a', as an operator, that is afforded for longer rows there
 _MEAT_NOISE = 0.3
 _MEAT_SDS = 3.0
-# sizes of r^2 a a' and of r^4 in the final release; they make its noise .6 % larger
-MEAT, FOURTH = 0.5, 0.7
+# sizes of r^2 a a', of r^4 and of y^2 in the final release; they make its noise 2 % larger
+MEAT, FOURTH, SPREAD = 0.5, 0.7, 0.35
+# The response is clipped at 4 sds for its variance, or farther, up to 8, where noise stays below this share
+_SPREAD_NOISE, _LEAST_SPREAD, _MOST_SPREAD = 0.01, 4.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,14 @@ class Bounds:
         Of residuals, in residual sds.
     meat_limit : float
         Of row times residual, where their outer product is released.
+    spread_limit : float
+        Of the response, in its sds, where its variance is released.
     """
 
     radius: float
     limit: float
     meat_limit: float
+    spread_limit: float = _LEAST_SPREAD
 
 
 def base_square(k: int) -> float:
@@ -72,7 +77,9 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> 
         longer = min(room, math.sqrt(k * (1 + math.log(40 * n)) / base_square(k)))
         radius, limit = radius * max(longer, 1.0), min(limit * max(room / longer, 1.0), _MOST_LIMIT)
         radius, limit = min(radius, farthest), min(limit, widest)
-    return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit))
+    spread = math.sqrt(_SPREAD_NOISE * SPREAD * n * mu / math.sqrt(8))
+    spread = min(max(spread, _LEAST_SPREAD), _MOST_SPREAD)
+    return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit), spread)
 
 
 def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:

@@ -66,6 +66,9 @@ class Coordinates:
         floored = with_floor(gram, noise.gram * math.sqrt(2 * k))
         delta = np.linalg.solve(floored, cross)
         left = square - 2 * float(delta @ cross) + float(delta @ floored @ delta)
+        # what the noise of delta seems to explain, and what it adds to the residuals
+        error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
+        left = max(left, 0.0) + 2 * error * float(np.trace(np.linalg.inv(floored)))
         sigma = self.sigma * math.sqrt(max(left, 2 * noise.square, 1e-6))
         back = np.linalg.inv(self.whitening)
         moments = unstretched(back @ floored @ back, math.sqrt(base_square(k)), self.scale)

@@ -8,14 +8,16 @@ so that standard errors hold when errors differ in spread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.gram.bounds import FOURTH, MEAT, Bounds, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.bounds import FOURTH, MEAT, SPREAD, Bounds, choose_bounds, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
-from dpstats.estimators.row_scale import Box, row_scale
+from dpstats.estimators.row_scale import Box, RowScale, row_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
 
@@ -26,18 +28,18 @@ class LinearFit:
     Attributes
     ----------
     moments : LinearMoments
-    radius, limit : float or None
-        Length in sds beyond which rows count less, and residual in sds beyond which it is clipped; None where
-        the declared bounds allow nothing beyond.
+    settings : dict of float
+        "R", length in sds beyond which rows count less, and "residual", size in sds beyond which residuals
+        are clipped, where the declared bounds allow anything beyond.
     """
 
     moments: LinearMoments
-    radius: float | None
-    limit: float | None
+    settings: dict[str, float]
 
 
 def fit_gram(
-    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None = None
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None = None,
+    max_weight: float | None = None,
 ) -> LinearFit:
     """Release the second moments of a linear regression.
 
@@ -51,14 +53,14 @@ def fit_gram(
     plan : Plan
     public : PublicMoments, optional
         Moments of public rows, which stand in for all but the last release.
+    max_weight : float, optional
+        Public maximum of the rows' weights, if they have any.
     """
     release = fit_pure if plan.pure else _gaussian
     moments, place, bounds = release(curator, box, constant, plan, public)
-    return LinearFit(
-        moments,
-        bounds.radius if bounds.radius < place.farthest else None,
-        bounds.limit if bounds.limit < place.widest else None,
-    )
+    moments = replace(moments, share=1.0) if max_weight is None else _rated(moments, max_weight)
+    most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
+    return LinearFit(moments, {name: limit for name, (limit, allowed) in most.items() if limit < allowed})
 
 
 def _gaussian(
@@ -74,9 +76,19 @@ def _gaussian(
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest)
     release = curator.release(
         "residual_moments", plan.final, meat=MEAT, meat_limit=bounds.meat_limit, fourth=FOURTH,
-        **place.public(bounds),
+        spread=SPREAD, spread_limit=bounds.spread_limit, **place.public(bounds),
     )  # fmt: skip
     return _moments(release, place, bounds), place, bounds
+
+
+def _rated(moments: LinearMoments, max_weight: float) -> LinearMoments:
+    """Moments of rows with weights of their own.
+
+    Where those measure precision, the long rows that count less have small residuals, and the mean of the
+    others' squares is too large, by at most the ratio of the mean weights before and after.
+    """
+    excess = moments.share / moments.mean_weight - 1
+    return replace(moments, unit=max_weight, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2)
 
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
@@ -94,5 +106,23 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
         meat=release.values[1] * meat, noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit, **place.to_user(),
+        limit=bounds.limit, **_total(release, place.scale, bounds), **place.to_user(),
     )  # fmt: skip
+
+
+def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
+    """Variance of the response, or its mean square without an intercept, and the noise of that."""
+    unit = SPREAD * bounds.radius**2
+    square, mean, weight = (
+        float(entry) / unit
+        for entry in (release.values[3][0, 0], 2 * release.values[3][0, 1], 4 * release.values[3][1, 1])
+    )
+    noise, n = release.sd / unit, release.n
+    weight = max(weight, 0.05 * n, 4 * noise)
+    square, mean = square / weight, scale.constant * mean / weight
+    noise *= math.sqrt(1 + 2 * (2 * mean) ** 2 + (4 * (square - 2 * mean**2)) ** 2) / weight
+    return {
+        "total": max(square - mean**2, noise / 2, 1e-12) * (bounds.spread_limit * scale.y_scale) ** 2,
+        "noise_total": noise * (bounds.spread_limit * scale.y_scale) ** 2,
+        "share": min(weight / n, 1.0),
+    }

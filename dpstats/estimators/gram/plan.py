@@ -10,7 +10,7 @@ from dpstats.budget import Budget, Pure
 # Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with one stage more). Pure epsilon: shares of
 # epsilon. They add up to 1.
 MOMENTS, PILOTS, FINAL = 0.04, (0.08, 0.16), 0.72
-PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.1, 0.25, (0.2,), 0.45
+PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.08, 0.37, (0.1, 0.15), 0.3
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+from scipy import integrate, stats
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
@@ -22,6 +22,8 @@ from dpstats.moments import LinearMoments, PublicMoments
 
 Array = np.ndarray
 
+# share of the matrix noise, as an operator, that is added to the matrix
+_DAMPING = 0.5
 # entries of a row beyond this many sds are clipped in the matrix, unless they are 0/1 columns
 _MOST_SDS = 3.5
 
@@ -33,32 +35,40 @@ def fit_pure(
     if public is not None:
         place = public_coordinates(public, box, constant)
         k = len(place.line)
-        gram, noise = np.eye(k), math.sqrt(2 / public.n)
+        gram, damping, noise = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n)
     else:
-        place, gram, noise = _matrix(curator, box, constant, plan)
+        place, gram, damping, noise = _matrix(curator, box, constant, plan)
         k = len(place.line)
     for cost in plan.pilots:
         bounds = pilot_bounds(k, place.farthest, place.widest)
         score = _Score(curator.release("residual_score", cost, **place.public(bounds)), bounds)
-        place = score.improved(place, gram * _kept(k, bounds), noise)
+        place = score.improved(place, (gram + damping) * _kept(k, bounds), noise)
     trial = pilot_bounds(k, place.farthest, place.widest)
     _, sds = curator.noise("residual_score", plan.final, **place.public(trial))
     equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
     bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
     score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
-    kept = _kept(k, bounds)
+    kept, mean_weight = _kept(k, bounds), _mean_weight(k, bounds)
+    # The last step multiplies the error of the matrix, which moved the line before it too: the two hang
+    # together, so that the error counts as an operator and not as fresh noise.
+    step = float(np.linalg.norm(np.linalg.solve((gram + damping) * kept, score.cross)))
+    repeated = math.sqrt(2) * noise * kept * step
+    way = place.to_user()
+    constant_row = way["constant"]
+    share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
     moments = LinearMoments(
         n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
-        noise_gram=noise * kept, noise_cross=score.noise_cross, noise_square=score.noise_square,
-        **place.to_user(),
+        noise_gram=noise * kept, noise_cross=math.hypot(score.noise_cross, repeated),
+        noise_square=score.noise_square, weight=mean_weight / kept, doubt=0.3 * (1 - mean_weight),
+        share=share, **way,
     )  # fmt: skip
     return moments, place, bounds
 
 
 def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
-) -> tuple[Coordinates, Array, float]:
-    """Coordinates from a noisy matrix, and it and its noise in them."""
+) -> tuple[Coordinates, Array, Array, float]:
+    """Coordinates from a noisy matrix, and in them: it, what damps it, and its noise."""
     assert plan.moments is not None and plan.matrix is not None
     moments = curator.release("event_moments", plan.moments, center=box.center, half=box.half, log=False)
     scale = row_scale(moments, box, False, constant)
@@ -68,12 +78,16 @@ def _matrix(
     joint, sds = release.values[0] * units, release.sds[0] * units
     k = len(joint) - 1
     noise = Noise(_size(sds[:k, :k]), float(np.sqrt(np.mean(sds[:k, k] ** 2))), float(sds[k, k]))
-    place = Coordinates.of_scale(scale).improved(joint[:k, :k], joint[:k, k], float(joint[k, k]), noise)
+    # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
+    # of the noise's size added, steps rather fall short, by less with every step.
+    damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
+    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise)
     white = place.whitening
     # variance of the diagonal of W E W for noise E
     squares = white**2
     variances = 2 * np.diag(squares @ sds[:k, :k] ** 2 @ squares) - (squares**2) @ np.diag(sds[:k, :k]) ** 2
-    return place, white @ joint[:k, :k] @ white, math.sqrt(float(variances.mean()))
+    gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
+    return place, gram, damping, math.sqrt(float(variances.mean()))
 
 
 def _limits(scale: RowScale) -> Array:
@@ -95,6 +109,13 @@ def _kept(k: int, bounds: Bounds) -> float:
     """What weighting leaves of the second moments of normal rows of k coordinates."""
     square = bounds.radius**2
     return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))
+
+
+def _mean_weight(k: int, bounds: Bounds) -> float:
+    """Mean weight of normal rows of k coordinates."""
+    square = bounds.radius**2
+    beyond, _ = integrate.quad(lambda v: square / v * stats.chi2.pdf(v, k), square, np.inf)
+    return float(stats.chi2.cdf(square, k) + beyond)
 
 
 class _Score:
