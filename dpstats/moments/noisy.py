@@ -1,0 +1,154 @@
+"""Noisy second moments of a linear regression as released, and the normal equations that they give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+__all__ = ["NoisyMoments", "NormalEquations"]
+
+Array = np.ndarray
+_Moments = TypeVar("_Moments", bound="NoisyMoments")
+
+
+class NormalEquations(NamedTuple):
+    """(M_aa + P) delta = M_ar - p, with the eigenvalues and eigenvectors of the matrix as it was released.
+
+    `inverse` is of the matrix with its eigenvalues raised to the size of its noise; `rel` is that size over
+    the least eigenvalue.
+    """
+
+    delta: Array
+    inverse: Array
+    values: Array
+    vectors: Array
+    rel: float
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """Noisy moments per row, the sds of their noise, and the way back to the user's coefficients.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    gram, cross, square : array (d, d), array (d,), float
+        Of a a', a r and r^2. Rows longer than a public radius were shortened.
+    noise_gram, noise_cross, noise_square : float
+        sd of the noise: of a diagonal entry of `gram`, whose off-diagonal entries have 1 / sqrt 2 of it; of
+        an entry of `cross`; of `square`.
+    meat, noise_meat : array (d, d) and float, optional
+        Of r^2 a a', shortened where longer than a public limit.
+    fourth, noise_fourth : float, optional
+        Of r^4.
+    limit : float, optional
+        Where r was clipped.
+    total, noise_total : float, optional
+        Variance of the response in its own units, its mean square without an intercept; and its noise.
+    weight : float
+        Mean weight of rows in `cross` and `square` over that in `gram`, where they come from other releases.
+    doubt : float
+        Uncertainty of that, as a share.
+    share, unit : float
+        Where rows have weights of their own: their mean, as a share of the public maximum, and that maximum.
+    origin : array, shape (d,)
+    map : array, shape (d, d)
+    scale : float
+        Unit of r in units of the response.
+    constant : array, shape (d,), optional
+        u with a'u = 1 for a row that was not shortened; None without an intercept.
+    penalised : array, shape (d,)
+        1 for the coefficients that a ridge penalty shrinks, 0 for the intercept.
+    """
+
+    n: int
+    gram: Array
+    cross: Array
+    square: float
+    noise_gram: float
+    noise_cross: float
+    noise_square: float
+    origin: Array
+    map: Array
+    scale: float
+    penalised: Array
+    constant: Array | None = None
+    meat: Array | None = None
+    noise_meat: float | None = None
+    fourth: float | None = None
+    noise_fourth: float | None = None
+    limit: float | None = None
+    total: float | None = None
+    noise_total: float | None = None
+    weight: float = 1.0
+    doubt: float = 0.0
+    share: float = 1.0
+    unit: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            value = getattr(self, name)
+            if value is not None:
+                array = np.array(value, dtype=float)
+                array.setflags(write=False)
+                object.__setattr__(self, name, array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+        return {
+            item.name: value.tolist() if isinstance(value, np.ndarray) else value
+            for item in fields(self)
+            if (value := getattr(self, item.name)) is not None
+        }
+
+    @classmethod
+    def from_dict(cls: type[_Moments], content: Mapping[str, Any]) -> _Moments:
+        """The moments that `to_dict` described."""
+        return cls(**content)
+
+    @property
+    def gram_weight(self) -> float:
+        """Mean weight of rows in `gram`."""
+        if self.constant is None:
+            return 1.0
+        return float(np.clip(self.constant @ self.gram @ self.constant, 0.05, 1.0))
+
+    @property
+    def mean_weight(self) -> float:
+        """Mean weight of rows in `cross` and `square`."""
+        return self.weight * self.gram_weight
+
+    @property
+    def noise_size(self) -> float:
+        """Size of the noise of `gram` as an operator."""
+        return max(self.noise_gram * math.sqrt(2 * len(self.gram)), 1e-12)
+
+    def normal_equations(self, alpha: float = 0.0) -> NormalEquations:
+        """Those of a penalty, solved."""
+        penalty, pull = self._penalty(alpha)
+        values, vectors = np.linalg.eigh(self.gram + penalty)
+        size = self.noise_size
+        inverse = (vectors / np.maximum(values, size)) @ vectors.T
+        return NormalEquations(
+            inverse @ (self.cross - pull), inverse, values, vectors, size / max(float(values[0]), 1e-12)
+        )
+
+    def _penalty(self, alpha: float) -> tuple[Array, Array]:
+        """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
+        strength = alpha * self.gram_weight / self.scale**2
+        shrunk = self.penalised[:, None] * self.map
+        return strength * shrunk.T @ shrunk, strength * shrunk.T @ (self.penalised * self.origin)
+
+    def noise_at(self, delta: Array) -> Array:
+        """Covariance of the privacy noise of M_ar - M_aa delta."""
+        half = self.noise_gram**2 / 2
+        even = self.noise_cross**2 + half * float(delta @ delta)
+        return even * np.eye(len(delta)) + half * np.outer(delta, delta)
+
+
+_ARRAYS = ("gram", "cross", "origin", "map", "penalised", "constant", "meat")

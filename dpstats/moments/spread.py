@@ -1,0 +1,145 @@
+"""Spread of residuals and share of the response explained, from the noisy moments of a linear regression.
+
+All are of the unpenalised fit (spec/linear_glm.md C1, C4, D).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.moments.noisy import NoisyMoments
+from dpstats.moments.solution import positive
+from dpstats.moments.tails import tail_rate
+
+__all__ = ["Quantity", "residual_variance", "score_covariance", "share_explained", "spread"]
+
+Array = np.ndarray
+
+
+class Quantity(NamedTuple):
+    """An estimate with its standard error and the part of that due to privacy noise."""
+
+    value: float
+    se: float
+    se_privacy: float
+
+
+def spread(moments: NoisyMoments) -> Quantity:
+    """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
+    delta = moments.normal_equations().delta
+    tail, tail_noise, doubt = _tail(moments)
+    variance = residual_variance(moments, delta) * (1 + tail)
+    noise = math.hypot(_variance_noise(moments, delta) * (1 + tail), tail_noise)
+    sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
+    sampling += doubt**2 + (variance * moments.doubt) ** 2
+    sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
+    total = math.sqrt(noise**2 + sampling)
+    return Quantity(sigma * moments.scale, slope * total * moments.scale, slope * noise * moments.scale)
+
+
+def share_explained(moments: NoisyMoments) -> Quantity:
+    """Share of the variance of the response that the fit explains, without an intercept of its mean square."""
+    share, noise = _share(moments)
+    # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
+    normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
+    sampling = share * (1 - share) ** 2 * normal / (moments.n * moments.gram_weight)
+    sampling += ((1 - share) * moments.doubt) ** 2
+    return Quantity(share, math.sqrt(noise**2 + sampling), noise)
+
+
+def _share(moments: NoisyMoments) -> tuple[float, float]:
+    """R squared and its noise, from the variance of the response if that was released."""
+    if moments.total is None or moments.noise_total is None:
+        return _share_of_fitted(moments)
+    sigma = spread(moments)
+    left = min(sigma.value**2 / moments.total, 1.0)
+    noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * moments.noise_total) / moments.total
+    return 1 - left, noise
+
+
+def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float]:
+    """R squared and its noise from the variance of fitted values, over rows as they were weighted."""
+    fit, gram = moments.normal_equations(), moments.gram
+    weight = moments.gram_weight
+    direction = np.linalg.solve(moments.map, moments.origin + moments.map @ fit.delta)
+    if moments.constant is not None:
+        direction = direction - direction @ gram @ moments.constant / weight * moments.constant
+    # the noise of delta adds its own variance to that of the fitted values
+    covariance = fit.inverse @ moments.noise_at(fit.delta) @ fit.inverse
+    spurious = np.trace(positive(gram) @ covariance)
+    explained = max(float(direction @ positive(gram) @ direction - spurious) / weight, 0.0)
+    residual = residual_variance(moments, fit.delta)
+    both = explained + residual
+    through_delta = 4 * float(direction @ gram @ covariance @ gram @ direction)
+    of_gram = math.sqrt((moments.noise_gram * float(direction @ direction)) ** 2 + through_delta) / weight
+    noise = math.hypot(residual * of_gram, explained * _variance_noise(moments, fit.delta)) / both**2
+    return explained / both, noise
+
+
+def residual_variance(moments: NoisyMoments, delta: Array) -> float:
+    """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
+    d = len(delta)
+    raw = moments.square - 2 * moments.cross @ delta + delta @ positive(moments.gram) @ delta
+    raw = float(raw + d * moments.noise_cross**2) / moments.mean_weight
+    variance = raw * moments.n / max(moments.n - d, 1)
+    return max(variance, _variance_noise(moments, delta) / 2, 1e-12)
+
+
+def _variance_noise(moments: NoisyMoments, delta: Array) -> float:
+    square = float(delta @ delta)
+    noise = math.sqrt(
+        moments.noise_square**2 + 4 * square * moments.noise_cross**2 + (square * moments.noise_gram) ** 2
+    )
+    return noise / moments.mean_weight
+
+
+def _kurtosis(moments: NoisyMoments) -> float:
+    """Of the residuals; 3, as the normal's, as far as the noise hides it."""
+    if moments.fourth is None or moments.noise_fourth is None:
+        return 3.0
+    trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
+    found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
+    return max(trust * found + (1 - trust) * 3.0, 1.5)
+
+
+def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
+    """What clipping took of the residual variance, as a share of the rest; its noise; what is doubtful.
+
+    The kurtosis of what is left tells: exponential errors stand for all whose tails are heavier than the
+    normal's, and all of what they lose is taken to be uncertain.
+    """
+    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
+        return 0.0, 0.0, 0.0
+    size = moments.square / moments.mean_weight
+    rate, normal = tail_rate(moments.limit / math.sqrt(max(size, 0.05)))
+    noise = moments.noise_fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
+    tail = rate * max(_kurtosis(moments) - normal, 0.0)
+    return tail, rate * min(noise, 2.0), tail
+
+
+def score_covariance(moments: NoisyMoments, delta: Array) -> Array:
+    """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
+
+    In coordinates where s^2 M_aa is the identity, errors of equal variance give G = 1. The released G is
+    shrunk towards it by the positive-part rule of James and Stein: all the way if |G - 1|^2 is what its
+    noise and its sampling error explain.
+    """
+    variance = residual_variance(moments, delta)
+    variance *= moments.share
+    model = variance * positive(moments.gram)
+    if moments.meat is None or moments.noise_meat is None:
+        return model
+    values, vectors = np.linalg.eigh(moments.gram)
+    values = np.maximum(values, moments.noise_size) * variance
+    shrink = (vectors / np.sqrt(values)) @ vectors.T
+    excess = shrink @ moments.meat @ shrink * moments.n / max(moments.n - len(delta), 1) - np.eye(len(delta))
+    metric = shrink @ shrink
+    expected = moments.noise_meat**2 / 2 * (np.trace(metric) ** 2 + np.trace(metric @ metric))
+    expected += (_kurtosis(moments) + 1) * len(delta) * (len(delta) + 1) / 2 / moments.n
+    trust = max(0.0, 1 - expected / max(float(np.sum(excess**2)), 1e-300))
+    size, axes = np.linalg.eigh(np.eye(len(delta)) + trust * excess)
+    stretch = (vectors * np.sqrt(values)) @ vectors.T @ axes
+    return np.asarray((stretch * np.maximum(size, 0.3)) @ stretch.T)
