@@ -41,7 +41,7 @@ def spread(moments: NoisyMoments) -> Quantity:
 
 
 def share_explained(moments: NoisyMoments) -> Quantity:
-    """Share of the variance of the response that the fit explains, without an intercept of its mean square."""
+    """Share of the response's variance that the fit explains; without an intercept, of its mean square."""
     share, noise = _share(moments)
     # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
     normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
