@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
+from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
+from dpstats.curator.statistics.glm import GlmScore, LogisticScore
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
@@ -17,6 +19,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
-        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
+        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
+        LogisticScore, GlmScore,
     )
 }  # fmt: skip

@@ -1,0 +1,116 @@
+"""Where the columns of a design and its response lie: means and spreads in declared boxes.
+
+The first things a fit asks for. Both cost the same however wide the declared bounds are against the data.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+
+__all__ = ["ColumnMeans", "ColumnOctaves"]
+
+
+class _Columns(Statistic):
+    """Columns, response and offset of a row in their declared boxes: values in [-1, 1], shape (m,)."""
+
+    def __init__(self, design: PublicDesign, center: np.ndarray, half: np.ndarray) -> None:
+        self._center, self._half = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
+        self._first = int(design.has_intercept)
+        self._width = len(design.names) - self._first
+        if self._center.shape != (self._width + 2,) or not (self._half > 0).all():
+            raise ValueError("center and half hold a number for each covariate, the response and the offset")
+
+    def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
+        out = scratch("boxed", self._width + 2, len(block.ok))
+        out[: self._width] = block.exog.T[self._first :]
+        out[-2], out[-1] = block.time, block.offset
+        np.subtract(out, self._center[:, None], out=out)
+        np.multiply(out, 1 / self._half[:, None], out=out)
+        return np.clip(out, -1.0, 1.0, out=out)
+
+
+class ColumnMeans(_Columns):
+    """Sums of the covariates, the response and the offset in declared boxes; shape (m,), m = d + 2.
+
+    A row gives a = clip((x, y, o) - center) / half, -1, 1).
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, half : array_like, shape (m,)
+        Public middle and half-width of the d covariates, of the response and of the offset.
+
+    Notes
+    -----
+    Sensitivity: 2 sqrt m. |a - b| <= 2 in each column, attained by opposite corners; against a row that
+    weighs nothing |a| <= sqrt m.
+    """
+
+    name = "column_means"
+
+    def __init__(self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray) -> None:
+        super().__init__(design, center, half)
+        count = len(self._center)
+        self.parts = (Part(np.ones(1), np.ones(count)),)
+        self.sensitivity = 2 * math.sqrt(count)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        return (Factor(block.ok[:, None].astype(float), self._boxed(block, scratch).T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)
+
+
+class ColumnOctaves(_Columns):
+    """How many rows lie how far from an origin, by octaves; shape (m, J), m = d + 2.
+
+    With a as in :class:`ColumnMeans` and u = |a - origin| / 2 in [0, 1], a row counts in octave j < J - 1 of
+    a column if 2^-(j+1) <= u < 2^-j (u = 1 belongs to the first), else in the last.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, half : array_like, shape (m,)
+    origin : array_like, shape (m,)
+        In [-1, 1], on the scale of the box.
+
+    Notes
+    -----
+    Sensitivity: sqrt(2 m). A row counts once in each column, so two rows differ by at most two entries of 1
+    a column, attained where all columns fall into other octaves; against a row that weighs nothing sqrt m.
+    """
+
+    name = "column_octaves"
+    OCTAVES = 12
+
+    def __init__(
+        self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray, origin: np.ndarray
+    ) -> None:
+        super().__init__(design, center, half)
+        self._origin = np.asarray(origin, dtype=float)
+        if self._origin.shape != self._center.shape or not (np.abs(self._origin) <= 1).all():
+            raise ValueError("origin holds a number between -1 and 1 for each column")
+        count = len(self._center)
+        self.parts = (Part(np.ones(1), np.ones(count * self.OCTAVES)),)
+        self.sensitivity = math.sqrt(2 * count)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        count, size, octaves = len(self._origin), len(block.ok), self.OCTAVES
+        distance = self._boxed(block, scratch)
+        np.subtract(distance, self._origin[:, None], out=distance)
+        np.abs(distance, out=distance)
+        # frexp: distance = mantissa 2^e with mantissa in [1/2, 1), hence octave 1 - e; 0 and NaN last
+        octave = np.where(distance > 0, np.clip(1 - np.frexp(distance)[1], 0, octaves - 1), octaves - 1)
+        counts = scratch("octaves", octaves, count, size)
+        for j in range(octaves):
+            np.equal(octave, j, out=counts[j])
+        return (Factor(block.ok[:, None].astype(float), counts.reshape(octaves * count, size).T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector.reshape(self.OCTAVES, -1).T,)

@@ -1,0 +1,219 @@
+"""Scores, information and variability of a generalised linear model (spec/linear_glm.md C2, C3)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import squared_norms
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+from dpstats.families.bounded_score import BoundedScore
+
+__all__ = ["GlmScore", "LogisticScore"]
+
+
+class _Score(Statistic):
+    """What the scores of all families share: standardised, whitened and weighted rows."""
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        center: np.ndarray,
+        scale: np.ndarray,
+        beta: np.ndarray,
+        whitening: np.ndarray,
+        radius: float,
+    ) -> None:
+        self._center, self._scale = np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
+        self._beta, self._whitening = np.asarray(beta, dtype=float), np.asarray(whitening, dtype=float)
+        self._k = k = len(design.names)
+        if not self._center.shape == self._scale.shape == self._beta.shape == (k,):
+            raise ValueError(f"center, scale and beta must hold {k} numbers, one for each column")
+        if self._whitening.shape != (k, k) or not (0 < radius < math.inf and (self._scale > 0).all()):
+            raise ValueError("whitening must be square, radius and scale positive and finite")
+        self._radius = radius
+
+    def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays."""
+        size = len(block.ok)
+        standard = scratch("standard", self._k, size)
+        np.subtract(block.exog.T, self._center[:, None], out=standard)
+        np.multiply(standard, 1 / self._scale[:, None], out=standard)
+        rows = np.dot(self._whitening, standard, out=scratch("rows", self._k, size))
+        weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
+        np.multiply(weight, block.weight, out=weight)
+        return rows, weight, self._beta @ standard + block.offset
+
+    @abstractmethod
+    def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """psi and h."""
+
+
+class LogisticScore(_Score):
+    """Weighted scores and information of a logistic regression, released jointly.
+
+    With whitened rows a = W (x - center) / scale, w = min(1, (radius / |a|)^2) times the prior weight,
+    p = expit(beta'(x - center) / scale + offset) and y in {0, 1}, a row gives
+
+        w a (y - p) (k,),   tau w p (1 - p) a a' (k, k),   tau = 4 sqrt 1.5 / radius;
+
+    the values released carry tau.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, beta : array_like, shape (k,)
+        For all columns of the design, the intercept's included; scale positive.
+    whitening : array_like, shape (k, k)
+        W.
+    radius : float
+        No row counts as longer.
+
+    Notes
+    -----
+    Sensitivity: 2 radius, that of the scores alone. Take radius = 1 and let q = |y - p|, so p (1 - p) = q (1 - q).
+    w |a| <= 1 and w |a|^2 <= 1, hence the score is a vector of length x <= q, and the information a matrix
+    of norm H <= q (1 - q) along it. For two rows, marked ' and not, c the cosine between one score and minus
+    the other, and 16 k = 24 (k = 1.5),
+
+        D^2 = x^2 + x'^2 + 2 x x' c + 24 (H^2 + H'^2 - 2 H H' c^2).
+
+    Replacing c by |c| does not lower it; then it does not fall in x nor in x', which are set to q and q'. For
+    fixed q, q', c it is a convex quadratic form in (H, H'), largest at a corner of [0, q (1 - q)] x
+    [0, q' (1 - q')]:
+
+    *(0, 0).* (q + q')^2 <= 4, attained by antiparallel rows with q = q' = 1 (in the limit of beta).
+    *One of them, say H.* q' = 1 and c = 1 are worst: (1 + q)^2 + 24 q^2 (1 - q)^2 <= 3.97.
+    *Both.* D^2 is concave in c, with its maximum over [0, 1] at c* = 1 / (32 k (1 - q)(1 - q')) or at 1.
+    At c = 1, with s = q + q', D^2 = s^2 + 16 k (q - q')^2 (1 - s)^2, where |q - q'| <= min(s, 2 - s). For s <= 1
+    that is at most s^2 + 16 k s^2 (1 - s)^2 <= 1 + k; for s in [1, 2] it is at most 4 where
+    16 k (2 - s)(s - 1)^2 <= 2 + s, which holds up to k = 1.5425. At c* < 1, D^2 = G(q) + G(q') + q q' c* with
+    G(t) = t^2 (1 + 16 k (1 - t)^2), G <= 1.773 on [0, 1] and <= 1.254 on [.8, 1]. If q, q' < .8, q q' c* =
+    q q' / (48 (1 - q)(1 - q')) <= 16/48 and D^2 <= 3.88; if one is not below .8, D^2 <= 1.254 + 1.773 + .8; if
+    both, D^2 <= 2.508 + 1.
+
+    A row that weighs nothing is x = H = 0, among these cases. A weight below 1 only shortens x and H.
+    """
+
+    name = "logistic_score"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        beta: np.ndarray,
+        whitening: np.ndarray,
+        radius: float,
+    ) -> None:
+        super().__init__(design, center, scale, beta, whitening, radius)
+        self._tau = self.information_weight(radius)
+        root = math.sqrt(self._tau * 0.25) * radius
+        self.parts = (Part(np.full(self._k, radius), np.ones(1)), Part(np.full(self._k, root)))
+        self.sensitivity = 2 * radius
+
+    @staticmethod
+    def information_weight(radius: float) -> float:
+        """tau."""
+        return 4 * math.sqrt(1.5) / radius
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, weight, eta = self._rows(block, scratch)
+        score, curvature = self._score(block.time, eta)
+        weighted = np.multiply(rows, weight, out=scratch("weighted", *rows.shape))
+        np.multiply(rows, np.sqrt(self._tau * weight * curvature), out=rows)
+        return Factor(weighted.T, score[:, None]), Factor(rows.T)
+
+    def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        grown = np.exp(-np.abs(eta))
+        smaller = grown / (1 + grown)  # the smaller of p and 1 - p, without overflow
+        mean = np.where(eta > 0, 1 - smaller, smaller)
+        return (y > 0.5) - mean, smaller * (1 - smaller)
+
+
+class GlmScore(_Score):
+    """Weighted scores, information and their variability, released jointly.
+
+    With rows a and weights w as in :class:`LogisticScore`, and the score |psi| <= limit and curvature
+    0 <= h <= curvature_limit of a :class:`dpstats.families.bounded_score.BoundedScore`, a row gives
+
+        g = w psi a (k,),   tau w h a a' (k, k),   kappa g g' (k, k),
+
+    tau = sqrt(1/2) limit / (radius curvature_limit), kappa = sqrt(1/2) / (radius limit); the values released
+    carry tau and kappa.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, beta : array_like, shape (k,)
+    whitening : array_like, shape (k, k)
+    radius : float
+    score : BoundedScore
+
+    Notes
+    -----
+    Sensitivity: sqrt(4.5) radius limit. Take radius = limit = curvature_limit = 1. A row gives a score of
+    length p <= 1 (w |a| <= 1), an information matrix of norm e <= 1 along it (w |a|^2 <= 1), and the square of the
+    score, of norm p^2. For two rows, marked ' and not, and t the cosine between one score and minus the
+    other,
+
+        D^2 = p^2 + p'^2 + 2 p p' t + (p^4 + p'^4 - 2 p^2 p'^2 t^2) / 2 + (e^2 + e'^2 - 2 e e' t^2) / 2.
+
+    It is a convex quadratic form in (e, e'), largest at a corner of the unit square.
+
+    *(0, 0) or one of them.* It grows in t, as p p' t <= 1, so t = 1: with s = p + p' and |p - p'| <= min(s, 2 - s),
+    D^2 <= s^2 + s^2 min(s, 2 - s)^2 / 2 + 1/2. For s <= 1 that is at most 2. For s = 1 + v it is
+    (1 + v)^2 + (1 - v^2)^2 / 2 + 1/2, whose derivative 2 (1 + v)(1 - v + v^2) is positive: at most 4.5, at v = 1.
+    *(1, 1).* With m = p p' <= 1, 2 m t - (m^2 + 1) t^2 <= m^2 / (1 + m^2) <= 1/2, and D^2 <= p^2 + p'^2 +
+    (p^4 + p'^4) / 2 + 1 + 1/2 <= 4.5.
+
+    Attained by antiparallel rows of full length and score, one of which has the largest curvature and the other
+    none. A row that weighs nothing is p = e = 0.
+    """
+
+    name = "glm_score"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        beta: np.ndarray,
+        whitening: np.ndarray,
+        radius: float,
+        score: BoundedScore,
+    ) -> None:
+        super().__init__(design, center, scale, beta, whitening, radius)
+        self._bounded = score
+        limit, steepest = score.limit, score.curvature_limit
+        self._tau, self._kappa = self.matrix_weights(radius, score)
+        full = np.full(self._k, radius)
+        self.parts = (
+            Part(full, np.array([limit])),
+            Part(full * math.sqrt(self._tau * steepest)),
+            Part(full * math.sqrt(self._kappa) * limit),
+        )
+        self.sensitivity = math.sqrt(4.5) * radius * limit
+
+    @staticmethod
+    def matrix_weights(radius: float, score: BoundedScore) -> tuple[float, float]:
+        """tau and kappa."""
+        half = math.sqrt(0.5) / radius
+        return half * score.limit / score.curvature_limit, half / score.limit
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, weight, eta = self._rows(block, scratch)
+        psi, curvature = self._score(block.time, eta)
+        weighted = np.multiply(rows, weight, out=scratch("weighted", *rows.shape))
+        square = np.multiply(weighted, math.sqrt(self._kappa) * psi, out=scratch("square", *rows.shape))
+        np.multiply(rows, np.sqrt(self._tau * weight * curvature), out=rows)
+        return Factor(weighted.T, psi[:, None]), Factor(rows.T), Factor(square.T)
+
+    def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._bounded(y, eta)

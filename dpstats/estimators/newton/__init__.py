@@ -1,0 +1,8 @@
+"""Noisy Newton for losses of a linear predictor (docs/glm.md)."""
+
+from dpstats.estimators.newton.estimate import Estimate
+from dpstats.estimators.newton.iterate import fit_newton
+from dpstats.estimators.newton.plan import Plan, make_plan
+from dpstats.estimators.newton.problem import Problem
+
+__all__ = ["Estimate", "Plan", "Problem", "fit_newton", "make_plan"]

@@ -1,0 +1,186 @@
+"""How long a row and how large a score may be: from public numbers and releases.
+
+Privacy noise grows with both. Each choice minimises
+
+    (noise / sampling sd)^2 + lost information + (error of the information)^2 + n (assumed bias)^2,
+
+noise below `FREE` sampling sds not counted, so that bounds widen to nothing as the budget grows. The bias is
+what clipped scores leave where the family is only roughly true.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem
+from dpstats.estimators.newton.whitening import Whitening
+from dpstats.families.bounded_score import BoundedScore
+
+LENGTHS = (FIRST_LENGTH, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
+SPREADS = (2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 15.0, 20.0, 30.0)
+FREE = 0.35
+# with less noise than this, in sampling sds, nothing is bounded but by the declared ranges
+_NOTHING = 0.01
+# curvature of the rows that say most, against the mean curvature
+_HEAVY = 2.0
+# rows whose score has more than so many sds below the limit keep their weight
+_ROOM = 3.0
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one row.
+
+    Attributes
+    ----------
+    radius : float
+    score : BoundedScore, optional
+        None for a logistic regression, whose scores are bounded by themselves.
+    noise : float
+        Privacy noise of the averaged steps, in sampling sds of a coefficient.
+    """
+
+    radius: float
+    score: BoundedScore | None
+    noise: float
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Everything a choice depends on that does not change in a fit.
+
+    Attributes
+    ----------
+    problem : Problem
+    located : Located
+    n : int
+    tail_mu : float
+        mu of the averaged steps, per row.
+    """
+
+    problem: Problem
+    located: Located
+    n: int
+    tail_mu: float
+
+    @property
+    def _logistic(self) -> bool:
+        return self.problem.family.name == "binomial"
+
+    def first(self, whitening: Whitening) -> Bounds:
+        """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
+        radius = self._radius(FIRST_LENGTH, whitening)
+        if self._logistic:
+            return Bounds(radius, None, math.inf)
+        level, dispersion = self.start_level, self.start_dispersion
+        return Bounds(radius, self._score(3.0, level, dispersion), math.inf)
+
+    @property
+    def start_level(self) -> float:
+        """Curvature at the mean response."""
+        family, mean = self.problem.family, self.located.mean
+        if family.name in ("gamma", "gaussian"):
+            return 1.0
+        return float(family.variance(np.array(mean)))
+
+    @property
+    def start_dispersion(self) -> float:
+        """What the spread of the response says of phi; 1 for counts, whose means vary too."""
+        name = self.problem.family.name
+        if name == "gaussian":
+            return self.located.sd**2
+        if name == "gamma":
+            return float(np.clip((self.located.sd / self.located.mean) ** 2, 0.05, 4.0))
+        return 1.0
+
+    def start_noise(self) -> float:
+        """Noise of a coefficient of a column of sd 1, before anything else is chosen."""
+        return self._noise(math.sqrt(FIRST_LENGTH * self.problem.k), *self._start_limit())
+
+    def _start_limit(self) -> tuple[float, float]:
+        if self._logistic:
+            return 1.0, self.start_level
+        score = self._score(3.0, self.start_level, self.start_dispersion)
+        return score.limit, self.start_level * self.start_dispersion
+
+    def choose(self, whitening: Whitening, level: float, dispersion: float) -> Bounds:
+        """Bounds at this level of curvature and this dispersion."""
+        widest = self._radius(math.inf, whitening)
+        if self._logistic:
+            if self._noise(widest, 1.0, level) < _NOTHING:
+                return Bounds(widest, None, self._noise(widest, 1.0, level))
+            radius = self._radius(self._length(whitening, level, 1.0, 0.25, level), whitening)
+            return Bounds(radius, None, self._noise(radius, 1.0, level))
+        # weights and clipping take from both what the family has
+        if self.problem.family.name == "poisson":
+            level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
+        variance = level * dispersion
+        score = self._unbounded(level, dispersion)
+        if self._noise(widest, score.limit, variance) < _NOTHING:
+            return Bounds(widest, score, self._noise(widest, score.limit, variance))
+        radius = self._radius(FIRST_LENGTH, whitening)
+        score = self._score(self._spread(radius, level, dispersion), level, dispersion)
+        length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
+        radius = self._radius(length, whitening)
+        return Bounds(radius, score, self._noise(radius, score.limit, variance))
+
+    def _radius(self, length: float, whitening: Whitening) -> float:
+        box = whitening.longest_square(self.located)
+        return math.sqrt(min(length * self.problem.k, box))
+
+    def _noise(self, radius: float, limit: float, variance: float) -> float:
+        constant = 2.0 if self._logistic else math.sqrt(4.5)
+        return constant * radius * limit / (self.tail_mu * math.sqrt(self.n * variance))
+
+    def _matrix_noise(self, radius: float, curvature_limit: float, level: float) -> float:
+        """Size of the error of the information matrix against its level."""
+        constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._logistic else 3 * curvature_limit
+        size = constant * radius**2 / (self.n * self.tail_mu) * math.sqrt(2 * self.problem.k)
+        return size / level
+
+    def _length(
+        self, whitening: Whitening, level: float, limit: float, curvature_limit: float, variance: float
+    ) -> float:
+        best = (math.inf, FIRST_LENGTH)
+        for length in LENGTHS:
+            radius = self._radius(length, whitening)
+            value = max(self._noise(radius, limit, variance), FREE) ** 2
+            value += self._matrix_noise(radius, curvature_limit, level) ** 2 + 0.3 * math.exp(-2 * length)
+            best = min(best, (value, length))
+        return best[1]
+
+    def _spread(self, radius: float, level: float, dispersion: float) -> float:
+        best = (math.inf, SPREADS[0])
+        for spread in SPREADS:
+            limit = self._score(spread, level, dispersion).limit
+            value = max(self._noise(radius, limit, level * dispersion), FREE) ** 2
+            value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)
+            best = min(best, (value, spread))
+        return best[1]
+
+    def _score(self, spread: float, level: float, dispersion: float) -> BoundedScore:
+        """Scores limited to `spread` sds of a row that says much."""
+        family, top = self.problem.family, self.problem.response[1]
+        predictors = self._predictors()
+        if family.name == "poisson":
+            limit = min(1.0 + spread * math.sqrt(level * _HEAVY * dispersion), top)
+            steepest = min(max(3 * level + 1, limit**2 / (_ROOM**2 * dispersion)), top)
+            return BoundedScore(family, limit, steepest, _ROOM, dispersion, predictors)
+        # skew as they are, exponential responses need 5
+        limit = spread * math.sqrt(dispersion) * (5 / 3 if family.name == "gamma" else 1.0)
+        return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors)
+
+    def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
+        """Limits that no row near the fit reaches."""
+        family, (low, high) = self.problem.family, self.problem.response
+        if family.name == "poisson":
+            return BoundedScore(family, high, high, 0.0, dispersion, self._predictors())
+        if family.name == "gamma":
+            return BoundedScore(family, 60 * math.sqrt(dispersion), 1.0, 0.0, dispersion, self._predictors())
+        return BoundedScore(family, high - low, 1.0, 0.0, dispersion, self._predictors())
+
+    def _predictors(self) -> tuple[float, float]:
+        return (-12.0, math.log(max(self.problem.response[1], 1.0)) + 1.0)

@@ -1,0 +1,165 @@
+"""The estimate, its covariance and its flags, from the averaged steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.newton.bounds import Bounds
+from dpstats.estimators.newton.information import Accumulator, Information, dispersion
+from dpstats.estimators.newton.problem import Located, Problem
+
+Array = np.ndarray
+
+# size of the error of the information over its smallest eigenvalue, beyond which coefficients are weak, and
+# not estimable (spec/linear_glm.md D)
+WEAK, HOPELESS = 0.6, 1.3
+# privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given
+USABLE, HOPELESS_NOISE = 1.6, 2.4
+# variance of the linear predictor along a direction that is not seen
+_PRIOR = 1.0
+_UNSETTLED = 2.0
+# how far variability may lie from dispersion times information, by direction
+_MISSPECIFIED = 0.3
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What the averaged steps left, in whitened coordinates but for the points.
+
+    Attributes
+    ----------
+    points : array, shape (T, k)
+        Coefficients of the standardised columns at which scores were read.
+    scores : array, shape (T, k)
+        Per row.
+    noise : float
+        Root mean square of their noise sds.
+    information : Information
+    whitening : array, shape (k, k)
+    variability : Accumulator
+        Of the squared scores; empty where the family says what they are.
+    capped : bool
+        Whether a step was cut short.
+    """
+
+    points: Array
+    scores: Array
+    noise: float
+    information: Information
+    whitening: Array
+    variability: Accumulator
+    capped: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A fit on the user's scale.
+
+    Attributes
+    ----------
+    params : array, shape (k,)
+    cov, cov_privacy : array, shape (k, k)
+        Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
+        cannot be estimated at this budget.
+    dispersion : float
+        Variance of the scores over their information: 1 where the family says so and holds.
+    rel : float
+        Size of the error of the information over its smallest eigenvalue.
+    settings : dict of float
+        Bounds of rows and scores.
+    problems : tuple of str
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    dispersion: float
+    rel: float
+    settings: dict[str, float]
+    problems: tuple[str, ...]
+
+
+def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
+    """One Newton step from the average point by the average score; sandwich covariance."""
+    information, steps = averaged.information, len(averaged.points)
+    inverse = np.linalg.inv(information.matrix)
+    step = information.solve(averaged.scores.mean(axis=0))
+    point = averaged.points.mean(axis=0) + averaged.whitening @ step
+
+    variability, phi = _variability(averaged)
+    inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
+        information.vectors.T
+    )
+    sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
+    spread = _unsettledness(averaged)
+    noise = inverse @ inverse * averaged.noise**2 / steps
+    weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
+    privacy = inflate @ noise @ inflate.T * spread + weak + sampling * (spread - 1)
+
+    to_user = _to_user(problem, located) @ averaged.whitening
+    sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
+    excess = max(1.0, bounds.noise / USABLE) ** 3
+    privacy = privacy * excess + sampling * (excess - 1)
+    cov = sampling + privacy
+    rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
+    problems = []
+    if averaged.capped or spread > _UNSETTLED:
+        problems.append("unsettled")
+    weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
+    if rel > HOPELESS:
+        cov = cov.copy()
+        cov[weakly, weakly] = np.inf
+    problems += [f"weak:{j}" for j in weakly]
+    if bounds.noise > HOPELESS_NOISE:
+        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
+        problems = ["hopeless"]
+    elif rel > WEAK or excess > 1:
+        problems.append("budget")
+    params = _to_user(problem, located) @ point
+    settings = {"R": bounds.radius, "noise": bounds.noise}
+    if bounds.score is not None:
+        settings["C"] = bounds.score.limit
+    return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
+
+
+def _variability(averaged: Averaged) -> tuple[Array, float]:
+    """Mean square of the scores and the dispersion.
+
+    In units of the information it is the dispersion times the identity where the family holds; what the
+    releases say beyond that is trusted as far as their noise allows.
+    """
+    matrix = averaged.information.matrix
+    if not averaged.variability.releases:
+        return matrix, 1.0
+    values, vectors = np.linalg.eigh(matrix)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    back = (vectors / np.sqrt(values)) @ vectors.T
+    k = len(values)
+    phi = max(dispersion(averaged.variability, averaged.information, averaged.whitening)[0], 0.05)
+    relative = back @ averaged.variability.mean(averaged.whitening) @ back
+    sd = float(np.mean(averaged.variability.sds(averaged.whitening, vectors) / values))
+    trust = (_MISSPECIFIED * phi) ** 2
+    trust = trust / (trust + sd**2 * k)
+    relative = phi * np.eye(k) + trust * (relative - phi * np.eye(k))
+    values, vectors = np.linalg.eigh(relative)
+    relative = (vectors * np.maximum(values, 0.3 * phi)) @ vectors.T
+    return root @ relative @ root, phi
+
+
+def _unsettledness(averaged: Averaged) -> float:
+    """Scatter of the scores about the line that the points predict, against their noise; at least 1."""
+    points = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T
+    rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
+    steps = len(rest)
+    return max(float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1), 1.0)
+
+
+def _to_user(problem: Problem, located: Located) -> Array:
+    """Matrix from coefficients of standardised columns to the user's."""
+    matrix = np.diag(1 / located.scale)
+    if problem.intercept:
+        matrix[0] -= located.center / located.scale
+    return matrix

@@ -1,0 +1,134 @@
+"""What is known of a matrix released step by step, and how it is made usable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+Array = np.ndarray
+
+# weight of the past in an early step, while whitening and residuals still change
+FORGET = 0.85
+# eigenvalues are raised to this share of the size of the error, and to this share of the level
+_FLOOR, _LEAST = 0.75, 0.02
+_SOLVER_STEPS = 60
+
+
+@dataclass
+class Accumulator:
+    """Releases of one matrix H under changing whitenings, M_t = W_t H W_t' + noise of sd s_t.
+
+    Their noise has the same size in all directions of its own coordinates only. Seen from others, a
+    direction that was stretched since is noisier by the square of the stretch.
+    """
+
+    releases: list[_Seen] = field(default_factory=list)
+
+    def add(self, matrix: Array, sd: float, whitening: Array) -> None:
+        self.releases.append(_Seen(matrix, sd**-2, whitening))
+
+    def forget(self, share: float) -> None:
+        """Trust what is there less."""
+        self.releases = [replace(seen, weight=seen.weight * share) for seen in self.releases]
+
+    def mean(self, whitening: Array) -> Array:
+        """Least squares estimate of W H W' in these coordinates, by conjugate gradients.
+
+        Minimises sum of weight_t |A_t X A_t' - M_t|_F^2 with A_t = W_t W^-1.
+        """
+        back = np.linalg.inv(whitening)
+        turns = [seen.whitening @ back for seen in self.releases]
+        metrics = [math.sqrt(seen.weight) * turn.T @ turn for seen, turn in zip(self.releases, turns, strict=True)]
+        right = sum(s.weight * turn.T @ s.matrix @ turn for s, turn in zip(self.releases, turns, strict=True))
+        return _conjugate_gradients(metrics, np.asarray(right), self.releases[-1].matrix)
+
+    def sds(self, whitening: Array, vectors: Array) -> Array:
+        """Noise sd along each of the unit vectors, shape (k,)."""
+        back = np.linalg.inv(whitening) @ vectors
+        precision = sum(s.weight * np.sum((s.whitening @ back) ** 2, axis=0) ** 2 for s in self.releases)
+        return np.asarray(precision) ** -0.5
+
+
+@dataclass(frozen=True)
+class _Seen:
+    matrix: Array
+    weight: float
+    whitening: Array
+
+
+def _conjugate_gradients(metrics: list[Array], right: Array, start: Array) -> Array:
+    """Solve sum of P X P = right over the metrics P; a fixed number of steps."""
+
+    def times(matrix: Array) -> Array:
+        return np.asarray(sum(metric @ matrix @ metric for metric in metrics))
+
+    solution = start.copy()
+    rest = right - times(solution)
+    direction, square = rest, float(np.sum(rest**2))
+    for _ in range(_SOLVER_STEPS):
+        if square < 1e-24 * float(np.sum(right**2)):
+            break
+        moved = times(direction)
+        length = square / float(np.sum(direction * moved))
+        solution = solution + length * direction
+        rest = rest - length * moved
+        before, square = square, float(np.sum(rest**2))
+        direction = rest + square / before * direction
+    return (solution + solution.T) / 2
+
+
+@dataclass(frozen=True)
+class Information:
+    """An information matrix in whitened coordinates, per row, and its error.
+
+    Attributes
+    ----------
+    matrix : array, shape (k, k)
+        Positive definite.
+    values, vectors : array
+        Eigenvalues, before any floor, and eigenvectors.
+    used : array
+        The eigenvalues after the floor.
+    sds : array, shape (k,)
+        Noise sd along each eigenvector.
+    """
+
+    matrix: Array
+    values: Array
+    vectors: Array
+    used: Array
+    sds: Array
+
+    @property
+    def sizes(self) -> Array:
+        """Operator norm of such an error, along each eigenvector."""
+        return self.sds * math.sqrt(2 * len(self.values))
+
+    @property
+    def seen(self) -> Array:
+        """From 0 to 1: whether the information along each eigenvector is more than the noise may have made."""
+        return np.clip((self.values / self.sizes - 0.75) / 0.5, 0.0, 1.0)
+
+    def solve(self, scores: Array) -> Array:
+        """Newton step; none along directions that are not seen."""
+        return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))
+
+
+def usable(releases: Accumulator, whitening: Array, level: float) -> Information:
+    """Raise eigenvalues that the error could explain."""
+    values, vectors = np.linalg.eigh(releases.mean(whitening))
+    sds = releases.sds(whitening, vectors)
+    used = np.maximum(values, np.maximum(_FLOOR * sds * math.sqrt(2 * len(values)), _LEAST * level))
+    return Information((vectors * used) @ vectors.T, values, vectors, used, sds)
+
+
+def dispersion(variability: Accumulator, information: Information, whitening: Array) -> tuple[float, float]:
+    """Variability over information, by directions that are seen well; and its noise."""
+    vectors = information.vectors
+    sds = variability.sds(whitening, vectors)
+    seen = np.einsum("ij,ik,kj->j", vectors, variability.mean(whitening), vectors)
+    weights = 1 / (1 + (information.sizes / information.used) ** 2)
+    total = float(weights @ information.used)
+    return float(weights @ seen) / total, float(np.linalg.norm(weights * sds)) / total

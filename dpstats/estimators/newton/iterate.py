@@ -1,0 +1,191 @@
+"""The iteration: early steps find the neighbourhood, damped tail steps are averaged.
+
+Every step releases scores and information jointly; a step solves with the best information known so far.
+The number of steps is public; nothing stops early.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.newton.bounds import Bounds, Chooser
+from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
+from dpstats.estimators.newton.plan import Plan
+from dpstats.estimators.newton.problem import Located, Problem, locate
+from dpstats.estimators.newton.whitening import Whitening
+
+Array = np.ndarray
+
+_DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
+_LONGEST = 2.0  # cap of one step, in sds of the linear predictor
+_CHOOSE = 4  # early step before which bounds are chosen from the releases so far
+_LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
+_WIDENED = 0.3  # trust in matrices released under narrower bounds
+
+
+@dataclass
+class _State:
+    """Where the iteration stands: released and public numbers only."""
+
+    beta: Array
+    whitening: Whitening
+    bounds: Bounds
+    level: float
+    dispersion: float
+    information: Accumulator = field(default_factory=Accumulator)
+    variability: Accumulator = field(default_factory=Accumulator)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Scores per row in whitened coordinates, their noise, and the information."""
+
+    scores: Array
+    noise: float
+    information: Information
+
+
+def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+    """Fit a generalised linear model from noisy releases.
+
+    Parameters
+    ----------
+    curator : Curator
+        `plan.mu` must be left of its total.
+    problem : Problem
+    plan : Plan
+
+    Returns
+    -------
+    Estimate
+    """
+    located = locate(curator, plan.means, plan.octaves, problem, _usual_noise(curator, problem, plan))
+    chooser = Chooser(problem, located, curator.n, curator.mu_per_row(plan.tail_total))
+    whitening = Whitening.none(problem.k)
+    state = _State(
+        _start(problem, located, curator.n), whitening, chooser.first(whitening),
+        max(chooser.start_level, 1e-3), chooser.start_dispersion,
+    )  # fmt: skip
+    _early(curator, plan, chooser, state)
+    averaged = _tail(curator, plan, chooser, state)
+    return estimate(averaged, problem, located, state.bounds, curator.n)
+
+
+def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
+    """Privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds."""
+    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.mu_per_row(plan.tail_total)
+
+
+def _start(problem: Problem, located: Located, n: int) -> Array:
+    """The mean response in the intercept, nothing elsewhere."""
+    beta = np.zeros(problem.k)
+    if problem.intercept:
+        mean, family = located.mean, problem.family
+        if family.name == "binomial":
+            mean = min(max(mean, 2 / n, 1e-4), 1 - max(2 / n, 1e-4))
+        elif family.name != "gaussian":
+            mean = max(mean, 1e-6)
+        beta[0] = float(family.link(np.array(mean))) - located.offset
+    return beta
+
+
+def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:
+    """Steps towards the root, each shrunk by what noise alone would have made of it."""
+    for t, mu in enumerate(plan.early):
+        if t == _CHOOSE:
+            _choose(chooser, state)
+        step = _step(curator, mu, chooser, state)
+        move = step.information.solve(step.scores)
+        by_noise = step.noise**2 * float(np.sum(step.information.seen / step.information.used))
+        explained = max(float(step.scores @ move), 1e-300)
+        _move(state, move * max(0.0, 1 - by_noise / explained))
+        _rewhiten(chooser, state, step.information)
+        state.information.forget(FORGET)
+        state.variability.forget(FORGET)
+    _choose(chooser, state)
+
+
+def _choose(chooser: Chooser, state: _State) -> None:
+    before = state.bounds
+    state.bounds = chooser.choose(state.whitening, state.level, state.dispersion)
+    if state.bounds.radius > 1.2 * before.radius or state.bounds.score != before.score:
+        state.information.forget(_WIDENED)
+        state.variability.forget(_WIDENED)
+
+
+def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Averaged:
+    points, scores, noise, capped = [], [], [], False
+    step = None
+    for mu in plan.tail:
+        step = _step(curator, mu, chooser, state)
+        points.append(state.beta.copy())
+        scores.append(step.scores)
+        noise.append(step.noise**2)
+        capped |= _move(state, _DAMPING * step.information.solve(step.scores))
+    assert step is not None
+    return Averaged(
+        np.array(points), np.array(scores), math.sqrt(np.mean(noise)), step.information,
+        state.whitening.matrix, state.variability, capped,
+    )  # fmt: skip
+
+
+def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step:
+    """Release, and take the matrices into account."""
+    bounds = state.bounds
+    public = dict(
+        **chooser.located.public(), beta=state.beta, whitening=state.whitening.matrix, radius=bounds.radius
+    )
+    if bounds.score is None:
+        release = curator.release("logistic_score", mu, **public)
+        tau = 4 * math.sqrt(1.5) / bounds.radius
+    else:
+        release = curator.release("glm_score", mu, **public, score=bounds.score)
+        half = math.sqrt(0.5) / bounds.radius
+        tau, kappa = half * bounds.score.limit / bounds.score.curvature_limit, half / bounds.score.limit
+        state.variability.add(release.values[2] / release.n / kappa, release.sd / release.n / kappa, state.whitening.matrix)
+    n, sd = release.n, release.sd / release.n
+    state.information.add(release.values[1] / n / tau, sd / tau, state.whitening.matrix)
+    information = usable(state.information, state.whitening.matrix, state.level)
+    state.level = _level(chooser, state, information)
+    if bounds.score is not None:
+        state.dispersion = _dispersion(chooser, state, information)
+    return _Step(release.values[0].ravel() / n, sd, information)
+
+
+def _level(chooser: Chooser, state: _State, information: Information) -> float:
+    """Mean curvature: the information on the intercept alone, or the mean of the eigenvalues."""
+    k, start = len(information.values), max(chooser.start_level, 1e-3)
+    squares = np.full(k, 1 / k)
+    if chooser.problem.intercept:
+        squares = (information.vectors.T @ np.linalg.solve(state.whitening.matrix, np.eye(k)[0])) ** 2
+    seen, noise = float(squares @ information.values), float(np.linalg.norm(squares * information.sds))
+    weight = state.level**2 / (state.level**2 + noise**2)
+    level = weight * seen + (1 - weight) * state.level
+    return float(np.clip(level, start * _LEVELS[0], start * _LEVELS[1]))
+
+
+def _dispersion(chooser: Chooser, state: _State, information: Information) -> float:
+    """Variability over information, both by their traces."""
+    seen, noise = dispersion(state.variability, information, state.whitening.matrix)
+    expected = chooser.start_dispersion
+    weight = expected**2 / (expected**2 + noise**2)
+    return float(max(weight * seen + (1 - weight) * expected, 0.05 * expected))
+
+
+def _move(state: _State, move: Array) -> bool:
+    """Take a step, no longer than the cap; returns whether it was binding."""
+    length = float(np.linalg.norm(move))
+    capped = length > _LONGEST
+    if capped:
+        move = move * (_LONGEST / length)
+    state.beta = state.beta + state.whitening.matrix @ move
+    return capped
+
+
+def _rewhiten(chooser: Chooser, state: _State, information: Information) -> None:
+    state.whitening = state.whitening.improved(information.matrix / state.level, chooser.located)

@@ -1,0 +1,60 @@
+"""How a fit spends its budget, and in how many steps: public before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# Shares of mu^2; they add up to 1.
+MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
+EARLY_STEPS, TAIL_STEPS = 8, 6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cost, in mu, of each release of a fit, in order.
+
+    Attributes
+    ----------
+    mu : float
+        Total; the squares of all costs add up to its square.
+    means, octaves : float
+        Of where the columns lie and how far they spread.
+    early, tail : tuple of float
+        Of each step that finds the neighbourhood, and each step that is averaged.
+    """
+
+    mu: float
+    means: float
+    octaves: float
+    early: tuple[float, ...]
+    tail: tuple[float, ...]
+
+    @property
+    def tail_total(self) -> float:
+        """mu of the averaged steps together."""
+        return math.hypot(*self.tail)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """mu of all releases of each kind together, by name; their squares add up to that of the total."""
+        return {
+            "column means": self.means,
+            "column octaves": self.octaves,
+            "score and information": math.hypot(*self.early, *self.tail),
+        }
+
+
+def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
+    """Split a total of Gaussian differential privacy over the releases of a fit.
+
+    The first two early steps get a third, the next two two thirds, of what each later one gets.
+    """
+    weights = [1.0, 1.0, 2.0, 2.0][:early_steps] + [3.0] * (early_steps - 4)
+    return Plan(
+        mu=mu,
+        means=mu * math.sqrt(MEANS),
+        octaves=mu * math.sqrt(OCTAVES),
+        early=tuple(mu * math.sqrt(EARLY * weight / sum(weights)) for weight in weights),
+        tail=(mu * math.sqrt(TAIL / tail_steps),) * tail_steps,
+    )

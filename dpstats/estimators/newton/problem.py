@@ -1,0 +1,176 @@
+"""What is public about a fit, and the scale on which it is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Curator, Release
+from dpstats.families.glm import GlmFamily
+
+Array = np.ndarray
+
+# square length, in the number of columns, of the longest row before any radius is chosen
+FIRST_LENGTH = 1.25
+# sd of a covariate in its declared box, half-width 1, if nothing is known: bounds three sds wide
+_PRIOR_SD = 1 / 3
+# a column stretched by this against its root mean square has rare long values, which shall keep their weight
+_STRETCHED = 1.5
+# rows become longer as noise falls; the scale shall then not
+_LEAST_NOISE = 0.5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Public facts of a generalised linear model.
+
+    Attributes
+    ----------
+    family : GlmFamily
+    lower, upper : array, shape (d,)
+        Bounds of the covariates beside the intercept.
+    response, offset : tuple of float
+    intercept : bool
+    """
+
+    family: GlmFamily
+    lower: Array
+    upper: Array
+    response: tuple[float, float]
+    offset: tuple[float, float] = (0.0, 0.0)
+    intercept: bool = True
+
+    @property
+    def k(self) -> int:
+        """Number of coefficients."""
+        return len(self.lower) + self.intercept
+
+    @property
+    def boxes(self) -> tuple[Array, Array]:
+        """Middle and half-width of covariates, response and offset."""
+        lower = np.concatenate([self.lower, [self.response[0], self.offset[0]]])
+        upper = np.concatenate([self.upper, [self.response[1], self.offset[1]]])
+        # a constant column has a declared width of 0; any positive scale serves it
+        return (lower + upper) / 2, np.maximum((upper - lower) / 2, 1e-9)
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where columns and response lie: from the first two releases.
+
+    Attributes
+    ----------
+    center, scale : array, shape (k,)
+        Standardised columns are (x - center) / scale.
+    least : array, shape (k,)
+        Smallest mean square that whitening assumes of a standardised column.
+    lower, upper : array, shape (k,)
+        The declared bounds on this scale.
+    mean, sd : float
+        Of the response.
+    offset : float
+        Mean offset.
+    """
+
+    center: Array
+    scale: Array
+    least: Array
+    lower: Array
+    upper: Array
+    mean: float
+    sd: float
+    offset: float
+
+    def public(self) -> dict[str, Any]:
+        return dict(center=self.center, scale=self.scale)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Shares of the rows by octave of the distance from an origin, cleaned of noise."""
+
+    shares: Array
+    squares: Array
+
+    @property
+    def mean_square(self) -> Array:
+        return self.shares @ self.squares
+
+
+def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Problem, noise: float) -> Located:
+    """Release where the columns lie, and choose the scale of each.
+
+    Parameters
+    ----------
+    noise : float
+        Privacy noise of a coefficient in sampling sds, for a column of sd 1 whose rows all count.
+    """
+    center, half = problem.boxes
+    means = curator.release("column_means", means_mu, center=center, half=half)
+    first = np.clip(means.values[0] / means.n, -1.0, 1.0)
+    if not problem.intercept:
+        first[:-2] = np.clip(-center[:-2] / half[:-2], -1.0, 1.0)
+    origin = first.copy()
+    origin[-2] = -1.0  # spreads of the response are told from its lower end
+    octaves = curator.release("column_octaves", octaves_mu, center=center, half=half, origin=origin)
+    spread = _cleaned(octaves)
+    d = len(problem.lower)
+    mean, sd = _response(spread, first[-2], means.sd / means.n, center[-2], half[-2])
+    scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
+    roots = np.sqrt(spread.mean_square[:d])
+    middle = center[:-2] + half[:-2] * first[:-2]
+    width = half[:-2] * scales
+    first_column = np.zeros(int(problem.intercept))
+    return Located(
+        center=np.append(first_column, middle),
+        scale=np.append(first_column + 1, width),
+        least=np.append(first_column, np.where(scales > _STRETCHED * roots, 1.0, 0.0)),
+        lower=np.append(first_column + 1, (problem.lower - middle) / width),
+        upper=np.append(first_column + 1, (problem.upper - middle) / width),
+        mean=mean,
+        sd=sd,
+        offset=float(center[-1] + half[-1] * first[-1]),
+    )
+
+
+def _cleaned(release: Release) -> _Spread:
+    """Shares below three times their noise are taken for 0; with none left, the prior."""
+    counts = release.values[0] / release.n
+    noise = release.sd / release.n
+    octaves = counts.shape[1]
+    edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
+    squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
+    shares = np.where(counts > 3 * noise, counts, 0.0)
+    prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
+    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares)
+
+
+def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
+    """The scale at which the variance of the coefficient is least: sampling and privacy noise together.
+
+    Rows far out carry what a rare 0/1 column or a long tail says. A small scale makes them long, so that
+    they are weighted down; a large one leaves noise that is large against the rest of the column.
+    """
+    shares, squares = spread.shares[column], spread.squares
+    root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
+    best = (math.inf, root)
+    for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
+        weights = np.minimum(1.0, FIRST_LENGTH * k / (k - 1 + squares / scale**2))
+        information = float(shares @ (squares * weights))
+        best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
+    return best[1]
+
+
+def _response(spread: _Spread, first: float, noise: float, center: float, half: float) -> tuple[float, float]:
+    """Mean and sd of the response: of the box where its noise is small, else of the octaves."""
+    shares, squares = spread.shares[-2], spread.squares
+    low = center - half
+    by_octaves = float(shares @ np.sqrt(squares) * 0.98) * half
+    in_box = (first + 1) * half
+    mean = in_box if noise * half < 0.1 * by_octaves else by_octaves
+    square = float(shares @ squares) * half**2
+    return low + mean, math.sqrt(max(square - mean**2, 0.05 * square))

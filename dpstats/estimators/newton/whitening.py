@@ -1,0 +1,40 @@
+"""Whitening of the columns by the information about their coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.newton.problem import Located
+
+Array = np.ndarray
+
+
+def symmetric_power(matrix: Array, power: float) -> Array:
+    """A power of a symmetric positive definite matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return (vectors * values**power) @ vectors.T
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """W, symmetric: whitened rows are W times the standardised ones."""
+
+    matrix: Array
+
+    @classmethod
+    def none(cls, k: int) -> Whitening:
+        return cls(np.eye(k))
+
+    def improved(self, information: Array, located: Located) -> Whitening:
+        """W that also whitens `information`, given in today's whitened coordinates with a level of 1."""
+        back = np.linalg.inv(self.matrix)
+        moments = back @ information @ back
+        moments += np.diag(np.maximum(0.0, located.least - np.diag(moments)))
+        return Whitening(symmetric_power(moments, -0.5))
+
+    def longest_square(self, located: Located) -> float:
+        """Upper bound of |W z|^2 over the declared box."""
+        center, half = (located.lower + located.upper) / 2, (located.upper - located.lower) / 2
+        return float(np.sum((np.abs(self.matrix @ center) + np.abs(self.matrix) @ half) ** 2))

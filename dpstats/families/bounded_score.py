@@ -1,0 +1,85 @@
+"""Bounded scores of a generalised linear model (spec/linear_glm.md C9).
+
+    psi* = clip(clip(v psi) - c(eta)),   h* = v h,   clip at +-limit,
+    v(eta) = min(1, limit / (spread sqrt(phi h)), curvature_limit / h).
+
+v is a weight that depends on the covariates alone: it makes room for `spread` sds of the score below the
+limit, and holds the curvature below its own, where the mean is large. c(eta) = E clip(v psi) under the
+family keeps what is left of clipping from moving the mean of the score. So the estimating equation has its
+root at the truth however narrow the limits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpstats.families.glm import GlmFamily
+
+Array = np.ndarray
+
+_POINTS = 4096
+
+
+@dataclass(frozen=True)
+class BoundedScore:
+    """Public numbers that bound the score and the curvature of a row.
+
+    Attributes
+    ----------
+    family : GlmFamily
+    limit : float
+        Largest absolute score.
+    curvature_limit : float
+        Largest curvature.
+    spread : float
+        Sds of the score for which there is room below the limit; 0 weighs no row for its spread.
+    dispersion : float
+        phi assumed in the weights and in the correction.
+    predictors : tuple of float
+        Range of eta on which the correction is tabulated; beyond it is held constant.
+    """
+
+    family: GlmFamily
+    limit: float
+    curvature_limit: float
+    spread: float = 0.0
+    dispersion: float = 1.0
+    predictors: tuple[float, float] = (-30.0, 30.0)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.limit < math.inf and 0 < self.curvature_limit < math.inf and self.spread >= 0):
+            raise ValueError("limits must be positive and finite, and spread not negative")
+
+    def __call__(self, y: Array, eta: Array) -> tuple[Array, Array]:
+        """psi* and h* of each row, within the limits; shape (B,) each."""
+        curvature = self.family.curvature(eta)
+        weight = self._weight(curvature)
+        score = np.clip(weight * self.family.score(y, eta), -self.limit, self.limit)
+        score -= self._correction(eta)
+        np.clip(score, -self.limit, self.limit, out=score)
+        return score, np.minimum(weight * curvature, self.curvature_limit)
+
+    def _weight(self, curvature: Array) -> Array:
+        weight = np.minimum(1.0, self.curvature_limit / curvature)
+        if self.spread > 0:
+            room = self.limit / (self.spread * math.sqrt(self.dispersion))
+            np.minimum(weight, room / np.sqrt(curvature), out=weight)
+        return weight
+
+    def correction(self, eta: Array) -> Array:
+        """c(eta), from the closed form."""
+        weight = self._weight(self.family.curvature(eta))
+        return weight * self.family.clipped_mean(eta, self.limit / weight, self.dispersion)
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array] | None:
+        grid = np.linspace(*self.predictors, _POINTS)
+        values = self.correction(grid)
+        return (grid, values) if np.any(np.abs(values) > 1e-12 * self.limit) else None
+
+    def _correction(self, eta: Array) -> Array | float:
+        return 0.0 if self._table is None else np.interp(eta, *self._table)
