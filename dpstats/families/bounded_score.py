@@ -1,7 +1,7 @@
 """Bounded scores of a generalised linear model (spec/linear_glm.md C9).
 
     psi* = clip(clip(v psi) - c(eta)),   h* = v h,   clip at +-limit,
-    v(eta) = min(1, limit / (spread sqrt(phi h)), curvature_limit / h).
+    v(eta) = min(1, limit / (spread sd(psi)), curvature_limit / h).
 
 v is a weight that depends on the covariates alone: it makes room for `spread` sds of the score below the
 limit, and holds the curvature below its own, where the mean is large. c(eta) = E clip(v psi) under the
@@ -38,7 +38,7 @@ class BoundedScore:
     spread : float
         Sds of the score for which there is room below the limit; 0 weighs no row for its spread.
     dispersion : float
-        phi assumed in the weights and in the correction.
+        Of the law assumed in the weights and in the correction, see `GlmFamily.score_variance`.
     predictors : tuple of float
         Range of eta on which the correction is tabulated; beyond it is held constant.
     """
@@ -47,7 +47,7 @@ class BoundedScore:
     limit: float
     curvature_limit: float
     spread: float = 0.0
-    dispersion: float = 1.0
+    dispersion: float = 0.0
     predictors: tuple[float, float] = (-30.0, 30.0)
 
     def __post_init__(self) -> None:
@@ -57,22 +57,22 @@ class BoundedScore:
     def __call__(self, y: Array, eta: Array) -> tuple[Array, Array]:
         """psi* and h* of each row, within the limits; shape (B,) each."""
         curvature = self.family.curvature(eta)
-        weight = self._weight(curvature)
+        weight = self._weight(eta, curvature)
         score = np.clip(weight * self.family.score(y, eta), -self.limit, self.limit)
         score -= self._correction(eta)
         np.clip(score, -self.limit, self.limit, out=score)
         return score, np.minimum(weight * curvature, self.curvature_limit)
 
-    def _weight(self, curvature: Array) -> Array:
+    def _weight(self, eta: Array, curvature: Array) -> Array:
         weight = np.minimum(1.0, self.curvature_limit / curvature)
         if self.spread > 0:
-            room = self.limit / (self.spread * math.sqrt(self.dispersion))
-            np.minimum(weight, room / np.sqrt(curvature), out=weight)
+            sd = np.sqrt(self.family.score_variance(eta, self.dispersion))
+            np.minimum(weight, self.limit / (self.spread * sd), out=weight)
         return weight
 
     def correction(self, eta: Array) -> Array:
         """c(eta), from the closed form."""
-        weight = self._weight(self.family.curvature(eta))
+        weight = self._weight(eta, self.family.curvature(eta))
         return weight * self.family.clipped_mean(eta, self.limit / weight, self.dispersion)
 
     @cached_property

@@ -18,7 +18,7 @@ Function = Callable[[Array], Array]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 _FARTHEST = 300.0
-# a dispersion so near to 1 is Poisson
+# a dispersion so near to 0 is Poisson
 _NEARLY_POISSON = 1e-6
 
 
@@ -39,8 +39,11 @@ class GlmFamily:
         h of eta, at most `most_curved`.
     variance : callable
         V of the mean: Var(y) = phi V(mean).
+    score_variance : callable
+        Var(psi) of (eta, dispersion) under the law that bounds are made for. `dispersion` is phi, for counts
+        the excess alpha of a negative binomial law with variance m + alpha m^2 (0 is Poisson).
     clipped_mean : callable
-        E clip(psi, -limit, limit) of (eta, limit, phi), in closed form: what clipping adds to the score.
+        E clip(psi, -limit, limit) of (eta, limit, dispersion) under that law, in closed form.
     support : tuple of float
         Range in which responses must be declared.
     most_curved : float
@@ -59,6 +62,7 @@ class GlmFamily:
     score: Callable[[Array, Array], Array]
     curvature: Function
     variance: Function
+    score_variance: Callable[[Array, float], Array]
     clipped_mean: Callable[[Array, Array, float], Array]
     support: tuple[float, float]
     most_curved: float
@@ -71,24 +75,24 @@ def _exp(eta: Array) -> Array:
 
 
 def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
-    """E clip(Y - m) of a Poisson count, or of a negative binomial one with variance phi m where phi > 1.
+    """E clip(Y - m) of a Poisson count, or of a negative binomial one with variance m + dispersion m^2.
 
-    With F the cdf, G that of the law for which y p(y) = m q(y - 1), and integers l < m - limit <= l + 1,
+    With F the cdf, G that of the law for which y p(y) = m q(y - 1), l = ceil(m - limit) - 1 and
     u = floor(m + limit): m (G(u - 1) - G(l - 1)) - m (F(u) - F(l)) - limit F(l) + limit (1 - F(u)).
     """
     mean = np.asarray(_exp(eta), dtype=float)
     lower, upper = np.ceil(mean - limit) - 1, np.floor(mean + limit)
 
-    def cdf(count: Array, more: float) -> Array:
+    def cdf(count: Array, more: int) -> Array:
         inside = np.maximum(count, 0.0)
-        if dispersion - 1 < _NEARLY_POISSON:
+        if dispersion < _NEARLY_POISSON:
             value = special.pdtr(inside, mean)
         else:
-            value = special.betainc(mean / (dispersion - 1) + more, inside + 1, 1 / dispersion)
+            value = special.betainc(1 / dispersion + more, inside + 1, 1 / (1 + dispersion * mean))
         return np.where(count < 0, 0.0, value)
 
-    within = mean * (cdf(upper - 1, 1.0) - cdf(lower - 1, 1.0)) - mean * (cdf(upper, 0.0) - cdf(lower, 0.0))
-    return within - limit * cdf(lower, 0.0) + limit * (1 - cdf(upper, 0.0))
+    within = mean * (cdf(upper - 1, 1) - cdf(lower - 1, 1)) - mean * (cdf(upper, 0) - cdf(lower, 0))
+    return within - limit * cdf(lower, 0) + limit * (1 - cdf(upper, 0))
 
 
 def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
@@ -118,6 +122,7 @@ BINOMIAL = GlmFamily(
     score=lambda y, eta: y - special.expit(eta),
     curvature=lambda eta: special.expit(eta) * special.expit(-eta),
     variance=lambda mean: mean * (1 - mean),
+    score_variance=lambda eta, dispersion: special.expit(eta) * special.expit(-eta),
     clipped_mean=_no_clipped_mean,
     support=(0.0, 1.0),
     most_curved=0.25,
@@ -134,6 +139,7 @@ POISSON = GlmFamily(
     score=lambda y, eta: y - _exp(eta),
     curvature=_exp,
     variance=lambda mean: mean,
+    score_variance=lambda eta, dispersion: _exp(eta) * (1 + dispersion * _exp(eta)),
     clipped_mean=_count_clipped_mean,
     support=(0.0, np.inf),
     most_curved=np.inf,
@@ -150,6 +156,7 @@ GAMMA = GlmFamily(
     score=lambda y, eta: y * _exp(-eta) - 1,
     curvature=lambda eta: np.ones_like(eta),
     variance=lambda mean: mean**2,
+    score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_gamma_clipped_mean,
     support=(0.0, np.inf),
     most_curved=1.0,
@@ -166,6 +173,7 @@ GAUSSIAN = GlmFamily(
     score=lambda y, eta: y - eta,
     curvature=lambda eta: np.ones_like(eta),
     variance=lambda mean: np.ones_like(mean),
+    score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_no_clipped_mean,
     support=(-np.inf, np.inf),
     most_curved=1.0,

@@ -21,10 +21,11 @@ from dpstats.families.bounded_score import BoundedScore
 
 LENGTHS = (FIRST_LENGTH, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
 SPREADS = (2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 15.0, 20.0, 30.0)
+STEEPEST = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 FREE = 0.35
 # with less noise than this, in sampling sds, nothing is bounded but by the declared ranges
 _NOTHING = 0.01
-# curvature of the rows that say most, against the mean curvature
+# overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
 _ROOM = 3.0
@@ -136,10 +137,10 @@ class Chooser:
         return constant * radius * limit / (self.tail_mu * math.sqrt(self.n * variance))
 
     def _matrix_noise(self, radius: float, curvature_limit: float, level: float) -> float:
-        """Size of the error of the information matrix against its level."""
+        """Size of the error of the information matrix against what it says of the column with the rarest values."""
         constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._logistic else 3 * curvature_limit
         size = constant * radius**2 / (self.n * self.tail_mu) * math.sqrt(2 * self.problem.k)
-        return size / level
+        return size / (level * self.located.thinnest)
 
     def _length(
         self, whitening: Whitening, level: float, limit: float, curvature_limit: float, variance: float
@@ -166,18 +167,28 @@ class Chooser:
         family, top = self.problem.family, self.problem.response[1]
         predictors = self._predictors()
         if family.name == "poisson":
-            limit = min(1.0 + spread * math.sqrt(level * _HEAVY * dispersion), top)
-            steepest = min(max(3 * level + 1, limit**2 / (_ROOM**2 * dispersion)), top)
-            return BoundedScore(family, limit, steepest, _ROOM, dispersion, predictors)
+            limit = min(1.0 + spread * math.sqrt(level * min(dispersion, _HEAVY) * dispersion), top)
+            steepest = min(self._steepest(level), top)
+            excess = (dispersion - 1) / level
+            return BoundedScore(family, limit, steepest, _ROOM, excess if excess > 1e-3 else 0.0, predictors)
         # skew as they are, exponential responses need 5
         limit = spread * math.sqrt(dispersion) * (5 / 3 if family.name == "gamma" else 1.0)
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors)
+
+    def _steepest(self, level: float) -> float:
+        """Largest curvature: rows beyond are weighted down, and all errors of the information grow with it."""
+        radius = math.sqrt(FIRST_LENGTH * self.problem.k)
+        best = (math.inf, STEEPEST[0])
+        for multiple in STEEPEST:
+            error = self._matrix_noise(radius, multiple * level, level)
+            best = min(best, (4 * error**2 + 0.4 * math.exp(-multiple), multiple))
+        return best[1] * level + 1
 
     def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
         """Limits that no row near the fit reaches."""
         family, (low, high) = self.problem.family, self.problem.response
         if family.name == "poisson":
-            return BoundedScore(family, high, high, 0.0, dispersion, self._predictors())
+            return BoundedScore(family, high, high, 0.0, 0.0, self._predictors())
         if family.name == "gamma":
             return BoundedScore(family, 60 * math.sqrt(dispersion), 1.0, 0.0, dispersion, self._predictors())
         return BoundedScore(family, high - low, 1.0, 0.0, dispersion, self._predictors())

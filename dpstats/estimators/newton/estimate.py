@@ -20,7 +20,7 @@ WEAK, HOPELESS = 0.6, 1.3
 USABLE, HOPELESS_NOISE = 1.6, 2.4
 # variance of the linear predictor along a direction that is not seen
 _PRIOR = 1.0
-_UNSETTLED = 2.0
+_UNSETTLED, _MATTERS = 2.0, 0.1
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
 
@@ -97,7 +97,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     spread = _unsettledness(averaged)
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
-    privacy = inflate @ noise @ inflate.T * spread + weak + sampling * (spread - 1)
+    privacy = inflate @ noise @ inflate.T * spread + weak
+    # scatter beyond the noise matters where the noise does
+    unsettled = spread > _UNSETTLED and np.trace(noise) * (spread - 1) > _MATTERS * np.trace(sampling)
 
     to_user = _to_user(problem, located) @ averaged.whitening
     sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
@@ -106,7 +108,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
-    if averaged.capped or spread > _UNSETTLED:
+    if averaged.capped or unsettled:
         problems.append("unsettled")
     weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
     if rel > HOPELESS:

@@ -111,6 +111,13 @@ class Information:
         """From 0 to 1: whether the information along each eigenvector is more than the noise may have made."""
         return np.clip((self.values / self.sizes - 0.75) / 0.5, 0.0, 1.0)
 
+    def expected(self, level: float) -> Array:
+        """The matrix, drawn to `level` along directions of which the releases say little."""
+        prior = level**2 / (level**2 + self.sizes**2)
+        values = prior * self.values + (1 - prior) * level
+        values = np.maximum(values, _FLOOR * np.minimum(self.sizes, level))
+        return np.asarray((self.vectors * values) @ self.vectors.T)
+
     def solve(self, scores: Array) -> Array:
         """Newton step; none along directions that are not seen."""
         return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))

@@ -21,11 +21,12 @@ from dpstats.estimators.newton.whitening import Whitening
 
 Array = np.ndarray
 
-_DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
+_DAMPING = 0.4  # of the tail steps; their average is unchanged by it, their scatter is smaller
 _LONGEST = 2.0  # cap of one step, in sds of the linear predictor
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
+_LEVEL_SD = 0.3  # of its relative change between steps
 _LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
-_WIDENED = 0.3  # trust in matrices released under narrower bounds
+_ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 
 
 @dataclass
@@ -113,9 +114,17 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
 def _choose(chooser: Chooser, state: _State) -> None:
     before = state.bounds
     state.bounds = chooser.choose(state.whitening, state.level, state.dispersion)
-    if state.bounds.radius > 1.2 * before.radius or state.bounds.score != before.score:
-        state.information.forget(_WIDENED)
-        state.variability.forget(_WIDENED)
+    if _changed(before, state.bounds):
+        # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
+        state.information, state.variability = Accumulator(), Accumulator()
+
+
+def _changed(before: Bounds, after: Bounds) -> bool:
+    pairs = [(before.radius, after.radius)]
+    if before.score is not None and after.score is not None:
+        pairs.append((before.score.limit, after.score.limit))
+        pairs.append((before.score.curvature_limit, after.score.curvature_limit))
+    return any(not 1 / _ALIKE < new / old < _ALIKE for old, new in pairs)
 
 
 def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Averaged:
@@ -164,7 +173,8 @@ def _level(chooser: Chooser, state: _State, information: Information) -> float:
     if chooser.problem.intercept:
         squares = (information.vectors.T @ np.linalg.solve(state.whitening.matrix, np.eye(k)[0])) ** 2
     seen, noise = float(squares @ information.values), float(np.linalg.norm(squares * information.sds))
-    weight = state.level**2 / (state.level**2 + noise**2)
+    prior = _LEVEL_SD * state.level
+    weight = prior**2 / (prior**2 + noise**2)
     level = weight * seen + (1 - weight) * state.level
     return float(np.clip(level, start * _LEVELS[0], start * _LEVELS[1]))
 
@@ -188,4 +198,4 @@ def _move(state: _State, move: Array) -> bool:
 
 
 def _rewhiten(chooser: Chooser, state: _State, information: Information) -> None:
-    state.whitening = state.whitening.improved(information.matrix / state.level, chooser.located)
+    state.whitening = state.whitening.improved(information.expected(state.level) / state.level, chooser.located)

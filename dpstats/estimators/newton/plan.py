@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # Shares of mu^2; they add up to 1.
 MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
-EARLY_STEPS, TAIL_STEPS = 8, 6
+EARLY_STEPS, TAIL_STEPS = 8, 8
 
 
 @dataclass(frozen=True)

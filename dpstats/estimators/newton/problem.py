@@ -21,6 +21,9 @@ _PRIOR_SD = 1 / 3
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
 _LEAST_NOISE = 0.5
+# shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
+# octave may be constant but for so many noise sds of rows
+_VISIBLE, _CONSTANT, _HIDDEN = 3.0, 0.8, 1.5
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Located:
         Smallest mean square that whitening assumes of a standardised column.
     lower, upper : array, shape (k,)
         The declared bounds on this scale.
+    thinnest : float
+        Smallest mean square of a standardised column, about; below 1 where one has rare long values.
     mean, sd : float
         Of the response.
     offset : float
@@ -80,6 +85,7 @@ class Located:
     least: Array
     lower: Array
     upper: Array
+    thinnest: float
     mean: float
     sd: float
     offset: float
@@ -116,7 +122,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     origin = first.copy()
     origin[-2] = -1.0  # spreads of the response are told from its lower end
     octaves = curator.release("column_octaves", octaves_mu, center=center, half=half, origin=origin)
-    spread = _cleaned(octaves)
+    spread = _cleaned(octaves, origin)
     d = len(problem.lower)
     mean, sd = _response(spread, first[-2], means.sd / means.n, center[-2], half[-2])
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
@@ -130,22 +136,28 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
         least=np.append(first_column, np.where(scales > _STRETCHED * roots, 1.0, 0.0)),
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
+        thinnest=float(np.min((roots / scales) ** 2, initial=1.0)),
         mean=mean,
         sd=sd,
         offset=float(center[-1] + half[-1] * first[-1]),
     )
 
 
-def _cleaned(release: Release) -> _Spread:
+def _cleaned(release: Release, origin: Array) -> _Spread:
     """Shares below three times their noise are taken for 0; with none left, the prior."""
     counts = release.values[0] / release.n
     noise = release.sd / release.n
     octaves = counts.shape[1]
     edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
     squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
-    shares = np.where(counts > 3 * noise, counts, 0.0)
+    shares = np.where(counts > _VISIBLE * noise, counts, 0.0)
     prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
+    # a column that seems constant may have rare values far away, which the noise hides
+    constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
+    reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
+    farthest = np.arange(octaves) == reach[:, None]
+    shares = shares + np.where(constant[:, None] & farthest, _HIDDEN * noise, 0.0)
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares)
 
 

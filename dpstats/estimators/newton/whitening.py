@@ -11,10 +11,8 @@ from dpstats.estimators.newton.problem import Located
 Array = np.ndarray
 
 
-def symmetric_power(matrix: Array, power: float) -> Array:
-    """A power of a symmetric positive definite matrix."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (vectors * values**power) @ vectors.T
+# columns are not told apart beyond a correlation of about 1 minus this
+_SMALLEST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,8 @@ class Whitening:
         back = np.linalg.inv(self.matrix)
         moments = back @ information @ back
         moments += np.diag(np.maximum(0.0, located.least - np.diag(moments)))
-        return Whitening(symmetric_power(moments, -0.5))
+        values, vectors = np.linalg.eigh((moments + moments.T) / 2)
+        return Whitening((vectors * np.maximum(values, _SMALLEST) ** -0.5) @ vectors.T)
 
     def longest_square(self, located: Located) -> float:
         """Upper bound of |W z|^2 over the declared box."""
