@@ -17,34 +17,38 @@ __all__ = ["ColumnMeans", "ColumnOctaves"]
 
 
 class _Columns(Statistic):
-    """Columns, response and offset of a row in their declared boxes: values in [-1, 1], shape (m,)."""
+    """Covariates, response and, if there is one, offset of a row in their declared boxes; shape (m,)."""
 
     def __init__(self, design: PublicDesign, center: np.ndarray, half: np.ndarray) -> None:
         self._center, self._half = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
         self._first = int(design.has_intercept)
         self._width = len(design.names) - self._first
-        if self._center.shape != (self._width + 2,) or not (self._half > 0).all():
-            raise ValueError("center and half hold a number for each covariate, the response and the offset")
+        self._offset = design.offset_bounds != (0.0, 0.0)
+        shape = (self._width + 1 + self._offset,)
+        if not (self._center.shape == self._half.shape == shape and (self._half > 0).all()):
+            raise ValueError(f"center and half hold {shape[0]} numbers, half positive ones")
 
     def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
-        out = scratch("boxed", self._width + 2, len(block.ok))
+        out = scratch("boxed", len(self._center), len(block.ok))
         out[: self._width] = block.exog.T[self._first :]
-        out[-2], out[-1] = block.time, block.offset
+        out[self._width] = block.time
+        if self._offset:
+            out[-1] = block.offset
         np.subtract(out, self._center[:, None], out=out)
         np.multiply(out, 1 / self._half[:, None], out=out)
         return np.clip(out, -1.0, 1.0, out=out)
 
 
 class ColumnMeans(_Columns):
-    """Sums of the covariates, the response and the offset in declared boxes; shape (m,), m = d + 2.
+    """Sums of the covariates, the response and any offset in declared boxes; shape (m,).
 
-    A row gives a = clip((x, y, o) - center) / half, -1, 1).
+    A row gives a = clip(((x, y, offset) - center) / half, -1, 1), m = d + 1, or d + 2 with an offset.
 
     Parameters
     ----------
     design : PublicDesign
     center, half : array_like, shape (m,)
-        Public middle and half-width of the d covariates, of the response and of the offset.
+        Public middle and half-width of the d covariates, of the response and of any offset.
 
     Notes
     -----
@@ -68,7 +72,7 @@ class ColumnMeans(_Columns):
 
 
 class ColumnOctaves(_Columns):
-    """How many rows lie how far from an origin, by octaves; shape (m, J), m = d + 2.
+    """How many rows lie how far from an origin, by octaves; shape (m, J).
 
     With a as in :class:`ColumnMeans` and u = |a - origin| / 2 in [0, 1], a row counts in octave j < J - 1 of
     a column if 2^-(j+1) <= u < 2^-j (u = 1 belongs to the first), else in the last.

@@ -36,6 +36,7 @@ class _Score(Statistic):
         if self._whitening.shape != (k, k) or not (0 < radius < math.inf and (self._scale > 0).all()):
             raise ValueError("whitening must be square, radius and scale positive and finite")
         self._radius = radius
+        self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays."""
@@ -45,8 +46,12 @@ class _Score(Statistic):
         np.multiply(standard, 1 / self._scale[:, None], out=standard)
         rows = np.dot(self._whitening, standard, out=scratch("rows", self._k, size))
         weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
-        np.multiply(weight, block.weight, out=weight)
-        return rows, weight, self._beta @ standard + block.offset
+        eta = self._beta @ standard
+        if self._weighted:
+            np.multiply(weight, block.weight, out=weight)
+        if self._offset:
+            np.add(eta, block.offset, out=eta)
+        return rows, weight, eta
 
     @abstractmethod
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

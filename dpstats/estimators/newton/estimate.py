@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.newton.bounds import Bounds
+from dpstats.estimators.newton.dispersion import free_dispersion
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
 from dpstats.estimators.newton.problem import Located, Problem
 
@@ -90,6 +91,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     point = averaged.points.mean(axis=0) + averaged.whitening @ step
 
     variability, phi = _variability(averaged)
+    if problem.family.free_dispersion and bounds.score is not None:
+        phi = free_dispersion(
+            averaged.variability, information, averaged.whitening, bounds.score, problem.intercept
+        )
     inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
         information.vectors.T
     )

@@ -66,7 +66,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     Estimate
     """
     located = locate(curator, plan.means, plan.octaves, problem, _usual_noise(curator, problem, plan))
-    chooser = Chooser(problem, located, curator.n, curator.mu_per_row(plan.tail_total))
+    chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.tail_total))
     whitening = Whitening.none(problem.k)
     state = _State(
         _start(problem, located, curator.n), whitening, chooser.first(whitening),
@@ -79,7 +79,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
     """Privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds."""
-    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.mu_per_row(plan.tail_total)
+    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.tail_total)
 
 
 def _start(problem: Problem, located: Located, n: int) -> Array:

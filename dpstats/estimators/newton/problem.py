@@ -53,9 +53,9 @@ class Problem:
 
     @property
     def boxes(self) -> tuple[Array, Array]:
-        """Middle and half-width of covariates, response and offset."""
-        lower = np.concatenate([self.lower, [self.response[0], self.offset[0]]])
-        upper = np.concatenate([self.upper, [self.response[1], self.offset[1]]])
+        """Middle and half-width of covariates, response and, if there is one, offset."""
+        more = [self.response] + [self.offset] * (self.offset != (0.0, 0.0))
+        lower, upper = np.vstack([np.column_stack([self.lower, self.upper]), more]).T
         # a constant column has a declared width of 0; any positive scale serves it
         return (lower + upper) / 2, np.maximum((upper - lower) / 2, 1e-9)
 
@@ -114,21 +114,19 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     noise : float
         Privacy noise of a coefficient in sampling sds, for a column of sd 1 whose rows all count.
     """
-    center, half = problem.boxes
+    (center, half), d = problem.boxes, len(problem.lower)
     means = curator.release("column_means", means_mu, center=center, half=half)
     first = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
-        first[:-2] = np.clip(-center[:-2] / half[:-2], -1.0, 1.0)
+        first[:d] = np.clip(-center[:d] / half[:d], -1.0, 1.0)
     origin = first.copy()
-    origin[-2] = -1.0  # spreads of the response are told from its lower end
+    origin[d] = -1.0  # spreads of the response are told from its lower end
     octaves = curator.release("column_octaves", octaves_mu, center=center, half=half, origin=origin)
     spread = _cleaned(octaves, origin)
-    d = len(problem.lower)
-    mean, sd = _response(spread, first[-2], means.sd / means.n, center[-2], half[-2])
+    mean, sd = _response(spread, d, first[d], means.sd / means.n, center[d], half[d])
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
-    middle = center[:-2] + half[:-2] * first[:-2]
-    width = half[:-2] * scales
+    middle, width = center[:d] + half[:d] * first[:d], half[:d] * scales
     first_column = np.zeros(int(problem.intercept))
     return Located(
         center=np.append(first_column, middle),
@@ -139,7 +137,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
         thinnest=float(np.min((roots / scales) ** 2, initial=1.0)),
         mean=mean,
         sd=sd,
-        offset=float(center[-1] + half[-1] * first[-1]),
+        offset=float(center[-1] + half[-1] * first[-1]) if len(center) > d + 1 else 0.0,
     )
 
 
@@ -177,9 +175,11 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     return best[1]
 
 
-def _response(spread: _Spread, first: float, noise: float, center: float, half: float) -> tuple[float, float]:
+def _response(
+    spread: _Spread, column: int, first: float, noise: float, center: float, half: float
+) -> tuple[float, float]:
     """Mean and sd of the response: of the box where its noise is small, else of the octaves."""
-    shares, squares = spread.shares[-2], spread.squares
+    shares, squares = spread.shares[column], spread.squares
     low = center - half
     by_octaves = float(shares @ np.sqrt(squares) * 0.98) * half
     in_box = (first + 1) * half
