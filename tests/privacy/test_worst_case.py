@@ -19,6 +19,8 @@ from scipy import optimize
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.families import LOGISTIC, SEV, Family
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
 from dpstats.families.score_bounds import Truncation
 from tests.made import MadeBlock, MadeDesign
 
@@ -71,7 +73,36 @@ def pilot(radius: float, limit: float, **more: float) -> Build:
     return public
 
 
+def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None = None) -> Build:
+    """Linear predictors that differ along one ray, so that parallel rows have any mean."""
+
+    def public(d: int) -> dict[str, Any]:
+        whitening = np.eye(d + 1) + 0.1 * np.ones((d + 1, d + 1)) / (d + 1)
+        beta = np.append(start, np.full(d, slope / d))
+        row = dict(center=np.zeros(d + 1), scale=np.ones(d + 1), beta=beta, whitening=whitening, radius=radius)
+        return row if bounded is None else dict(row, score=bounded)
+
+    return public
+
+
+def columns(**more: np.ndarray) -> Build:
+    return lambda d: dict(
+        center=np.zeros(d + 1), half=np.ones(d + 1), **{name: np.full(d + 1, at) for name, at in more.items()}
+    )
+
+
 SPACES = {
+    "column_means": [Space(columns(), 1.5)],
+    "column_octaves": [Space(columns(origin=0.5), 1.5)],
+    # rows as long as the radius, and no longer, weigh most; without the large intercept of the first, scores
+    # on the wrong side all point one way
+    "logistic_score": [Space(glm(20.0, 12.0, 0.0), 30.0, 0.97), Space(glm(9.0, 1.0, 0.2), 15.0, 0.5)],
+    "glm_score": [
+        Space(glm(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),
+        Space(glm(20.0, 0.0, 0.1, BoundedScore(POISSON, 3.0, 2.0, 3.0, 0.5, (-9.0, 9.0))), 30.0, 0.9),
+        Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
+        Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
+    ],
     "event_moments": [Space(lambda d: dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False), 1.5)],
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
