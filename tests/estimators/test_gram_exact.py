@@ -43,7 +43,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-# TODO of the estimator: without an intercept it takes the mean weight of rows to be 1
+# Left to do in the estimator: without an intercept it takes the mean weight of rows to be 1
 UNKNOWN_WEIGHT = pytest.mark.xfail(
     strict=True, reason="sigma and standard errors without an intercept, where rows weigh less than 1"
 )
@@ -246,7 +246,8 @@ def test_the_example_of_the_spec() -> None:
     assert moments.solve().params == pytest.approx([0.6947969186, 2.0843907559], abs=1e-4)
     assert moments.mean_weight == pytest.approx(0.85, abs=1e-5)
     # the spec's is per row, ours per unit of weight and over n - d
-    assert residual_variance(moments, moments.solve().params) * 0.85 / 2 == pytest.approx(0.4126610047, abs=1e-4)
+    variance = residual_variance(moments, moments.solve().params)
+    assert variance * 0.85 / 2 == pytest.approx(0.4126610047, abs=1e-4)
 
 
 def test_the_pair_of_the_spec_attains_the_sensitivity() -> None:
