@@ -20,6 +20,7 @@ ERRORS = ("normal", "t3", "exp", "hetero")
 SHARES = (0.5, 0.1, 0.02)
 PILOT = 50_000
 TIGHT = 4  # half-width of public bounds in sds
+HEAVY = 8  # of the response, where it is not normal
 
 
 class Sample(NamedTuple):
@@ -58,7 +59,7 @@ class Cell:
         One of ERRORS; sd 1, but "t3" as it is.
     half : int
         Half-width of public bounds in sds. If 4, about the mean; else their centre is up to half of it away.
-        That of the response is at least 4.
+        That of the response is at least 4, or 8 where it is not normal.
     n, d : int
     """
 
@@ -110,7 +111,10 @@ class _Population:
         mean = float(self.moment[0] @ self.params)
         explained = float(self.params @ self.moment @ self.params) - mean**2
         self.rsquared = explained / (explained + cell.sigma**2)
-        self.response = self._range(mean, float(np.sqrt(explained + cell.sigma**2)), max(cell.half, TIGHT))
+        normal = cell.design.startswith("cond") and cell.errors == "normal"
+        self.response = self._range(
+            mean, float(np.sqrt(explained + cell.sigma**2)), max(cell.half, TIGHT if normal else HEAVY)
+        )
 
     def draw(self, n: int) -> Sample:
         exog = np.clip(self._raw(n), *self.bounds.T)
@@ -140,7 +144,7 @@ class _Population:
 
     def _range(self, mean: float, spread: float, half: int) -> tuple[float, float]:
         """Public bounds; where they are not TIGHT, the mean is up to half of the way off their centre."""
-        off = 0.0 if half == TIGHT else self.rng.uniform(-0.5, 0.5)
+        off = 0.0 if half in (TIGHT, HEAVY) else self.rng.uniform(-0.5, 0.5)
         centre = mean + off * half * spread
         return float(centre - half * spread), float(centre + half * spread)
 

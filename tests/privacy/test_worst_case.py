@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.spatial import distance
 
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
@@ -158,12 +159,13 @@ def candidates(d: int, half: float, generator: np.random.Generator, count: int) 
     return np.hstack([free, flags])
 
 
-def search(statistic: Statistic, d: int, half: float, generator: np.random.Generator) -> float:
-    """Largest distance found between the contributions of two rows."""
+def search(
+    statistic: Statistic, d: int, half: float, generator: np.random.Generator, order: int = 2
+) -> float:
+    """Largest distance found between the contributions of two rows, in the norm of this order."""
     rows = candidates(d, half, generator, 1000)
     values = contributions(statistic, rows)
-    squares = (values**2).sum(axis=1)
-    distances = squares[:, None] + squares - 2 * values @ values.T
+    distances = distance.cdist(values, values, "minkowski", p=order)
     best = 0.0
     for index in np.argsort(distances, axis=None)[-1:-400:-100]:
         pair = [rows[i] for i in np.unravel_index(index, distances.shape)]
@@ -172,7 +174,8 @@ def search(statistic: Statistic, d: int, half: float, generator: np.random.Gener
         def shortfall(free: np.ndarray, flags: list[np.ndarray] = flags) -> float:
             halves = np.split(np.clip(free, -half, half), 2)
             first, second = (np.concatenate(both) for both in zip(halves, flags, strict=True))
-            return -float(np.linalg.norm(np.subtract(*contributions(statistic, np.vstack([first, second])))))
+            apart = np.subtract(*contributions(statistic, np.vstack([first, second])))
+            return -float(np.linalg.norm(apart, order))
 
         start = np.concatenate([row[:-2] for row in pair])
         climbed = optimize.minimize(shortfall, start, method="Powell", options=dict(maxfev=1500))
@@ -190,6 +193,37 @@ def test_the_search_reaches_the_sensitivity_and_never_passes_it(name, space, d):
     found = search(statistic, d, space.half, np.random.default_rng(d))
     assert found <= statistic.sensitivity * (1 + 1e-9)
     assert found >= space.reach * statistic.sensitivity
+
+
+def declaring(what: str) -> list[tuple[str, Space, int]]:
+    """The searches of statistics that declare more than an L2 norm."""
+    return [
+        (name, space, d)
+        for name, space, d in CASES
+        if getattr(REGISTRY[name](MadeDesign(d), **space.public(d)), what) is not None
+    ]
+
+
+@pytest.mark.parametrize(("name", "space", "d"), declaring("sensitivity_l1"))
+def test_the_search_reaches_the_l1_norm_and_never_passes_it(name, space, d):
+    """Of the box: a row of ones against one that weighs nothing."""
+    statistic = REGISTRY[name](MadeDesign(d), **space.public(d))
+    found = search(statistic, d, space.half, np.random.default_rng(d), order=1)
+    assert 0.99 * statistic.sensitivity_l1 <= found <= statistic.sensitivity_l1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "space", "d"), declaring("ranges"))
+def test_the_search_reaches_every_range_and_never_passes_it(name, space, d):
+    """Every coordinate alone, by two of 1000 rows, many of them corners; a leading 1 is a corner too."""
+    statistic = REGISTRY[name](MadeDesign(d), **space.public(d))
+    values = contributions(statistic, candidates(d, space.half, np.random.default_rng(d), 1000))
+    found = np.ptp(values, axis=0)
+    assert (found >= 0.99 * statistic.ranges).all() and (found <= statistic.ranges * (1 + 1e-9)).all()
+
+
+def test_what_is_declared_is_searched():
+    assert {name for name, _, _ in declaring("sensitivity_l1")} == {"box_moments"}
+    assert {name for name, _, _ in declaring("ranges")} == {"box_moments", "event_moments"}
 
 
 @pytest.mark.parametrize("d", [1, 3, 6])

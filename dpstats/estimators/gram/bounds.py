@@ -16,15 +16,17 @@ _LEAST_LIMIT, _MOST_LIMIT = 3.0, 12.0
 # What clipping at L moves the intercept by is taken to be e^-(L + 1) residual sds, as with exponential
 # errors, and kept below this share of its standard error.
 _BIAS = 0.45
-# Below this many sampling sds noise does not matter, and rows and residuals may be longer,
-_FREE = 0.15
-# and below this many, when nothing is bounded at all, nothing is.
+# Below this many sampling sds noise matters little, and rows and residuals may be longer, so that under a
+# wrong model the estimate is that of least squares; but no row so long that the noise of the matrix, as an
+# operator, exceeds the second;
+_FREE, _MATRIX_NOISE = 0.4, 0.03
+# and below this many sampling sds, when nothing is bounded at all, nothing is.
 _NOTHING = 0.02
 # the noise of the released matrix of r^2 a a', as an operator, that is afforded for longer rows there
-_MEAT_NOISE = 0.3
+_MEAT_NOISE = 0.5
 _MEAT_SDS = 3.0
-# sizes of r^2 a a', of r^4 and of y^2 in the final release; they make its noise 2 % larger
-MEAT, FOURTH, SPREAD = 0.5, 0.7, 0.35
+# sizes of r^2 a a', of r^4 and of y^2 in the final release; they make its noise 4 % larger
+MEAT, FOURTH, SPREAD = 0.7, 0.7, 0.35
 # The response is clipped at 4 sds for its variance, or farther, up to 8, where noise stays below this share
 _SPREAD_NOISE, _LEAST_SPREAD, _MOST_SPREAD = 0.01, 4.0, 8.0
 
@@ -74,8 +76,10 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> 
         radius = math.sqrt(base_square(k))
         limit = _least_limit(lambda size: math.sqrt((1 + noise(radius, size) ** 2) / n))
         room = max(_FREE / noise(radius, limit), 1.0)
-        longer = min(room, math.sqrt(k * (1 + math.log(40 * n)) / base_square(k)))
-        radius, limit = radius * max(longer, 1.0), min(limit * max(room / longer, 1.0), _MOST_LIMIT)
+        enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
+        quiet = math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
+        radius *= max(min(room, enough, quiet), 1.0)
+        limit = min(limit * max(room / enough, 1.0), _MOST_LIMIT)
         radius, limit = min(radius, farthest), min(limit, widest)
     spread = math.sqrt(_SPREAD_NOISE * SPREAD * n * mu / math.sqrt(8))
     spread = min(max(spread, _LEAST_SPREAD), _MOST_SPREAD)

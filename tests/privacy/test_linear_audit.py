@@ -1,0 +1,117 @@
+"""T5, a slice: what a whole linear fit spends stays below the claim, and with halved noise does not.
+
+Two rows that lie opposite each other attain the sensitivity of the score, and all but a few percent of that
+of the second moments, at every release of a fit with public moments. All other rows are switched off.
+
+Gaussian noise: a sampled lower bound on mu, from the event that the privacy loss, summed over the releases,
+is in favour of the first row. Pure epsilon: three releases compose, and losses near epsilon are too rare to
+be told by counting; the summed loss itself, by the density of what was drawn, may never exceed epsilon.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpstats as dps
+from dpstats.curator.law import Law
+from dpstats.estimators.gram import pure as pure_fit
+from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+
+GAUSSIAN, PURE = dps.gdp(2), dps.pure(1)
+RUNS, MISS = {GAUSSIAN: 150, PURE: 60}, 1e-3
+SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-60, 60))
+GENERATOR = np.random.default_rng(0)
+NORMAL = {"x": GENERATOR.normal(size=300), "y": GENERATOR.normal(size=300)}
+# which coordinate changes its sign between the rows (8, 60) and (-8, 60)
+CROSS = {"residual_moments": 1, "residual_score": 0}
+
+
+class Sound(SeededNoise):
+    size = 1.0
+
+
+class Halved(SeededNoise):
+    size = 0.5
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        return super().gaussian(value, sensitivity / 2, mu)
+
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        return super().pure(value, law, axes / 2, epsilon)
+
+
+def model(side: int) -> Any:
+    x = np.append(8.0 * side, np.full(199, np.nan))
+    return dps.ols("y ~ 0 + x", {"x": x, "y": np.full(200, 60.0)}, SCHEMA, public=NORMAL)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a public integral that is most of the work of a tiny fit."""
+    monkeypatch.setattr(pure_fit, "_mean_weight", lambda k, bounds: 1.0)
+
+
+def mirrored(name: str, exact: np.ndarray) -> np.ndarray:
+    """The exact sums of the other row."""
+    other = exact.copy()
+    other[CROSS[name]] *= -1
+    return other
+
+
+def loss(law: Law, answer: np.ndarray, exact: np.ndarray, other: np.ndarray) -> float:
+    """Log of the ratio of densities of an answer, exact ones to other ones."""
+    near, far = law.distance(answer - exact), law.distance(answer - other)
+    return law.cost**2 * (far**2 - near**2) / 2 if law.name == "gaussian" else law.cost * (far - near)
+
+
+def losses(side: int, budget: Any, source: Any) -> np.ndarray:
+    """In favour of the first row, of runs on the row of this side."""
+    fitted, found = model(side), []
+    for _ in range(RUNS[budget]):
+        recording = Recording(source)
+        with noise(recording):
+            fitted.fit(budget)
+        found.append(sum(
+            side * loss(replace(record.law, axes=record.law.axes * source.size), answer, record.exact,
+                        mirrored(record.name, record.exact))
+            for record, answer in zip(recording.records, recording.answers, strict=True)
+        ))  # fmt: skip
+    return np.array(found)
+
+
+def spent(budget: Any, source: type[Sound] | type[Halved]) -> float:
+    """The largest loss; or the mu that the runs refute, right with probability 1 - MISS."""
+    first, second = (losses(side, budget, source(side + 2)) for side in (1, -1))
+    if budget is PURE:
+        return float(max(first.max(), -second.min()))
+    events, others, runs = (first > 0).sum(), (second > 0).sum(), RUNS[budget]
+    at_least = stats.beta.ppf(MISS / 2, events, runs - events + 1)
+    at_most = stats.beta.isf(MISS / 2, others + 1, runs - others)
+    return float(stats.norm.ppf(at_least) - stats.norm.ppf(at_most))
+
+
+@pytest.mark.parametrize("budget", [GAUSSIAN, PURE], ids=str)
+def test_the_pair_attains_the_sensitivity_at_every_release(budget: Any) -> None:
+    sides = []
+    for side in (1, -1):
+        with noise(recording := Recording(NoNoise())):
+            model(side).fit(budget)
+        sides.append(recording.records)
+    assert len(sides[0]) == (1 if budget is GAUSSIAN else 3)
+    first, second = sides[0][0], sides[1][0]
+    assert second.exact == pytest.approx(mirrored(first.name, first.exact), abs=1e-3)
+    for record in sides[0]:
+        assert 0.96 < record.law.distance(record.exact - mirrored(record.name, record.exact)) <= 1
+
+
+@pytest.mark.parametrize(("budget", "claim"), [(GAUSSIAN, 2), (PURE, 1)], ids=str)
+def test_no_more_is_spent_than_claimed(budget: Any, claim: float) -> None:
+    assert 0.5 * claim < spent(budget, Sound) <= claim
+
+
+@pytest.mark.parametrize(("budget", "claim"), [(GAUSSIAN, 2), (PURE, 1)], ids=str)
+def test_halved_noise_is_caught(budget: Any, claim: float) -> None:
+    assert spent(budget, Halved) > claim
