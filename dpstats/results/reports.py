@@ -10,7 +10,6 @@ from dpstats.results.estimates import Estimates, limit_heads, with_limits
 from dpstats.results.format import bracket, figures, level_percent, plain, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.points import Points
-from dpstats.results.prediction import response_scale
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Document, Table
 
@@ -24,7 +23,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
-    back = response_scale(record)
+    back = record.link.inverse
     linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
     quantiles = with_limits(*linear, record.cov, level, back)
     location, gradient = numbers.linear_predictor(record, at)

@@ -1,0 +1,184 @@
+"""Families of a generalised linear model: a response with mean g(eta), one record for each.
+
+A record holds functions of the linear predictor eta, per unit of the dispersion phi
+(spec/linear_glm.md C9): the score psi = d loglik / d eta and the curvature h = E[-d psi / d eta], which is
+also Var(psi) / phi. Nothing of a record depends on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+Array = np.ndarray
+Function = Callable[[Array], Array]
+
+# exp() of a linear predictor beyond this says nothing more, and its square still is a number
+_FARTHEST = 300.0
+# a dispersion so near to 0 is Poisson
+_NEARLY_POISSON = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class GlmFamily:
+    """A family with its link.
+
+    Attributes
+    ----------
+    name, title, link_name : str
+    mean : callable
+        Inverse link: eta to the mean.
+    link : callable
+        Mean to eta, for starting values.
+    score : callable
+        psi of (y, eta), per unit of dispersion.
+    curvature : callable
+        h of eta, at most `most_curved`.
+    variance : callable
+        V of the mean: Var(y) = phi V(mean).
+    score_variance : callable
+        Var(psi) of (eta, dispersion) under the law that bounds are made for. `dispersion` is phi, for counts
+        the excess alpha of a negative binomial law with variance m + alpha m^2 (0 is Poisson).
+    clipped_mean : callable
+        E clip(psi, -limit, limit) of (eta, limit, dispersion) under that law, in closed form.
+    support : tuple of float
+        Range in which responses must be declared.
+    most_curved : float
+        Upper bound of the curvature, infinite if there is none.
+    free_dispersion : bool
+        Whether phi is estimated, as in statsmodels; it is 1 otherwise.
+    ratio_name : str
+        What exp of a coefficient is called, or empty.
+    """
+
+    name: str
+    title: str
+    link_name: str
+    mean: Function
+    link: Function
+    score: Callable[[Array, Array], Array]
+    curvature: Function
+    variance: Function
+    score_variance: Callable[[Array, float], Array]
+    clipped_mean: Callable[[Array, Array, float], Array]
+    support: tuple[float, float]
+    most_curved: float
+    free_dispersion: bool
+    ratio_name: str
+
+
+def _exp(eta: Array) -> Array:
+    return np.exp(np.clip(eta, -_FARTHEST, _FARTHEST))
+
+
+def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+    """E clip(Y - m) of a Poisson count, or of a negative binomial one with variance m + dispersion m^2.
+
+    With F the cdf, G that of the law for which y p(y) = m q(y - 1), l = ceil(m - limit) - 1 and
+    u = floor(m + limit): m (G(u - 1) - G(l - 1)) - m (F(u) - F(l)) - limit F(l) + limit (1 - F(u)).
+    """
+    mean = np.asarray(_exp(eta), dtype=float)
+    lower, upper = np.ceil(mean - limit) - 1, np.floor(mean + limit)
+
+    def cdf(count: Array, more: int) -> Array:
+        inside = np.maximum(count, 0.0)
+        if dispersion < _NEARLY_POISSON:
+            value = special.pdtr(inside, mean)
+        else:
+            value = special.betainc(1 / dispersion + more, inside + 1, 1 / (1 + dispersion * mean))
+        return np.where(count < 0, 0.0, value)
+
+    within = mean * (cdf(upper - 1, 1) - cdf(lower - 1, 1)) - mean * (cdf(upper, 0) - cdf(lower, 0))
+    return within - limit * cdf(lower, 0) + limit * (1 - cdf(upper, 0))
+
+
+def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+    """E clip(Y / m - 1), Y / m gamma with mean 1 and variance phi; the same for every eta."""
+    shape = 1 / dispersion
+    lower, upper = np.maximum(1 - np.asarray(limit, dtype=float), 0.0), 1 + np.asarray(limit, dtype=float)
+
+    def below(value: Array, more: float) -> Array:
+        return special.gammainc(shape + more, value * shape)
+
+    within = below(upper, 1.0) - below(lower, 1.0) - below(upper, 0.0) + below(lower, 0.0)
+    result = within - limit * below(lower, 0.0) + limit * (1 - below(upper, 0.0))
+    return np.broadcast_to(result, np.shape(eta)).copy()
+
+
+def _no_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+    """Nothing is clipped, or as much on one side as on the other."""
+    return np.zeros(np.shape(eta))
+
+
+BINOMIAL = GlmFamily(
+    name="binomial",
+    title="Binomial",
+    link_name="logit",
+    mean=special.expit,
+    link=special.logit,
+    score=lambda y, eta: y - special.expit(eta),
+    curvature=lambda eta: special.expit(eta) * special.expit(-eta),
+    variance=lambda mean: mean * (1 - mean),
+    score_variance=lambda eta, dispersion: special.expit(eta) * special.expit(-eta),
+    clipped_mean=_no_clipped_mean,
+    support=(0.0, 1.0),
+    most_curved=0.25,
+    free_dispersion=False,
+    ratio_name="odds ratio",
+)
+
+POISSON = GlmFamily(
+    name="poisson",
+    title="Poisson",
+    link_name="log",
+    mean=_exp,
+    link=np.log,
+    score=lambda y, eta: y - _exp(eta),
+    curvature=_exp,
+    variance=lambda mean: mean,
+    score_variance=lambda eta, dispersion: _exp(eta) * (1 + dispersion * _exp(eta)),
+    clipped_mean=_count_clipped_mean,
+    support=(0.0, np.inf),
+    most_curved=np.inf,
+    free_dispersion=False,
+    ratio_name="rate ratio",
+)
+
+GAMMA = GlmFamily(
+    name="gamma",
+    title="Gamma",
+    link_name="log",
+    mean=_exp,
+    link=np.log,
+    score=lambda y, eta: y * _exp(-eta) - 1,
+    curvature=lambda eta: np.ones_like(eta),
+    variance=lambda mean: mean**2,
+    score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
+    clipped_mean=_gamma_clipped_mean,
+    support=(0.0, np.inf),
+    most_curved=1.0,
+    free_dispersion=True,
+    ratio_name="mean ratio",
+)
+
+GAUSSIAN = GlmFamily(
+    name="gaussian",
+    title="Gaussian",
+    link_name="identity",
+    mean=lambda eta: np.asarray(eta, dtype=float),
+    link=lambda mean: np.asarray(mean, dtype=float),
+    score=lambda y, eta: y - eta,
+    curvature=lambda eta: np.ones_like(eta),
+    variance=lambda mean: np.ones_like(mean),
+    score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
+    clipped_mean=_no_clipped_mean,
+    support=(-np.inf, np.inf),
+    most_curved=1.0,
+    free_dispersion=True,
+    ratio_name="",
+)
+
+FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN)}
