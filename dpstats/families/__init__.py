@@ -1,5 +1,20 @@
 """Families: what a model assumes about the response, as records of functions."""
 
+from dpstats.families.glm import FAMILIES, GlmFamily
+from dpstats.families.links import IDENTITY, LINKS, LOG, LOGIT, Link
 from dpstats.families.location_scale import DISTS, LOGISTIC, SEV, Dist, Family
 
-__all__ = ["DISTS", "LOGISTIC", "SEV", "Dist", "Family"]
+__all__ = [
+    "DISTS",
+    "FAMILIES",
+    "IDENTITY",
+    "LINKS",
+    "LOG",
+    "LOGISTIC",
+    "LOGIT",
+    "SEV",
+    "Dist",
+    "Family",
+    "GlmFamily",
+    "Link",
+]

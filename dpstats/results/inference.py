@@ -9,8 +9,9 @@ import pandas as pd
 from scipy import special
 
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS
+from dpstats.families import LOG
 from dpstats.results.base import Released
+from dpstats.results.glm import ratio_name
 from dpstats.results.intervals import critical
 from dpstats.results.record import Record
 from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
@@ -43,10 +44,16 @@ def limits(record: Record, level: float) -> tuple[np.ndarray, np.ndarray]:
 
 def ratios_are_meaningful(record: Record) -> bool:
     """Whether exponentiated coefficients are ratios: not where the response itself is location-scale."""
-    return not record.is_survival or DISTS[record.dist].log
+    if record.is_glm:
+        return bool(ratio_name(record))
+    return not record.is_survival or record.link is LOG
 
 
-def _of_linear(record: Record) -> dict[str, list[float | None]]:
+def _of_kind(record: Record) -> dict[str, list[object]]:
+    """Columns of `glance` that only some models have."""
+    if record.is_glm:
+        dispersion = np.nan if record.dispersion is None else record.dispersion.value
+        return {"family": [record.dist], "link": [record.link.name], "dispersion": [dispersion]}
     if record.linear is None:
         return {}
     found = {"sigma": record.linear.sigma(), "rsquared": record.linear.rsquared()}
@@ -120,8 +127,9 @@ class Inference(Released):
             Add ``conf_low`` and ``conf_high``.
         level : float
         exponentiate : bool
-            Report exp(estimate) and exp(limits): time ratios of a log-time model. ``std_error`` stays on the
-            scale of the coefficient, as in broom.
+            Report exp(estimate) and exp(limits): time ratios of a log-time model, odds ratios of a logistic
+            one, rate or mean ratios where the link is log. ``std_error`` stays on the scale of the
+            coefficient, as in broom.
 
         Raises
         ------
@@ -131,7 +139,8 @@ class Inference(Released):
         record = self.record
         if exponentiate and not ratios_are_meaningful(record):
             raise SpecificationError(
-                f"exponentiate=True needs a model of log time; dist={record.dist!r} models time itself"
+                f"exponentiate=True needs a link of log or logit, or a model of log time; {record.dist!r} "
+                f"models {'time' if record.is_survival else 'the mean'} itself"
             )
         back = np.exp if exponentiate else np.array
         with np.errstate(over="ignore"):
@@ -153,7 +162,8 @@ class Inference(Released):
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole fit: model, size, budget, neighbours, flags.
 
-        That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too.
+        That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too; of a GLM ``family``, ``link`` and
+        ``dispersion``.
         """
         record = self.record
         spent: Mapping[str, object] = record.budget.to_dict()
@@ -163,7 +173,7 @@ class Inference(Released):
                 "dist": [record.dist],
                 "nobs": [record.nobs],
                 "df": [len(record.names)],
-                **_of_linear(record),
+                **_of_kind(record),
                 "method": [record.method],
                 **{unit: [spent.get(unit, np.nan)] for unit in ("epsilon", "delta", "rho", "mu")},
                 "adjacency": [record.adjacency],

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.moments.linear import LinearMoments
+from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.results.record import Record
 from dpstats.schema import Schema
 
@@ -39,6 +39,7 @@ def to_dict(record: Record) -> dict[str, Any]:
         "not_private": record.not_private,
         **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
         **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
+        **({"dispersion": list(map(_number, record.dispersion))} if record.dispersion is not None else {}),
     }
 
 
@@ -65,6 +66,7 @@ def from_dict(content: Mapping[str, Any]) -> Record:
             "not_private": bool(content["not_private"]),
             **{name: content.get(name) for name in OPTIONAL},
             "linear": _moments(content.get("linear")),
+            "dispersion": _quantity(content.get("dispersion")),
         }
         return Record(**fields)
     except KeyError as error:
@@ -110,6 +112,10 @@ def _check_format(found: object) -> None:
 
 def _moments(content: Any) -> LinearMoments | None:
     return None if content is None else LinearMoments.from_dict(content)
+
+
+def _quantity(content: Any) -> Quantity | None:
+    return None if content is None else Quantity(*map(float, content))
 
 
 def _number(value: Any) -> Any:

@@ -14,6 +14,8 @@ _SEARCH = "depends on the private data through the path of the optimiser"
 
 _NEW_DATA = "For new data use fit.predict(newdata) or fit.augment(newdata)."
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
+_DISPERSION = "A gamma or Gaussian fit has fit.dispersion."
+_POINTS = "At public points use fit.marginal_effects(newdata)."
 _FLAGS = "What could be judged from released numbers is in fit.flags."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."
 
@@ -26,6 +28,8 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
             "resid_response",
             "resid_working",
             "resid_anscombe",
+            "resid_dev",
+            "resid_generalized",
             "wresid",
             "fittedvalues",
             "mu",
@@ -34,6 +38,7 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
             "outlier_test",
             "hat_matrix_diag",
             "cooks_distance",
+            "get_distribution",
         ),
         (_ROWS, _NEW_DATA),
     ),
@@ -43,10 +48,12 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
             "llnull",
             "aic",
             "bic",
-            "deviance",
-            "null_deviance",
-            "pearson_chi2",
+            "bic_llf",
+            "bic_deviance",
+            "llf_scaled",
+            "info_criteria",
             "prsquared",
+            "pseudo_rsquared",
             "concordance",
             "concordance_index_",
             "log_likelihood_",
@@ -56,12 +63,30 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
         (_LIKELIHOOD, _WALD),
     ),
     **dict.fromkeys(
+        ("deviance", "null_deviance", "pearson_chi2"),
+        ("sums over the private rows, and the sum was not released", _DISPERSION),
+    ),
+    "pred_table": (
+        "counts private rows by response and prediction",
+        "With public rows, compare fit.predict(newdata) with their responses.",
+    ),
+    **dict.fromkeys(
         ("rsquared_adj", "ess", "ssr", "centered_tss", "mse_resid", "mse_model"),
         ("is a sum of squares of the private data", "A linear fit has fit.sigma and fit.rsquared."),
     ),
     "rsquared": ("follows from the moments of a linear fit, and this fit has none", "dps.ols releases it."),
     **dict.fromkeys(
-        ("f_test", "fvalue", "f_pvalue", "llr", "llr_pvalue", "compare_lr_test", "compare_f_test", "anova"),
+        (
+            "f_test",
+            "fvalue",
+            "f_pvalue",
+            "llr",
+            "llr_pvalue",
+            "score_test",
+            "compare_lr_test",
+            "compare_f_test",
+            "anova",
+        ),
         ("compares likelihoods or sums of squares of the private data, which were not released", _WALD),
     ),
     **dict.fromkeys(
@@ -94,13 +119,10 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
     ),
     "scale": (
         "means the dispersion in statsmodels, sigma in survreg and eta in lifelines, so it is not used here",
-        "Use fit.sigma (statsmodels' scale of a linear fit is its square), fit.shape, fit.eta(newdata) or "
-        "fit.parameters().",
+        "Use fit.sigma (statsmodels' scale of a linear fit is its square), fit.dispersion (its scale of a "
+        "GLM), fit.shape, fit.eta(newdata) or fit.parameters().",
     ),
-    "get_margeff": (
-        "averages over the training rows",
-        "At public points use fit.predict(newdata) and fit.get_prediction(newdata).",
-    ),
+    "get_margeff": ("averages over the training rows", _POINTS),
     "cov_robust": (
         "needs the outer product of the private scores, which was not released",
         "fit.cov_params() counts sampling and privacy noise.",

@@ -9,20 +9,16 @@ import numpy as np
 import pandas as pd
 
 from dpstats.errors import SpecificationError
+from dpstats.families import Link
 from dpstats.results import life
 from dpstats.results.base import Released
-from dpstats.results.intervals import Transform, standard_errors, transformed
+from dpstats.results.intervals import standard_errors, transformed
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
 from dpstats.results.record import Record
 from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
-
-
-def response_scale(record: Record) -> Transform:
-    """Return the map from the linear predictor to the scale of the response."""
-    return np.exp if record.is_survival and life.dist_of(record).log else np.array
 
 
 def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
@@ -43,24 +39,25 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
 class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
-    `sd_obs` is the sd of a response about the prediction, where it was released and the error is normal.
+    `link` leads from one to the other. `sd_obs` is the sd of a response about the prediction, where it was
+    released and the error is normal.
     """
 
     linear: np.ndarray
     se_linear: np.ndarray
-    back: Transform
+    link: Link
     sd_obs: float | None = None
 
     @property
     def predicted_mean(self) -> np.ndarray:
         """Predicted values, shape (m,)."""
-        return self.back(self.linear)
+        return self.link.inverse(self.linear)
 
     @property
     def se_mean(self) -> np.ndarray:
         """Standard errors on the scale of the response, by the delta method, shape (m,)."""
-        slope = self.predicted_mean if self.back is np.exp else 1.0
-        return np.where(np.isinf(self.se_linear), np.inf, slope * self.se_linear)
+        known = np.isfinite(self.se_linear)
+        return np.where(known, self.link.slope(self.linear) * np.where(known, self.se_linear, 0.0), np.inf)
 
     def conf_int(self, level: float = 0.95, obs: bool = False) -> np.ndarray:
         """Return limits of the mean, or of one new response, shape (m, 2).
@@ -75,7 +72,7 @@ class Prediction:
             if self.sd_obs is None:
                 raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
             se = np.hypot(se, self.sd_obs)
-        _, low, high = transformed(self.linear, se, level, self.back)
+        _, low, high = transformed(self.linear, se, level, self.link.inverse)
         return np.column_stack([low, high])
 
     def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
@@ -94,7 +91,7 @@ def prediction(record: Record, at: Points) -> Prediction:
     """Predict at new data."""
     linear, gradient = life.linear_predictor(record, at)
     se = standard_errors(gradient, record.cov)
-    return Prediction(linear, se, response_scale(record), residual_sd(record))
+    return Prediction(linear, se, record.link, residual_sd(record))
 
 
 class Predictions(Released):
@@ -114,9 +111,10 @@ class Predictions(Released):
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
         type : {"response", "lp", "link", "quantile"}
-            As in R's ``predict.survreg``: "response" is the linear predictor on the scale of the response
-            (exp of it for log-time models: the characteristic life of a Weibull), "lp" or "link" the linear
-            predictor, "quantile" the time by which a fraction `p` has failed.
+            As in R: "response" is the linear predictor on the scale of the response (exp of it for log-time
+            models: the characteristic life of a Weibull; the mean of a GLM, a probability for logit), "lp" or
+            "link" the linear predictor, offset included, "quantile" the time by which a fraction `p` has
+            failed.
         p : float or sequence of float
             Failed fractions for ``type="quantile"``; never surviving fractions.
 
@@ -137,15 +135,13 @@ class Predictions(Released):
         at = points(record, newdata, "predict")
         if type != "quantile":
             linear, _ = life.linear_predictor(record, at)
-            return pd.Series(
-                response_scale(record)(linear) if type == "response" else linear, name="predicted"
-            )
+            return pd.Series(record.link.inverse(linear) if type == "response" else linear, name="predicted")
         if not record.is_survival:
             raise refusal(
                 "quantile", f"needs a time-to-failure model, and this is {record.model}", "Use predict()."
             )
         fractions = failed_fractions(p)
-        back = response_scale(record)
+        back = record.link.inverse
         columns = {q: back(life.quantile(record, at, np.array(q))[0]) for q in fractions}
         if np.ndim(p) == 0:
             return pd.Series(columns[fractions[0]], name="predicted")

@@ -16,13 +16,14 @@ import numpy as np
 
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS
-from dpstats.moments.linear import LinearMoments
+from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
+from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
 SURVIVAL_MODELS = ("survreg",)
 LINEAR_MODELS = ("ols", "ridge")
+GLM_MODELS = ("logit", "glm")
 
 Setting = str | float | int | bool
 
@@ -39,14 +40,15 @@ class Record:
     Parameters
     ----------
     model, dist : str
-        Name of the model function and of its distribution, e.g. ``"survreg"`` and ``"weibull"``.
+        Name of the model function and of its distribution or family, e.g. ``"survreg"`` and ``"weibull"``.
     formula : str
     schema : Schema
         With `formula`, enough to rebuild the design on new data.
     names : tuple of str, length k
         Columns of the design; a survival model adds ``"Log(scale)"`` as the last.
     params : array, shape (k,)
-        Estimates on the user's scale (of log time where the distribution is of log time).
+        Estimates on the user's scale (of log time where the distribution is of log time; of the linear
+        predictor of a GLM).
     cov, cov_privacy : array, shape (k, k)
         Covariance of `params`, and the part of it due to privacy noise. A coefficient that could not be
         estimated has an infinite variance.
@@ -78,6 +80,8 @@ class Record:
         Ridge penalty of the coefficients; a linear fit without has 0.
     charged_alpha : float, optional
         Where another penalty than `alpha` was asked for when the release was paid: that one.
+    dispersion : Quantity, or (value, se, se_privacy), optional
+        Of a GLM, where it was released: phi of Var(y) = phi V(mean).
 
     Raises
     ------
@@ -108,6 +112,7 @@ class Record:
     linear: LinearMoments | None = None
     alpha: float | None = None
     charged_alpha: float | None = None
+    dispersion: Quantity | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -117,6 +122,10 @@ class Record:
             raise SpecificationError(
                 f"a {self.model} fit has a distribution of {', '.join(DISTS)} and {LOG_SCALE!r} as its last "
                 f"coefficient, got {self.dist!r} and {names[-1:]}"
+            )
+        if self.is_glm and self.dist not in FAMILIES:
+            raise SpecificationError(
+                f"a {self.model} fit has a family of {', '.join(FAMILIES)}, got {self.dist!r}"
             )
         k = len(names)
         if self.linear is not None and self.linear.origin.shape != (k,):
@@ -137,6 +146,7 @@ class Record:
             ("flags", flags),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
+            ("dispersion", None if self.dispersion is None else _quantity("dispersion", self.dispersion)),
         ):
             object.__setattr__(self, name, value)
 
@@ -149,6 +159,18 @@ class Record:
     def is_survival(self) -> bool:
         """Whether the response is a time to failure with a location-scale distribution."""
         return self.model in SURVIVAL_MODELS
+
+    @property
+    def is_glm(self) -> bool:
+        """Whether the fit is of a generalised linear model, whose family is `dist`."""
+        return self.model in GLM_MODELS
+
+    @property
+    def link(self) -> Link:
+        """How the linear predictor becomes a prediction on the scale of the response."""
+        if self.is_glm:
+            return LINKS[FAMILIES[self.dist].link_name]
+        return LOG if self.is_survival and DISTS[self.dist].log else IDENTITY
 
     @property
     def n_location(self) -> int:
@@ -182,6 +204,16 @@ def penalty(alpha: float) -> float:
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < math.inf:
         raise SpecificationError(f"alpha must be a finite number of at least 0, got {alpha!r}")
     return float(alpha)
+
+
+def _quantity(name: str, value: tuple[float, ...]) -> Quantity:
+    numbers = tuple(float(number) for number in value)
+    if len(numbers) != 3 or not 0 <= numbers[0] < math.inf or not min(numbers[1:]) >= 0:
+        raise SpecificationError(
+            f"{name} must be a finite value, its standard error and the part due to privacy, none of them "
+            f"negative; got {value!r}"
+        )
+    return Quantity(*numbers)
 
 
 def _mentioned(schema: Schema, text: str) -> tuple[str, ...]:

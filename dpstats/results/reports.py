@@ -10,7 +10,6 @@ from dpstats.results.estimates import Estimates, limit_heads, with_limits
 from dpstats.results.format import bracket, figures, level_percent, plain, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.points import Points
-from dpstats.results.prediction import response_scale
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Document, Table
 
@@ -24,7 +23,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
     fractions = np.append(failed, family.cdf(0.0))
     m, q = len(at.exog), len(fractions)
-    back = response_scale(record)
+    back = record.link.inverse
     linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
     quantiles = with_limits(*linear, record.cov, level, back)
     location, gradient = numbers.linear_predictor(record, at)
@@ -45,7 +44,7 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
             tables.append(_life_table(block, level, _at("Life", at.label(i)), aside, remark))
         return Document(tables=tuple(tables))
 
-    return Estimates(_beside(at.repeated(q + 1), frame), layout)
+    return Estimates(beside(at.repeated(q + 1), frame), layout)
 
 
 def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str) -> Table:
@@ -93,7 +92,7 @@ def by_time(
             )
         )
 
-    return Estimates(_beside(at, pd.DataFrame({"time": asked, **columns})), layout)
+    return Estimates(beside(at, pd.DataFrame({"time": asked, **columns})), layout)
 
 
 def _rate(estimate: float, low: float, high: float) -> str:
@@ -121,7 +120,7 @@ def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates
         heads = (Column("", "l"), Column(name, "."), Column(low, "."), Column(high, "."))
         return Document(tables=(Table(heads, rows),))
 
-    return Estimates(_beside(at, pd.DataFrame(columns)), layout)
+    return Estimates(beside(at, pd.DataFrame(columns)), layout)
 
 
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
@@ -178,7 +177,7 @@ def _at(what: str, label: str) -> str:
     return f"{what} at {label}" if what else f"At {label}"
 
 
-def _beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:
+def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the covariates of each point beside what was computed there."""
     return pd.concat([at.covariates.reset_index(drop=True), frame], axis=1)
 

@@ -1,4 +1,4 @@
-"""How far responses lie from what a fit predicts: sigma of the error, and R-squared of a linear fit."""
+"""How far responses lie from what a fit predicts: sigma of the error, R-squared, dispersion of a GLM."""
 
 from __future__ import annotations
 
@@ -23,15 +23,32 @@ def sigma(record: Record, level: float = 0.95) -> Estimate:
         If the fit released nothing that tells it.
     """
     if record.linear is not None:
-        found = record.linear.sigma()
-        low, high = _log_limits(found.value, found.se, level)
-        return Estimate("sigma", found.value, found.se, low, high, level, _share(found))
+        return _positive("sigma", record.linear.sigma(), level)
     if record.is_survival:
         log_sigma, se = float(record.params[-1]), float(bse(record)[-1])
         return log_estimate("sigma", log_sigma, se, level, float(privacy_share(record)[-1]))
+    if record.dispersion is not None and record.dist == "gaussian":
+        return _positive("sigma", _root(record.dispersion), level)
     raise refusal(
         "sigma", f"was not released by this {record.model} fit", "dps.ols and dps.survreg release it."
     )
+
+
+def dispersion(record: Record, level: float = 0.95) -> Estimate:
+    """Return phi of Var(y) = phi V(mean), with an interval on the log scale.
+
+    Raises
+    ------
+    NotReleased
+        If the fit did not release it.
+    """
+    if record.dispersion is None:
+        raise refusal(
+            "dispersion",
+            f"was not released by this {record.model} fit ({record.dist})",
+            "dps.glm(..., family='gamma') releases it; that of binomial and Poisson families is taken as 1.",
+        )
+    return _positive("phi", record.dispersion, level)
 
 
 def rsquared(record: Record, level: float = 0.95) -> Estimate:
@@ -52,13 +69,29 @@ def rsquared(record: Record, level: float = 0.95) -> Estimate:
 
 
 def residual_sd(record: Record) -> float | None:
-    """Return the sd of responses about the estimated means of a linear fit; None for other fits.
+    """Return the sd of responses about the estimated means, where errors are taken as normal; else None.
 
     None also where rows have weights: the spread of a new response depends on a weight it does not have.
     """
-    if record.linear is None or record.weights is not None:
+    if record.weights is not None:
+        return None
+    if record.dispersion is not None and record.dist == "gaussian":
+        return _root(record.dispersion).value
+    if record.linear is None:
         return None
     return record.linear.residual_sd(record.alpha or 0.0)
+
+
+def _positive(name: str, found: Quantity, level: float) -> Estimate:
+    low, high = _log_limits(found.value, found.se, level)
+    return Estimate(name, found.value, found.se, low, high, level, _share(found))
+
+
+def _root(found: Quantity) -> Quantity:
+    """Return the square root, errors by the delta method; not estimable where it is 0."""
+    root = math.sqrt(found.value)
+    slope = 0.5 / root if root > 0 else math.inf
+    return Quantity(root, *(slope * se if se > 0 else 0.0 for se in found[1:]))
 
 
 def _log_limits(value: float, se: float, level: float) -> tuple[float, float]:
@@ -77,7 +110,7 @@ def _share(found: Quantity) -> float:
 
 
 class Scatter(Released):
-    """Sigma and R-squared, where they were released."""
+    """Sigma, R-squared and dispersion, where they were released."""
 
     __slots__ = ()
 
@@ -90,3 +123,8 @@ class Scatter(Released):
     def rsquared(self) -> Estimate:
         """R-squared of a linear fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
         return rsquared(self.record)
+
+    @property
+    def dispersion(self) -> Estimate:
+        """Dispersion phi of a GLM, statsmodels' ``scale``; 95 % interval on the log scale."""
+        return dispersion(self.record)

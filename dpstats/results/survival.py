@@ -17,7 +17,7 @@ from dpstats.results.inference import bse
 from dpstats.results.intervals import Estimate, log_estimate, standard_errors
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, points
-from dpstats.results.prediction import failed_fractions, response_scale
+from dpstats.results.prediction import failed_fractions
 from dpstats.results.record import Record
 
 B_LIVES = (0.01, 0.05, 0.10, 0.50)
@@ -207,7 +207,7 @@ class Survival(Released):
         require_survival(self.record, "mttf")
         at = points(self.record, newdata, "mttf")
         centre, gradient = life.mean(self.record, at)
-        columns = with_limits(centre, gradient, self.record.cov, level, response_scale(self.record))
+        columns = with_limits(centre, gradient, self.record.cov, level, self.record.link.inverse)
         return reports.by_point("mttf", at, columns, level)
 
     def time_ratios(self, level: float = 0.95) -> Estimates:

@@ -54,15 +54,18 @@ def test_training_rows_are_never_predicted(method: str) -> None:
 
 
 def other_model(**changes: object) -> Fit:
-    fields = {"model": "logit", "dist": "binomial", "formula": "time ~ voltage + temperature",
+    fields = {"model": "quantreg", "dist": "laplace", "formula": "time ~ voltage + temperature",
               "names": ("Intercept", "voltage", "temperature"), "params": [1.0, 2, 3], "cov": np.eye(3),
-              "cov_privacy": np.eye(3) / 2, "settings": {}, "title": "logistic regression"}  # fmt: skip
+              "cov_privacy": np.eye(3) / 2, "settings": {}, "title": "median regression"}  # fmt: skip
     return capacitor(**{**fields, **changes})
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("shape", "needs a time-to-failure model, and this is logit"), ("sigma", "not released by this logit")],
+    [
+        ("shape", "needs a time-to-failure model, and this is quantreg"),
+        ("sigma", "not released by this quantreg"),
+    ],
 )
 def test_survival_properties_are_absent_from_other_models(name: str, why: str) -> None:
     assert not hasattr(other_model(), name)
@@ -84,7 +87,7 @@ def test_other_models_have_everything_else() -> None:
     fit = other_model()
     assert fit.predict(USE)[0] == pytest.approx(1 + 2 * 200 + 3 * 170)
     assert list(fit.tidy()["component"]) == ["location"] * 3
-    assert "Private logistic regression" in str(fit.summary()) and "sigma" not in str(fit.summary())
+    assert "Private median regression" in str(fit.summary()) and "sigma" not in str(fit.summary())
     assert fit.wald_test("voltage = 0").pvalue == pytest.approx(0.0455, abs=1e-4)
     with pytest.raises(NotReleased, match="time-to-failure"):
         fit.predict(USE, type="quantile")

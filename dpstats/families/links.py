@@ -1,0 +1,56 @@
+"""Inverse links: from the linear predictor eta to the mean, each with its first two derivatives.
+
+These are for predictions, whose limits may be anywhere: they overflow to infinity and underflow to 0, while
+`GlmFamily.mean`, made for iterations, stays finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A strictly increasing map of the linear predictor, and the range it maps into.
+
+    Attributes
+    ----------
+    name : str
+        Of the link, that is of the inverse of the map: ``"log"`` for exp.
+    inverse, slope, bend : callable
+        The map, its derivative and its second derivative.
+    bounds : tuple of float
+        Of the range.
+    """
+
+    name: str
+    inverse: Function
+    slope: Function
+    bend: Function
+    bounds: tuple[float, float]
+
+
+def _exp(eta: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.exp(eta)
+
+
+def _logistic_slope(eta: np.ndarray) -> np.ndarray:
+    return special.expit(eta) * special.expit(-np.asarray(eta))
+
+
+def _logistic_bend(eta: np.ndarray) -> np.ndarray:
+    return -_logistic_slope(eta) * np.tanh(np.asarray(eta) / 2)
+
+
+LOGIT = Link("logit", special.expit, _logistic_slope, _logistic_bend, (0.0, 1.0))
+LOG = Link("log", _exp, _exp, _exp, (0.0, np.inf))
+IDENTITY = Link("identity", np.array, np.ones_like, np.zeros_like, (-np.inf, np.inf))
+
+LINKS = {link.name: link for link in (LOGIT, LOG, IDENTITY)}

@@ -1,0 +1,185 @@
+"""Marginal effects at public points: how the mean changes with one variable, the others held there.
+
+With eta = x'b + offset and mean g(eta), the effect of a number v is g'(eta) (dx/dv'b + doffset/dv), and of a
+level or flag the difference of two means. Standard errors are by the delta method (spec/results.md 2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design
+from dpstats.results.base import Released, design_of
+from dpstats.results.estimates import Estimates, limit_heads
+from dpstats.results.format import figures, level_percent
+from dpstats.results.intervals import critical, standard_errors
+from dpstats.results.notreleased import refusal
+from dpstats.results.points import NewData, Points, points
+from dpstats.results.record import Record
+from dpstats.results.reports import NOT_ESTIMABLE, beside
+from dpstats.results.slopes import derivatives
+from dpstats.results.table import Column, Document, Table
+from dpstats.schema import Event, Flag, Levels
+
+DERIVATIVE = "dy/dx"
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """Of one variable at all points: what is contrasted, the effects (m,) and their gradients (m, k)."""
+
+    variable: str
+    contrast: str
+    effect: np.ndarray
+    gradient: np.ndarray
+
+
+def effects(record: Record, at: Points, names: Sequence[str], level: float) -> Estimates:
+    """Return the effect of each of the variables `names` at each point."""
+    design = design_of(record)
+    found = [effect for name in names for effect in _effects(record, design, at, name)]
+    labels = [(effect.variable, effect.contrast) for effect in found]
+    frame = pd.DataFrame(labels * len(at.exog), columns=["variable", "contrast"])
+    effect = np.stack([effect.effect for effect in found], axis=1).ravel()
+    gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
+    se = standard_errors(gradient, record.cov)
+    half = critical(level) * se
+    frame["estimate"], frame["std_error"] = effect, se
+    most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
+    frame["conf_low"] = np.maximum(effect - half, -most)
+    frame["conf_high"] = np.minimum(effect + half, most)
+    whole = beside(at.repeated(len(found)), frame)
+    return Estimates(whole, lambda: _layout(frame, at, len(found), level))
+
+
+def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the variables asked for, all covariates for None; refuse what has no effect."""
+    if record.is_survival:
+        raise refusal(
+            "marginal_effects",
+            f"describe a mean, and this is {record.model}, of a time to failure",
+            "Use fit.time_ratios(), or fit.mttf(newdata) at two points.",
+        )
+    if variables is None:
+        names = record.covariates
+    else:
+        names = (variables,) if isinstance(variables, str) else tuple(dict.fromkeys(variables))
+    unknown = [name for name in names if name not in record.covariates]
+    if unknown or not names:
+        raise SpecificationError(
+            f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
+            f"got {variables!r}"
+        )
+    return names
+
+
+def _effects(record: Record, design: Design, at: Points, name: str) -> list[_Effect]:
+    variable = record.schema[name]
+    if isinstance(variable, Levels):
+        return _discrete(record, design, at, name, variable.all)
+    if isinstance(variable, Flag | Event):
+        return _discrete(record, design, at, name, variable.codes[::-1])
+    return [_derivative(record, design, at, name, variable.bounds)]
+
+
+def _discrete(
+    record: Record, design: Design, at: Points, name: str, levels: tuple[str, ...]
+) -> list[_Effect]:
+    """Return differences of the mean between each level and the first."""
+    means = [_mean(record, design, at.frame.assign(**{name: level})) for level in levels]
+    (first, its_gradient), *others = means
+    return [
+        _Effect(name, f"{level} - {levels[0]}", mean - first, gradient - its_gradient)
+        for level, (mean, gradient) in zip(levels[1:], others, strict=True)
+    ]
+
+
+def _mean(record: Record, design: Design, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    exog = np.asarray(design.exog(frame)[0], dtype=float)
+    eta = exog @ record.params + design.offset_values(frame)
+    return record.link.inverse(eta), record.link.slope(eta)[:, None] * exog
+
+
+def _derivative(
+    record: Record, design: Design, at: Points, name: str, bounds: tuple[float, float]
+) -> _Effect:
+    """Return dy/dx of a number."""
+
+    def columns(index: np.ndarray, values: np.ndarray) -> np.ndarray:
+        frame = at.frame.iloc[index].assign(**{name: values})
+        return np.column_stack([design.exog(frame)[0], design.offset_values(frame)])
+
+    slopes = derivatives(columns, np.clip(at.frame[name].to_numpy(dtype=float), *bounds), bounds)
+    of_columns, of_offset = slopes[:, :-1], slopes[:, -1]
+    eta = at.exog @ record.params + at.offset
+    along = of_columns @ record.params + of_offset
+    slope, bend = record.link.slope(eta), record.link.bend(eta)
+    gradient = (bend * along)[:, None] * at.exog + slope[:, None] * of_columns
+    return _Effect(name, DERIVATIVE, slope * along, gradient)
+
+
+def _layout(frame: pd.DataFrame, at: Points, each: int, level: float) -> Document:
+    low, high = limit_heads(level)
+    heads = (
+        Column("", "l"),
+        Column("", "l"),
+        *(Column(head, ".") for head in ("effect", "std err", low, high)),
+    )
+    aside = f"{level_percent(level)} intervals"
+    tables = []
+    for i in range(len(at.exog)):
+        rows: list[tuple[str, ...]] = []
+        for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
+            cells = (NOT_ESTIMABLE,) if np.isinf(values[1]) else tuple(map(figures, values))
+            rows.append((name, contrast, *cells))
+        title = f"Marginal effects at {at.label(i)}"
+        tables.append(Table(heads, tuple(rows), labels=2, title=title, aside=aside))
+    return Document(tables=tuple(tables))
+
+
+class MarginalEffects(Released):
+    """Effects at points that are given; averages over the training rows would describe these rows."""
+
+    __slots__ = ()
+
+    def marginal_effects(
+        self,
+        newdata: NewData | None = None,
+        variables: str | Sequence[str] | None = None,
+        level: float = 0.95,
+    ) -> Estimates:
+        """Return how the mean changes with each variable at new data, on the scale of the response.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Public points; a point of typical values gives statsmodels' ``get_margeff(at="mean")``.
+        variables : str or sequence of str, optional
+            Covariates of the fit, those of its offset included; default: all.
+        level : float
+            Confidence level. Intervals are by the delta method; those of differences of probabilities end
+            at -1 and 1.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``, for each point and variable: the point; ``variable``; ``contrast``, which is
+            ``"dy/dx"`` for a number, per unit of the variable, and ``"b - a"`` for a level or flag, the
+            difference of the mean between b and a, the first level; ``estimate``, ``std_error``,
+            ``conf_low`` and ``conf_high``.
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`; for a time to failure.
+        SpecificationError
+            For variables that are no covariates.
+        """
+        names = chosen(self.record, variables)
+        at = points(self.record, newdata, "marginal_effects")
+        return effects(self.record, at, names, level)

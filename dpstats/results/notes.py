@@ -1,0 +1,82 @@
+"""Notes below a summary: what the numbers mean, and what is public about the variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.results import inference, life
+from dpstats.results.base import design_of
+from dpstats.results.format import plain
+from dpstats.results.glm import ratio_name
+from dpstats.results.record import Record
+from dpstats.results.reports import NOT_ESTIMABLE
+from dpstats.schema import Event, Flag, Levels, Unit, Variable
+
+SHOWN_LEVELS = 8
+
+
+def notes(record: Record) -> list[str]:
+    """Return what the numbers mean, then what was declared public."""
+    noise = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+    if record.is_survival:
+        dist = life.dist_of(record)
+        response = "log(time)" if dist.log else "time"
+        noise += f" {response} = coef'x + sigma * (standard {dist.family.title} error)."
+        noise += " Intervals of sigma" + (", shape and ratios" if dist.log else "") + " are on the log scale."
+    if record.linear is not None:
+        noise += " Intervals of sigma and 1 - R-squared are on the log scale."
+        noise += " Both are of the fit without penalty." if record.alpha else ""
+        of_weighted = "R" in record.settings and record.linear is not None and record.linear.total is None
+        noise += " R-squared is of the weighted rows." if of_weighted else ""
+    noise += _of_glm(record)
+    if np.isinf(inference.bse(record)).any():
+        noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+    texts = [noise]
+    public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
+    if public:
+        texts.append(
+            f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
+            "have no weight."
+        )
+    whose = record.schema.privacy_unit
+    if whose.column:
+        texts.append(_of_units(whose))
+    return texts
+
+
+def _of_glm(record: Record) -> str:
+    """Say what the coefficients of a GLM add up to, and on what scale its intervals were made."""
+    if not record.is_glm:
+        return ""
+    offset = design_of(record).offset
+    response = record.formula.partition("~")[0].strip()
+    variable = record.schema.get(response)
+    of_mean = {"logit": "log odds", "log": "log mean", "identity": "mean"}[record.link.name]
+    if isinstance(variable, Flag) and record.dist == "binomial":
+        response += f" being {variable.codes[0]}"
+    text = f" {of_mean} of {response} = coef'x{f' + {offset.text}' if offset else ''}."
+    own = [f"{ratio_name(record)}s"] if ratio_name(record) else []
+    own += ["the dispersion"] if record.dispersion is not None else []
+    return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
+
+
+def _of_units(whose: Unit) -> str:
+    first = "first row has" if whose.max_rows == 1 else f"first {whose.max_rows} rows have"
+    text = f"Of each {whose.column} only the {first} weight, in the order of the data; rows without one have "
+    text += "none."
+    return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
+
+
+def _public(name: str, variable: Variable, record: Record) -> str:
+    if isinstance(variable, Levels):
+        if len(variable.all) > SHOWN_LEVELS:
+            return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
+        return f"{name} {{{', '.join(variable.all)}}}"
+    if isinstance(variable, Event):
+        return f"{name} ({variable.codes[0]} = failed, {variable.codes[1]} = censored)"
+    if isinstance(variable, Flag):
+        return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
+    low, high = variable.bounds
+    unit = f" {variable.unit}" if variable.unit else ""
+    censored = " (longer = censored)" if record.is_survival and name in record.response_variables else ""
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{censored}"
