@@ -44,6 +44,8 @@ class Averaged:
         Of the squared scores; empty where the family says what they are.
     capped : bool
         Whether a step was cut short.
+    start : array, shape (k,)
+        Where the iteration began: no covariate has an effect.
     """
 
     points: Array
@@ -53,6 +55,7 @@ class Averaged:
     whitening: Array
     variability: Accumulator
     capped: bool
+    start: Array
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     information, steps = averaged.information, len(averaged.points)
     inverse = np.linalg.inv(information.matrix)
     step = information.solve(averaged.scores.mean(axis=0))
-    point = averaged.points.mean(axis=0) + averaged.whitening @ step
+    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ step)
 
     variability, phi = _variability(averaged)
     if problem.family.free_dispersion and bounds.score is not None:
@@ -130,6 +133,13 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
+
+
+def _without_unseen(averaged: Averaged, point: Array) -> Array:
+    """The point, back at the start along directions that are not seen: what moved there was noise."""
+    vectors, seen = averaged.information.vectors, averaged.information.seen
+    moved = vectors.T @ np.linalg.solve(averaged.whitening, point - averaged.start)
+    return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
 def _variability(averaged: Averaged) -> tuple[Array, float]:

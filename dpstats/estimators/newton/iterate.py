@@ -68,12 +68,13 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     located = locate(curator, plan.means, plan.octaves, problem, _usual_noise(curator, problem, plan))
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.tail_total))
     whitening = Whitening.none(problem.k)
+    start = _start(problem, located, curator.n)
     state = _State(
-        _start(problem, located, curator.n), whitening, chooser.first(whitening),
+        start, whitening, chooser.first(whitening),
         max(chooser.start_level, 1e-3), chooser.start_dispersion,
     )  # fmt: skip
     _early(curator, plan, chooser, state)
-    averaged = _tail(curator, plan, chooser, state)
+    averaged = _tail(curator, plan, chooser, state, start)
     return estimate(averaged, problem, located, state.bounds, curator.n)
 
 
@@ -127,7 +128,7 @@ def _changed(before: Bounds, after: Bounds) -> bool:
     return any(not 1 / _ALIKE < new / old < _ALIKE for old, new in pairs)
 
 
-def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Averaged:
+def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State, start: Array) -> Averaged:
     points, scores, noise, capped = [], [], [], False
     step = None
     for mu in plan.tail:
@@ -139,7 +140,7 @@ def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Aver
     assert step is not None
     return Averaged(
         np.array(points), np.array(scores), math.sqrt(np.mean(noise)), step.information,
-        state.whitening.matrix, state.variability, capped,
+        state.whitening.matrix, state.variability, capped, start,
     )  # fmt: skip
 
 
