@@ -94,8 +94,8 @@ class Filler:
             _switch_off(exog, ok)
         return Block(exog, endog, event, ok, offset, weight)
 
-    def predictor(self, raw: Mapping[str, Array], size: int) -> tuple[Array, Array]:
-        """Fill the columns and the offset alone."""
+    def predictor(self, raw: Mapping[str, Array], size: int) -> tuple[Array, Array, Array]:
+        """Fill the columns and the offset alone; the last array says which rows are valid."""
         ok = np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
@@ -103,7 +103,7 @@ class Filler:
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             _switch_off(exog, ok)
-        return exog, offset
+        return exog, offset, ok
 
     def _leaves(self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str]) -> dict[str, Array]:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""

@@ -80,6 +80,16 @@ class Design:
         """
         return self._filler.read(block, self.response)
 
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The declared variables that the right-hand side reads."""
+        return self._filler.variables
+
+    def columns(self, block: Mapping[str, Array]) -> tuple[Array, Array]:
+        """Rows of the design without a response, and which of them are valid; else as :meth:`read`."""
+        exog, _, ok = self._filler.predictor(block, len(next(iter(block.values()))))
+        return exog, ok
+
     def exog(self, newdata: Any) -> tuple[Array, int]:
         """Rows of the design for new, public data.
 

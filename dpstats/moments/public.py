@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.errors import SpecificationError
+from dpstats.moments.columns import ColumnMoments, silent
 
 __all__ = ["PublicMoments"]
 
@@ -18,8 +19,6 @@ Array = np.ndarray
 
 NAME, VERSION = "dpstats.moments", 1
 FORMAT = f"{NAME}/{VERSION}"
-# Least eigenvalue of the moments in units where every column has mean square 1; below it they are singular.
-_SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,8 @@ class PublicMoments:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         self._check_form()
-        self._check_rank()
+        _ = self.columns  # checked as they are made
+        self._check_response()
 
     def _check_form(self) -> None:
         p = len(self.names)
@@ -75,34 +75,18 @@ class PublicMoments:
             )
         if not np.isfinite(np.concatenate([self.xx.ravel(), self.xy, [self.yy]])).all():
             raise SpecificationError("public moments must be finite numbers")
-        if not np.allclose(self.xx, self.xx.T, rtol=1e-9, atol=0.0):
-            raise SpecificationError("xx of public moments must be symmetric")
-        if self.n <= p + 1:
-            raise SpecificationError(
-                f"public moments of {p} columns need more than {p + 1} rows that weigh, got {self.n}; "
-                "give more public rows, or fit without public="
-            )
 
-    def _check_rank(self) -> None:
-        squares = np.append(np.diag(self.xx), self.yy)
-        for name, square in zip((*self.names, "the response"), squares, strict=True):
-            if not square > 0:
-                raise SpecificationError(
-                    f"{name} is 0 in every public row, so that these say nothing of it; give other public "
-                    "rows, or fit without public="
-                )
-        sizes = np.sqrt(squares)
-        values, vectors = np.linalg.eigh(self.xx / np.outer(sizes[:-1], sizes[:-1]))
-        if values[0] < _SINGULAR:
-            parts = zip(self.names, np.abs(vectors[:, 0]), strict=True)
-            tied = ", ".join(name for name, share in parts if share > 0.1)
-            raise SpecificationError(
-                f"the public rows do not tell {tied} apart: their moments are singular; give other public "
-                "rows, or fit without public="
-            )
+    def _check_response(self) -> None:
+        if not self.yy > 0:
+            raise silent("the response")
         share = float(self.xy @ np.linalg.solve(self.xx, self.xy)) / self.yy
         if share > 1 + 1e-9:
             raise SpecificationError("xx, xy and yy of public moments are not the moments of any rows")
+
+    @property
+    def columns(self) -> ColumnMoments:
+        """What they say of the columns alone."""
+        return ColumnMoments(self.names, self.n, self.xx)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; :meth:`from_dict` is its inverse."""

@@ -1,8 +1,4 @@
-"""Ridge regression on rows whitened and truncated by public moments (Cao, Bi and Zhang, Algorithm 2).
-
-The paper is "Differentially Private Truncation of Unbounded Data via Public Second Moments"; what is wrong or
-wasteful in it, and the corrections, are in spec/linear_glm.md A and E4.
-"""
+"""Ridge regression on rows whitened and truncated by public moments (Cao, Bi and Zhang, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -12,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.moments import PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
 Array = np.ndarray
-
-ETA = 0.05
-"""The paper's probability parameter: a Gaussian row is truncated with a probability of this order over n."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +29,6 @@ class PmtFit:
 
     solution: Solution
     settings: dict[str, float]
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """Coordinates a = M x~ in which the public second moment is the identity; params = map @ delta."""
-
-    center: Array
-    scale: Array
-    whitening: Array
-    map: Array
-    sigma: float
-    constant: bool
 
 
 @dataclass(frozen=True)
@@ -104,35 +85,20 @@ def fit_pmt(
     errors of the same size in both; coefficients and privacy do not.
     """
     paper = compat == "paper"
-    frame = _frame(public, constant, paper)
-    reach = math.sqrt(1 + math.log(2 * curator.n / ETA))
-    released = _release(curator, frame, reach, mu, paper)
-    solution = _solve(released, frame, _residual_variance(public), alpha, paper)
-    return PmtFit(solution, {"R": reach * math.sqrt(len(public.names)), "response": reach})
+    where, sigma, far = frame(public.columns, constant, paper), math.sqrt(public.yy), reach(curator.n)
+    released = _release(curator, where, sigma, far, mu, paper)
+    solution = _solve(released, where, sigma, _residual_variance(public), alpha, paper)
+    return PmtFit(solution, {"R": far * math.sqrt(len(public.names)), "response": far})
 
 
-def _frame(public: PublicMoments, constant: bool, paper: bool) -> _Frame:
-    p, first = len(public.names), int(constant)
-    center = public.xx[0, 1:] if constant else np.zeros(p)
-    scale = np.sqrt(np.diag(public.xx)[first:] - center**2)
-    to_scale = np.diag(1 / np.append(np.ones(first), scale))
-    if constant:
-        to_scale[1:, 0] = -center / scale
-    inflation = 1.0 if paper else public.n / (public.n - p - 1)
-    whitening = symmetric_power(inflation * to_scale @ public.xx @ to_scale.T, -0.5)
-    if paper:  # the symmetric root in the user's units, by the polar decomposition of this one
-        left, _, right = np.linalg.svd(whitening @ to_scale)
-        whitening = (left @ right).T @ whitening
-    sigma = math.sqrt(public.yy)
-    return _Frame(center, scale, whitening, sigma * (whitening @ to_scale).T, sigma, constant)
-
-
-def _release(curator: Curator, frame: _Frame, reach: float, mu: float, paper: bool) -> _Released:
-    p = len(frame.whitening)
+def _release(
+    curator: Curator, where: Frame, sigma: float, far: float, mu: float, paper: bool
+) -> _Released:
+    p = len(where.whitening)
     rows = dict(
-        center=frame.center, scale=frame.scale, y_center=0.0, y_scale=frame.sigma, log=False,
-        constant=frame.constant, whitening=frame.whitening.T, line=np.zeros(p), sigma=1.0,
-        radius=reach * math.sqrt(p), limit=reach,
+        center=where.center, scale=where.scale, y_center=0.0, y_scale=sigma, log=False,
+        constant=where.constant, whitening=where.whitening.T, line=np.zeros(p), sigma=1.0,
+        radius=far * math.sqrt(p), limit=far,
     )  # fmt: skip
     first, second = costs(mu)
     gram: Release = curator.release("truncated_triangle" if paper else "truncated_gram", first, **rows)
@@ -141,11 +107,13 @@ def _release(curator: Curator, frame: _Frame, reach: float, mu: float, paper: bo
     return _Released(gram.values[0] / n, gram.sds[0] / n, cross.values[0] / n, cross.sd / n, n)
 
 
-def _solve(released: _Released, frame: _Frame, variance: float, alpha: float, paper: bool) -> Solution:
+def _solve(
+    released: _Released, where: Frame, sigma: float, variance: float, alpha: float, paper: bool
+) -> Solution:
     """Coefficients, with cov(delta) = H^-1 (s^2 G / n + noise of g - G delta) H^-1 + what noise hides."""
     p = len(released.gram)
     size = max(released.gram_sds[0, 0] * (2 * math.sqrt(p) if paper else math.sqrt(2 * p)), 1e-12)
-    values, vectors = np.linalg.eigh(released.gram + _penalty(released, frame, alpha, paper))
+    values, vectors = np.linalg.eigh(released.gram + _penalty(released, where, alpha, paper))
     inverse = (vectors / np.maximum(values, size)) @ vectors.T
     delta = inverse @ released.cross
     if paper:
@@ -153,22 +121,23 @@ def _solve(released: _Released, frame: _Frame, variance: float, alpha: float, pa
     noise = released.cross_sd**2 * np.eye(p) + _noise_of_product(released.gram_sds, delta)
     # the response has mean square 1; an eigenvalue that was not raised may give more
     guess = hidden(values, vectors, size, np.maximum((vectors.T @ delta) ** 2, 1.0))
-    back = frame.map @ inverse
+    to_user = sigma * where.map
+    back = to_user @ inverse
     sampling = back @ (variance * positive(released.gram) / released.n) @ back.T
     privacy = back @ noise @ back.T
     rel = size / max(float(values[0]), 1e-12)
-    return judged(frame.map @ delta, sampling, privacy, frame.map @ guess @ frame.map.T, rel)
+    return judged(to_user @ delta, sampling, privacy, to_user @ guess @ to_user.T, rel)
 
 
-def _penalty(released: _Released, frame: _Frame, alpha: float, paper: bool) -> Array:
+def _penalty(released: _Released, where: Frame, alpha: float, paper: bool) -> Array:
     """Of delta: alpha times the squared coefficients, per unit of row weight."""
-    penalised = np.ones(len(frame.map))
+    penalised = np.ones(len(where.map))
     weight = 1.0
-    if frame.constant and not paper:
+    if where.constant and not paper:
         penalised[0] = 0.0
-        one = np.linalg.solve(frame.whitening.T, np.eye(len(penalised))[0])  # a'one = 1 unless shortened
+        one = np.linalg.solve(where.whitening.T, np.eye(len(penalised))[0])  # a'one = 1 unless shortened
         weight = float(np.clip(one @ released.gram @ one, 0.05, 1.0))
-    shrunk = penalised[:, None] * frame.map / frame.sigma
+    shrunk = penalised[:, None] * where.map
     return alpha * weight * shrunk.T @ shrunk
 
 

@@ -1,0 +1,10 @@
+"""Public moment truncation: rows are whitened by public second moments and truncated at a public length.
+
+Cao, Bi and Zhang, "Differentially Private Truncation of Unbounded Data via Public Second Moments"; what is
+wrong or wasteful in it, and the corrections, are in spec/linear_glm.md A and E4.
+"""
+
+from dpstats.estimators.pmt.frame import ETA
+from dpstats.estimators.pmt.ridge import PmtFit, costs, fit_pmt
+
+__all__ = ["ETA", "PmtFit", "costs", "fit_pmt"]

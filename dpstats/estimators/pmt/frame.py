@@ -1,0 +1,64 @@
+"""Coordinates in which the public second moment of a design's columns is the identity."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.matrices import symmetric_power
+from dpstats.moments import ColumnMoments
+
+Array = np.ndarray
+
+ETA = 0.05
+"""The paper's probability parameter: a Gaussian row is truncated with a probability of this order over n."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Standardised columns x~ and whitened ones a = W x~.
+
+    Attributes
+    ----------
+    center, scale : array, shape (d,)
+        Of the columns beside an intercept.
+    whitening : array, shape (k, k)
+        W.
+    map : array, shape (k, k)
+        Coefficients of the user's columns are map @ those of a.
+    constant : bool
+        Whether x~ begins with a 1.
+    """
+
+    center: Array
+    scale: Array
+    whitening: Array
+    map: Array
+    constant: bool
+
+
+def frame(public: ColumnMoments, constant: bool, paper: bool) -> Frame:
+    """Whiten by public moments.
+
+    The moments are enlarged by n / (n - p - 1), as the mean of an inverse from few rows is. With `paper`
+    they are not, and W is the symmetric root in the user's units.
+    """
+    p, first = len(public.names), int(constant)
+    center = public.xx[0, 1:] if constant else np.zeros(p)
+    scale = np.sqrt(np.diag(public.xx)[first:] - center**2)
+    to_scale = np.diag(1 / np.append(np.ones(first), scale))
+    if constant:
+        to_scale[1:, 0] = -center / scale
+    inflation = 1.0 if paper else public.n / (public.n - p - 1)
+    whitening = symmetric_power(inflation * to_scale @ public.xx @ to_scale.T, -0.5)
+    if paper:  # by the polar decomposition of the other root
+        left, _, right = np.linalg.svd(whitening @ to_scale)
+        whitening = (left @ right).T @ whitening
+    return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
+
+
+def reach(n: int) -> float:
+    """Length, in public root mean squares, beyond which one column of n rows is truncated."""
+    return math.sqrt(1 + math.log(2 * n / ETA))
