@@ -21,7 +21,7 @@ from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.families import LOGISTIC, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import GAMMA, GAUSSIAN, POISSON
+from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
 from dpstats.families.score_bounds import Truncation
 from tests.made import MadeBlock, MadeDesign
 
@@ -86,6 +86,15 @@ def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None 
     return public
 
 
+def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
+    def public(d: int) -> dict[str, Any]:
+        whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
+        beta = np.linspace(slope, -slope, d + 1)
+        return dict(shape(d), family=family, whitening=whitening, beta=beta, radius=0.9, most=most)
+
+    return public
+
+
 def columns(**more: np.ndarray) -> Build:
     return lambda d: dict(
         center=np.zeros(d + 1), half=np.ones(d + 1), **{name: np.full(d + 1, at) for name, at in more.items()}
@@ -122,6 +131,12 @@ SPACES = {
     "truncated_gram": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
     "truncated_triangle": [Space(pilot(0.9, 2.0), 60.0, 0.68)],  # the published 2 for sqrt 2
     "truncated_cross": [Space(pilot(0.9, 2.0, whole=whole), 60.0) for whole in (True, False)],
+    "truncated_score": [
+        Space(truncated_glm(BINOMIAL, 1.0, 0.5), 60.0), Space(truncated_glm(POISSON, 5.0, 0.5), 60.0)
+    ],
+    "truncated_information": [  # the published 2 for sqrt 2; rows at a right angle, of a mean of 1/2
+        Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68), Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68)
+    ],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [

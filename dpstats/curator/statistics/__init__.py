@@ -11,6 +11,7 @@ from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
+from dpstats.curator.statistics.truncated_glm import TruncatedInformation, TruncatedScore
 from dpstats.curator.statistics.zones import HazardZones
 
 __all__ = ["REGISTRY", "Statistic"]
@@ -20,6 +21,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
         ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
-        LogisticScore, GlmScore,
+        LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
     )
 }  # fmt: skip
