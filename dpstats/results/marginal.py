@@ -138,20 +138,17 @@ def _kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.nda
 
 def _layout(frame: pd.DataFrame, at: Points, each: int, level: float) -> Document:
     low, high = limit_heads(level)
-    heads = (
-        Column("", "l"),
-        Column("", "l"),
-        *(Column(head, ".") for head in ("effect", "std err", low, high)),
-    )
+    heads = (Column("", "l"), *(Column(head, ".") for head in ("effect", "std err", low, high)))
     aside = f"{level_percent(level)} intervals"
     tables = []
     for i in range(len(at.exog)):
         rows: list[tuple[str, ...]] = []
         for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
             cells = (NOT_ESTIMABLE,) if np.isinf(values[1]) else tuple(map(figures, values))
-            rows.append((name, contrast, *cells))
+            label = f"{contrast} of {name}" if contrast == DERIVATIVE else f"{name}: {contrast}"
+            rows.append((label, *cells))
         title = f"Marginal effects at {at.label(i)}"
-        tables.append(Table(heads, tuple(rows), labels=2, title=title, aside=aside))
+        tables.append(Table(heads, tuple(rows), title=title, aside=aside))
     return Document(tables=tuple(tables))
 
 

@@ -268,7 +268,8 @@ def test_a_lost_coefficient_spoils_only_what_it_is_part_of() -> None:
     assert np.isfinite(found.to_numpy()).all()
     effects = fit.marginal_effects({**new, "place": place[0]}, "place").frame.set_index("contrast")
     assert np.isinf(effects["std_error"]).sum() == 1
-    assert "not estimable" in repr(fit.marginal_effects({**new, "place": place[0]}))
+    text = repr(fit.marginal_effects({**new, "place": place[0]}))
+    assert "not estimable" in text and max(map(len, text.splitlines())) <= 79
 
 
 def moved(fit: Fit, j: int, step: float) -> Fit:
@@ -348,6 +349,16 @@ def test_a_curve_is_followed_up_to_the_bounds() -> None:
     with pytest.warns(UserWarning, match="outside the public bounds"):
         beyond = fit.marginal_effects({"x": 2e6, "z": 0}, "x").frame
     assert beyond["estimate"][0] == pytest.approx(2 / (1 + 1e6))
+
+
+def test_long_names_do_not_break_the_page() -> None:
+    long = {"x" * 90: dps.bounded(0, 1), "g": dps.levels("a" * 100, "b" * 100)}
+    names = ("Intercept", f"g[T.{'b' * 100}]", "x" * 90)
+    fit = glm("poisson", schema=dps.Schema(y=dps.count(9), **long), formula=f"y ~ g + {'x' * 90}",
+              names=names, params=[0, 1, 2], cov=np.eye(3), cov_privacy=np.eye(3))  # fmt: skip
+    shown = fit.marginal_effects({"x" * 90: 0.5, "g": "a" * 100}), fit.rate_ratios(), fit.summary()
+    for text in map(repr, shown):
+        assert max(map(len, text.splitlines())) <= 79
 
 
 def test_marginal_effects_of_chosen_variables_only() -> None:
