@@ -7,6 +7,7 @@ also Var(psi) / phi. Nothing of a record depends on data.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -44,6 +45,8 @@ class GlmFamily:
         the excess alpha of a negative binomial law with variance m + alpha m^2 (0 is Poisson).
     clipped_mean : callable
         E clip(psi, -limit, limit) of (eta, limit, dispersion) under that law, in closed form.
+    clipped_square : callable
+        E clip(psi, -limit, limit)^2 of (limit, phi), for families whose curvature is 1.
     support : tuple of float
         Range in which responses must be declared.
     most_curved : float
@@ -64,6 +67,7 @@ class GlmFamily:
     variance: Function
     score_variance: Callable[[Array, float], Array]
     clipped_mean: Callable[[Array, Array, float], Array]
+    clipped_square: Callable[[float, float], float] | None
     support: tuple[float, float]
     most_curved: float
     free_dispersion: bool
@@ -108,6 +112,29 @@ def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
     return np.broadcast_to(result, np.shape(eta)).copy()
 
 
+def _gamma_clipped_square(limit: float, dispersion: float) -> float:
+    """Second moment of clip(Y / m - 1 - c), c its clipped mean's correction: the variance of clip(Y / m - 1)."""
+    shape, (lower, upper) = 1 / dispersion, (max(1 - limit, 0.0), 1 + limit)
+
+    def moment(power: int) -> float:
+        """E[X^power; lower < X <= upper]."""
+        factor = (1.0, 1.0, 1 + dispersion)[power]
+        ends = special.gammainc(shape + power, np.array([lower, upper]) * shape)
+        return float(factor * (ends[1] - ends[0]))
+
+    inside = moment(2) - 2 * moment(1) + moment(0)
+    mean = float(_gamma_clipped_mean(np.zeros(1), np.array(limit), dispersion)[0])
+    return inside + limit**2 * (1 - moment(0)) - mean**2
+
+
+def _gaussian_clipped_square(limit: float, dispersion: float) -> float:
+    """E clip(Z)^2, Z normal with variance phi."""
+    end = limit / math.sqrt(dispersion)
+    density = math.exp(-(end**2) / 2) / math.sqrt(2 * math.pi)
+    beyond = 2 * float(special.ndtr(-end))
+    return dispersion * (1 - beyond - 2 * end * density) + limit**2 * beyond
+
+
 def _no_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
     """Nothing is clipped, or as much on one side as on the other."""
     return np.zeros(np.shape(eta))
@@ -124,6 +151,7 @@ BINOMIAL = GlmFamily(
     variance=lambda mean: mean * (1 - mean),
     score_variance=lambda eta, dispersion: special.expit(eta) * special.expit(-eta),
     clipped_mean=_no_clipped_mean,
+    clipped_square=None,
     support=(0.0, 1.0),
     most_curved=0.25,
     free_dispersion=False,
@@ -141,6 +169,7 @@ POISSON = GlmFamily(
     variance=lambda mean: mean,
     score_variance=lambda eta, dispersion: _exp(eta) * (1 + dispersion * _exp(eta)),
     clipped_mean=_count_clipped_mean,
+    clipped_square=None,
     support=(0.0, np.inf),
     most_curved=np.inf,
     free_dispersion=False,
@@ -158,6 +187,7 @@ GAMMA = GlmFamily(
     variance=lambda mean: mean**2,
     score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_gamma_clipped_mean,
+    clipped_square=_gamma_clipped_square,
     support=(0.0, np.inf),
     most_curved=1.0,
     free_dispersion=True,
@@ -175,6 +205,7 @@ GAUSSIAN = GlmFamily(
     variance=lambda mean: np.ones_like(mean),
     score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_no_clipped_mean,
+    clipped_square=_gaussian_clipped_square,
     support=(-np.inf, np.inf),
     most_curved=1.0,
     free_dispersion=True,
