@@ -53,7 +53,7 @@ def _of_glm(record: Record) -> str:
     offset = " + offset" if re.search(r"(?<![\w.])offset\(", right) else ""
     variable = record.schema.get(response)
     of_mean = {"logit": "log odds", "log": "log mean", "identity": "mean"}[record.link.name]
-    if isinstance(variable, Flag) and record.dist == "binomial":
+    if isinstance(variable, Flag | Event) and record.dist == "binomial":
         response += f" being {variable.codes[0]}"
     text = f" {of_mean} of {response} = coef'x{offset}."
     has_ratios = bool(ratio_name(record)) and set(record.names) != {"Intercept"}

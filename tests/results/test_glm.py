@@ -175,6 +175,8 @@ def test_notes_say_what_the_coefficients_add_up_to() -> None:
         return " ".join(fit.summary().notes)
 
     assert "log odds of income being >50K = coef'x." in notes(glm("binomial"))
+    failed = dps.Schema({**glm("binomial").schema, "income": dps.event("dead", "alive")})
+    assert "log odds of income being dead = " in notes(glm("binomial", schema=failed))
     assert "log mean of claims = coef'x + offset. Intervals of rate ratios are" in notes(glm("poisson", True))
     assert "Intervals of mean ratios and phi are on the log scale." in notes(glm("gamma"))
     assert "mean of cost = coef'x. Intervals of phi are" in notes(glm("gaussian"))
