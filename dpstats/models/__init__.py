@@ -1,7 +1,10 @@
 """One short page per model: the family, estimator and names it ties together."""
 
+from dpstats.models.glm import GlmModel, glm, logit
 from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
 
-__all__ = ["LinearModel", "Survreg", "ols", "public_moments", "ridge", "survreg"]
+__all__ = [
+    "GlmModel", "LinearModel", "Survreg", "glm", "logit", "ols", "public_moments", "ridge", "survreg",
+]  # fmt: skip

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dpstats.errors import SpecificationError
+from dpstats.families.glm import FAMILIES
 from dpstats.results import life
 from dpstats.results.base import Released
 from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
-from dpstats.results.record import Record
+from dpstats.results.record import GLM_MODELS, Record
 from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
@@ -22,6 +23,8 @@ KINDS = ("response", "lp", "link", "quantile")
 
 def response_scale(record: Record) -> Transform:
     """Return the map from the linear predictor to the scale of the response."""
+    if record.model in GLM_MODELS:
+        return FAMILIES[record.dist].mean
     return np.exp if record.is_survival and life.dist_of(record).log else np.array
 
 
@@ -43,12 +46,13 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
 class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
-    `sd_obs` is the sd of a response about the prediction, where it was released and the error is normal.
+    `slope` is the derivative of `back` where that is not the identity. `sd_obs` is the sd of a response about the prediction, where it was released and the error is normal.
     """
 
     linear: np.ndarray
     se_linear: np.ndarray
     back: Transform
+    slope: Transform | None = None
     sd_obs: float | None = None
 
     @property
@@ -59,7 +63,7 @@ class Prediction:
     @property
     def se_mean(self) -> np.ndarray:
         """Standard errors on the scale of the response, by the delta method, shape (m,)."""
-        slope = self.predicted_mean if self.back is np.exp else 1.0
+        slope = 1.0 if self.slope is None else self.slope(self.linear)
         return np.where(np.isinf(self.se_linear), np.inf, slope * self.se_linear)
 
     def conf_int(self, level: float = 0.95, obs: bool = False) -> np.ndarray:
@@ -94,7 +98,15 @@ def prediction(record: Record, at: Points) -> Prediction:
     """Predict at new data."""
     linear, gradient = life.linear_predictor(record, at)
     se = standard_errors(gradient, record.cov)
-    return Prediction(linear, se, response_scale(record), residual_sd(record))
+    return Prediction(linear, se, response_scale(record), _slope(record), residual_sd(record))
+
+
+def _slope(record: Record) -> Transform | None:
+    """Derivative of `response_scale`: that of an inverse link, or exp of itself."""
+    back = response_scale(record)
+    if record.model in GLM_MODELS and record.dist == "binomial":
+        return FAMILIES[record.dist].curvature
+    return None if back is np.array else back
 
 
 class Predictions(Released):

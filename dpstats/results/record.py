@@ -23,6 +23,7 @@ from dpstats.schema import Schema
 LOG_SCALE = "Log(scale)"
 SURVIVAL_MODELS = ("survreg",)
 LINEAR_MODELS = ("ols", "ridge")
+GLM_MODELS = ("logit", "glm")
 
 Setting = str | float | int | bool
 
