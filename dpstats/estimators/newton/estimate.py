@@ -44,6 +44,8 @@ class Averaged:
         Of the squared scores; empty where the family says what they are.
     capped : bool
         Whether a step was cut short.
+    start : array, shape (k,)
+        Where the iteration began: no covariate has an effect.
     """
 
     points: Array
@@ -53,6 +55,7 @@ class Averaged:
     whitening: Array
     variability: Accumulator
     capped: bool
+    start: Array
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     information, steps = averaged.information, len(averaged.points)
     inverse = np.linalg.inv(information.matrix)
     step = information.solve(averaged.scores.mean(axis=0))
-    point = averaged.points.mean(axis=0) + averaged.whitening @ step
+    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ step)
 
     variability, phi = _variability(averaged)
     if problem.family.free_dispersion and bounds.score is not None:
@@ -99,10 +102,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         information.vectors.T
     )
     sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
-    spread = _unsettledness(averaged)
+    spread, drifts = _unsettledness(averaged), _drifts(averaged)
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
-    privacy = inflate @ noise @ inflate.T * spread + weak
+    privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
     # scatter beyond the noise matters where the noise does
     unsettled = spread > _UNSETTLED and np.trace(noise) * (spread - 1) > _MATTERS * np.trace(sampling)
 
@@ -113,23 +116,29 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
-    if averaged.capped or unsettled:
+    if averaged.capped or unsettled or drifts:
         problems.append("unsettled")
     weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
     if rel > HOPELESS:
-        cov = cov.copy()
         cov[weakly, weakly] = np.inf
-    problems += [f"weak:{j}" for j in weakly]
+    problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
     if bounds.noise > HOPELESS_NOISE:
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
         problems = ["hopeless"]
     elif rel > WEAK or excess > 1:
         problems.append("budget")
     params = _to_user(problem, located) @ point
-    settings = {"R": bounds.radius, "noise": bounds.noise}
+    settings = {"R": bounds.radius}
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
+
+
+def _without_unseen(averaged: Averaged, point: Array) -> Array:
+    """The point, back at the start along directions that are not seen: what moved there was noise."""
+    vectors, seen = averaged.information.vectors, averaged.information.seen
+    moved = vectors.T @ np.linalg.solve(averaged.whitening, point - averaged.start)
+    return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
 def _variability(averaged: Averaged) -> tuple[Array, float]:
@@ -162,6 +171,13 @@ def _unsettledness(averaged: Averaged) -> float:
     rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
     steps = len(rest)
     return max(float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1), 1.0)
+
+
+def _drifts(averaged: Averaged) -> bool:
+    """Whether the mean score is further from zero than noise leaves it where the iteration has arrived."""
+    squares = (averaged.scores.mean(axis=0) / averaged.noise) ** 2 * len(averaged.scores)
+    k = len(squares)
+    return bool(squares.sum() > 3 * k + 10 * math.sqrt(2 * k))
 
 
 def _to_user(problem: Problem, located: Located) -> Array:
