@@ -52,7 +52,7 @@ def logit(formula: str, data: Any, schema: Schema, weights: str | None = None) -
 
 
 def glm(
-    formula: str, data: Any, schema: Schema, family: str = "binomial", exposure: str | None = None,
+    formula: str, data: Any, schema: Schema, family: str, exposure: str | None = None,
     weights: str | None = None,
 ) -> GlmModel | LinearModel:  # fmt: skip
     """Describe a generalised linear model.
@@ -151,8 +151,6 @@ class GlmModel:
         self, result: Estimate, budget: Budget, line: str | None, curator: Curator, plan: Plan
     ) -> Fit:
         settings = {name: round(value, 4) for name, value in result.settings.items()}
-        if self.family.free_dispersion:
-            settings["dispersion"] = round(result.dispersion, 6)
         return Fit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
