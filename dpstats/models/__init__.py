@@ -5,4 +5,6 @@ from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
 
-__all__ = ["GlmModel", "LinearModel", "Survreg", "glm", "logit", "ols", "public_moments", "ridge", "survreg"]
+__all__ = [
+    "GlmModel", "LinearModel", "Survreg", "glm", "logit", "ols", "public_moments", "ridge", "survreg",
+]  # fmt: skip

@@ -26,6 +26,7 @@ _WHOLE = {
     ),
 }
 _NAMED = {
+    "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",
     "weak": WEAK,
     "range": (
         "units fail near one end of the declared range of {}, and rows beyond the row norm count less: if "

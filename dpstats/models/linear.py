@@ -19,6 +19,7 @@ from dpstats.models.public import as_public
 from dpstats.moments import Solution
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
+from dpstats.results.record import penalty
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
@@ -85,9 +86,7 @@ def ridge(
     SpecificationError
         As in :func:`ols`, and if alpha is negative or not finite.
     """
-    if not (isinstance(alpha, int | float) and np.isfinite(alpha) and alpha >= 0):
-        raise SpecificationError(f"alpha must be a number that is not negative, got {alpha!r}")
-    return LinearModel("ridge", formula, data, schema, float(alpha), public, weights)
+    return LinearModel("ridge", formula, data, schema, penalty(alpha), public, weights)
 
 
 class LinearModel:

@@ -50,7 +50,7 @@ class LinearMoments(NoisyMoments):
 
         Of a row of weight 1, if rows have weights.
         """
-        size = math.sqrt(self.share * self.unit)
+        size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
         value, se, noise = spread(self)
         return Quantity(value * size, se * size, noise * size)
 

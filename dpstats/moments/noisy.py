@@ -54,8 +54,12 @@ class NoisyMoments:
         Mean weight of rows in `cross` and `square` over that in `gram`, where they come from other releases.
     doubt : float
         Uncertainty of that, as a share.
-    share, unit : float
-        Where rows have weights of their own: their mean, as a share of the public maximum, and that maximum.
+    share : float
+        Mean weight of rows before any was shortened; a missing row weighs 0.
+    unit : float, optional
+        Public maximum of the weights, if rows have weights of their own.
+    kept : float
+        What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -88,7 +92,8 @@ class NoisyMoments:
     weight: float = 1.0
     doubt: float = 0.0
     share: float = 1.0
-    unit: float = 1.0
+    unit: float | None = None
+    kept: float = 1.0
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -115,7 +120,7 @@ class NoisyMoments:
     def gram_weight(self) -> float:
         """Mean weight of rows in `gram`."""
         if self.constant is None:
-            return 1.0
+            return self.share * self.kept
         return float(np.clip(self.constant @ self.gram @ self.constant, 0.05, 1.0))
 
     @property

@@ -128,7 +128,7 @@ def score_covariance(moments: NoisyMoments, delta: Array) -> Array:
     noise and its sampling error explain.
     """
     variance = residual_variance(moments, delta)
-    variance *= moments.share
+    variance *= 1.0 if moments.unit is None else moments.share
     model = variance * positive(moments.gram)
     if moments.meat is None or moments.noise_meat is None:
         return model

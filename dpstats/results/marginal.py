@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats.errors import SpecificationError
+from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.base import Released, design_of
 from dpstats.results.estimates import Estimates, limit_heads
@@ -27,6 +28,7 @@ from dpstats.results.table import Column, Document, Table
 from dpstats.schema import Event, Flag, Levels
 
 DERIVATIVE = "dy/dx"
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +93,17 @@ def _discrete(
     record: Record, design: Design, at: Points, name: str, levels: tuple[str, ...]
 ) -> list[_Effect]:
     """Return differences of the mean between each level and the first."""
-    means = [_mean(record, design, at.frame.assign(**{name: level})) for level in levels]
-    (first, its_gradient), *others = means
-    return [
-        _Effect(name, f"{level} - {levels[0]}", mean - first, gradient - its_gradient)
-        for level, (mean, gradient) in zip(levels[1:], others, strict=True)
-    ]
-
-
-def _mean(record: Record, design: Design, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    exog = np.asarray(design.exog(frame)[0], dtype=float)
-    eta = exog @ record.params + design.offset_values(frame)
-    return record.link.inverse(eta), record.link.slope(eta)[:, None] * exog
+    found: list[_Effect] = []
+    for level in levels:
+        frame = at.frame.assign(**{name: level})
+        exog = np.asarray(design.exog(frame)[0], dtype=float)
+        eta = exog @ record.params + design.offset_values(frame)
+        mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None]
+        if not found:
+            first, its_mean, its_slope = exog, mean, slope
+        gradient = _kept(record, slope * exog - its_slope * first, first, exog - first)
+        found.append(_Effect(name, f"{level} - {levels[0]}", mean - its_mean, gradient))
+    return found[1:]
 
 
 def _derivative(
@@ -120,25 +121,34 @@ def _derivative(
     along = of_columns @ record.params + of_offset
     slope, bend = record.link.slope(eta), record.link.bend(eta)
     gradient = (bend * along)[:, None] * at.exog + slope[:, None] * of_columns
+    gradient = _kept(record, gradient, at.exog, slopes)
     return _Effect(name, DERIVATIVE, slope * along, gradient)
+
+
+def _kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Keep a gradient from underflowing to 0 far out on a curved link.
+
+    It is 0 only where nothing changes; a 0 would hide that the effect rests on a coefficient that is not
+    estimable.
+    """
+    k = gradient.shape[1]
+    used = ((exog != 0) | (change[:, :k] != 0)) & (change != 0).any(axis=1)[:, None]
+    return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
 
 
 def _layout(frame: pd.DataFrame, at: Points, each: int, level: float) -> Document:
     low, high = limit_heads(level)
-    heads = (
-        Column("", "l"),
-        Column("", "l"),
-        *(Column(head, ".") for head in ("effect", "std err", low, high)),
-    )
+    heads = (Column("", "l"), *(Column(head, ".") for head in ("effect", "std err", low, high)))
     aside = f"{level_percent(level)} intervals"
     tables = []
     for i in range(len(at.exog)):
         rows: list[tuple[str, ...]] = []
         for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
             cells = (NOT_ESTIMABLE,) if np.isinf(values[1]) else tuple(map(figures, values))
-            rows.append((name, contrast, *cells))
+            label = f"{contrast} of {name}" if contrast == DERIVATIVE else f"{name}: {contrast}"
+            rows.append((label, *cells))
         title = f"Marginal effects at {at.label(i)}"
-        tables.append(Table(heads, tuple(rows), labels=2, title=title, aside=aside))
+        tables.append(Table(heads, tuple(rows), title=title, aside=aside))
     return Document(tables=tuple(tables))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from dpstats.results import inference, life
-from dpstats.results.base import design_of
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
 from dpstats.results.record import Record
@@ -48,15 +49,15 @@ def _of_glm(record: Record) -> str:
     """Say what the coefficients of a GLM add up to, and on what scale its intervals were made."""
     if not record.is_glm:
         return ""
-    offset = design_of(record).offset
-    response = record.formula.partition("~")[0].strip()
+    response, _, right = (part.strip() for part in record.formula.partition("~"))
+    offset = " + offset" if re.search(r"(?<![\w.])offset\(", right) else ""
     variable = record.schema.get(response)
     of_mean = {"logit": "log odds", "log": "log mean", "identity": "mean"}[record.link.name]
-    if isinstance(variable, Flag) and record.dist == "binomial":
+    if isinstance(variable, Flag | Event) and record.dist == "binomial":
         response += f" being {variable.codes[0]}"
-    text = f" {of_mean} of {response} = coef'x{f' + {offset.text}' if offset else ''}."
-    own = [f"{ratio_name(record)}s"] if ratio_name(record) else []
-    own += ["the dispersion"] if record.dispersion is not None else []
+    text = f" {of_mean} of {response} = coef'x{offset}."
+    has_ratios = bool(ratio_name(record)) and set(record.names) != {"Intercept"}
+    own = [f"{ratio_name(record)}s"] * has_ratios + ["phi"] * (record.dispersion is not None)
     return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
 
 

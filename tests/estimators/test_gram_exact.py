@@ -43,12 +43,6 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-# Left to do in the estimator: without an intercept it takes the mean weight of rows to be 1
-UNKNOWN_WEIGHT = pytest.mark.xfail(
-    strict=True, reason="sigma and standard errors without an intercept, where rows weigh less than 1"
-)
-
-
 def frame(seed: int = 3, n: int = N) -> pd.DataFrame:
     """Nearly collinear columns and uniform errors: tails lighter than the normal's are not corrected for."""
     generator = np.random.default_rng(seed)
@@ -86,9 +80,6 @@ def in_order(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:
     return values[list(names)].to_numpy()
 
 
-EXACT = [pytest.param(case, marks=UNKNOWN_WEIGHT) if case == "weights and offset" else case for case in CASES]
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_coefficients_are_those_of_statsmodels(case: str, floats: None) -> None:
     data, arguments = frame(), CASES[case]
@@ -98,7 +89,7 @@ def test_coefficients_are_those_of_statsmodels(case: str, floats: None) -> None:
     assert fit.settings == {}, "nothing was bounded"
 
 
-@pytest.mark.parametrize("case", EXACT)
+@pytest.mark.parametrize("case", CASES)
 def test_sigma_and_rsquared_are_those_of_statsmodels(case: str, floats: None) -> None:
     """R squared sets the unbiased residual variance against the response's own: 1 - RSS/(n-k) / (TSS/n)."""
     data, arguments = frame(), CASES[case]
@@ -169,7 +160,7 @@ def test_rows_with_a_missing_value_are_switched_off(formula: str, floats: None) 
     assert fit.nobs == N and len(rest) < 0.95 * N
 
 
-@pytest.mark.parametrize("formula", [WITH_MISSING[0], pytest.param(WITH_MISSING[1], marks=UNKNOWN_WEIGHT)])
+@pytest.mark.parametrize("formula", WITH_MISSING)
 def test_n_counts_rows_with_a_missing_value(formula: str, floats: None) -> None:
     """As how many they are is private; n / (n - k) is all that sees it."""
     data, rest = spoilt(formula)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.results import Fit
 from tests.results.fits import STRESS, USE, capacitor, of_serials, wide
+from tests.results.glms import POINTS, glm
+from tests.results.glms import wide as wide_glm
 from tests.results.linear import linear
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -38,6 +40,15 @@ SHOWN = {
     "ridge_print.txt": lambda: repr(linear(0.05).at_alpha(0.2)),
     "ridge_same_release.txt": lambda: linear(0.05).at_alpha(0.2).summary().as_text(),
     "ridge_path.txt": lambda: repr(linear().ridge_path()),
+    "logit.txt": lambda: glm("binomial").summary().as_text(),
+    "logit_effects.txt": lambda: repr(glm("binomial").marginal_effects(POINTS)),
+    "logit_print.txt": lambda: repr(glm("binomial")),
+    "logit_ratios.txt": lambda: repr(glm("binomial").odds_ratios()),
+    "logit_wide.txt": lambda: wide_glm().summary().as_text(),
+    "poisson.txt": lambda: glm("poisson", offset=True).summary().as_text(),
+    "gamma.txt": lambda: glm("gamma").summary(level=0.9).as_text(),
+    "gamma.html": lambda: glm("gamma").summary().as_html(),
+    "gaussian.txt": lambda: glm("gaussian").summary().as_text(),
     "wide.txt": lambda: wide().summary().as_text(),
     "wide_print.txt": lambda: repr(wide()),
 }
@@ -83,7 +94,9 @@ class _Cells(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "fit", [capacitor(not_private=True), wide(), linear(0.1)], ids=["capacitor", "wide", "linear"]
+    "fit",
+    [capacitor(not_private=True), wide(), linear(0.1), glm("gamma"), wide_glm()],
+    ids=["capacitor", "wide", "linear", "gamma", "logit"],
 )
 def test_html_says_what_the_text_says(fit: Fit) -> None:
     page = _Cells()
@@ -121,20 +134,23 @@ numbers = st.floats(-1e12, 1e12)
 @given(
     st.lists(names.filter(lambda name: name != "Log(scale)"), min_size=1, max_size=30, unique=True),
     st.data(),
-    st.sampled_from(["weibull", "logistic"]),
+    st.sampled_from(["weibull", "logistic", "binomial", "gamma"]),
     st.text(max_size=200),
 )
 def test_no_line_is_longer_than_79_and_no_number_breaks_it(
     columns: list[str], data: st.DataObject, dist: str, words: str
 ) -> None:
-    k = len(columns) + 1
+    survival = dist in ("weibull", "logistic")
+    k = len(columns) + survival
     params = data.draw(st.lists(numbers, min_size=k, max_size=k))
     sd = data.draw(st.lists(st.floats(0, 1e12) | st.just(np.inf), min_size=k, max_size=k))
     fit = Fit(
-        model="survreg", dist=dist, formula="Surv(t, e) ~ x", names=(*columns, "Log(scale)"), params=params,
+        model="survreg" if survival else "glm", dist=dist, formula="Surv(t, e) ~ x" if survival else "t ~ x",
+        names=(*columns, *["Log(scale)"] * survival), params=params,
         schema=dps.Schema(t=dps.bounded(0.001, 1e12), e=dps.event(), x=dps.levels("a" * 90, "b")),
         cov=np.diag(np.square(sd)), cov_privacy=np.zeros((k, k)), nobs=10**12,
         budget=dps.approx(0.123456789, 1e-9), method=words, ledger=words,
+        dispersion=(params[0] ** 2, sd[0], 0) if dist == "gamma" else None,
         flags=[("code", words)], settings={"R": 1 / 3, words: 1e300},
     )  # fmt: skip
     for text in (fit.summary().as_text(), repr(fit)):

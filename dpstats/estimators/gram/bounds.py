@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from scipy import special, stats
+
 _LEAST_LIMIT, _MOST_LIMIT = 3.0, 12.0
 # What clipping at L moves the intercept by is taken to be e^-(L + 1) residual sds, as with exponential
 # errors, and kept below this share of its standard error.
@@ -68,21 +70,22 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> 
     farthest, widest : float
         The longest row and the largest residual that the declared bounds allow.
     """
+
     def noise(radius: float, limit: float) -> float:
         return 2 * radius * limit / (math.sqrt(n) * mu)
 
-    radius, limit = farthest, widest
-    if noise(farthest, widest) > _NOTHING:
-        radius = math.sqrt(base_square(k))
-        limit = _least_limit(lambda size: math.sqrt((1 + noise(radius, size) ** 2) / n))
-        room = max(_FREE / noise(radius, limit), 1.0)
-        enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
-        quiet = math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
-        radius *= max(min(room, enough, quiet), 1.0)
-        limit = min(limit * max(room / enough, 1.0), _MOST_LIMIT)
-        radius, limit = min(radius, farthest), min(limit, widest)
     spread = math.sqrt(_SPREAD_NOISE * SPREAD * n * mu / math.sqrt(8))
     spread = min(max(spread, _LEAST_SPREAD), _MOST_SPREAD)
+    if noise(farthest, widest) <= _NOTHING:
+        return Bounds(farthest, widest, farthest * widest, spread)
+    radius = math.sqrt(base_square(k))
+    limit = _least_limit(lambda size: math.sqrt((1 + noise(radius, size) ** 2) / n))
+    room = max(_FREE / noise(radius, limit), 1.0)
+    enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
+    quiet = math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
+    radius *= max(min(room, enough, quiet), 1.0)
+    limit = min(limit * max(room / enough, 1.0), _MOST_LIMIT)
+    radius, limit = min(radius, farthest), min(limit, widest)
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit), spread)
 
 
@@ -106,3 +109,16 @@ def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float) -> float
     affordable = _MEAT_NOISE * MEAT * radius**2 / (sd * math.sqrt(2 * k))
     least, most = _MEAT_SDS**2 * base_square(k), _MEAT_SDS**2 * radius**2
     return min(math.sqrt(min(max(affordable, least), most)), radius * limit)
+
+
+def mean_weight(k: int, radius: float) -> float:
+    """Mean weight of normal rows of k coordinates: E min(1, radius^2 / v), v of chi square with k degrees."""
+    square = radius**2
+    if k > 2:
+        beyond = float(stats.chi2.sf(square, k - 2)) / (k - 2)
+    elif k == 2:
+        beyond = float(special.exp1(square / 2)) / 2
+    else:
+        density = math.exp(-square / 2) / math.sqrt(2 * math.pi)
+        beyond = 2 * (density / radius - float(special.ndtr(-radius)))
+    return float(stats.chi2.cdf(square, k)) + square * beyond

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.gram.bounds import FOURTH, MEAT, SPREAD, Bounds, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.bounds import (
+    FOURTH,
+    MEAT,
+    SPREAD,
+    Bounds,
+    choose_bounds,
+    mean_weight,
+    pilot_bounds,
+)
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
@@ -58,9 +66,16 @@ def fit_gram(
     """
     release = fit_pure if plan.pure else _gaussian
     moments, place, bounds = release(curator, box, constant, plan, public)
-    moments = replace(moments, share=1.0) if max_weight is None else _rated(moments, max_weight)
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
-    return LinearFit(moments, {name: limit for name, (limit, allowed) in most.items() if limit < allowed})
+    settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
+    if "residual" not in settings:
+        moments = replace(moments, limit=None)
+    if not constant and "R" in settings:
+        kept = mean_weight(len(moments.gram), bounds.radius)
+        moments = replace(moments, kept=kept, doubt=(1 - kept) / 2)
+    if max_weight is not None:
+        moments = _rated(moments, max_weight)
+    return LinearFit(moments, settings)
 
 
 def _gaussian(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dpstats.budget import Budget, Pure
 
-# Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with one stage more). Pure epsilon: shares of
+# Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with two stages more). Pure epsilon: shares of
 # epsilon. They add up to 1.
-MOMENTS, PILOTS, FINAL = 0.04, (0.08, 0.16), 0.72
+MOMENTS, PILOTS, FINAL = 0.03, (0.03, 0.05, 0.08, 0.13), 0.68
 PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.08, 0.37, (0.1, 0.15), 0.3
 
 

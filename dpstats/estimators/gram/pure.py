@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import integrate, stats
+from scipy import stats
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.gram.bounds import Bounds, choose_bounds, pilot_bounds
+from dpstats.estimators.gram.bounds import Bounds, choose_bounds, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.row_scale import Box, RowScale, row_scale
@@ -48,7 +48,7 @@ def fit_pure(
     equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
     bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
     score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
-    kept, mean_weight = _kept(k, bounds), _mean_weight(k, bounds)
+    kept, weight = _kept(k, bounds), mean_weight(k, bounds.radius)
     # The last step multiplies the error of the matrix, which moved the line before it too: the two hang
     # together, so that the error counts as an operator and not as fresh noise.
     step = float(np.linalg.norm(np.linalg.solve((gram + damping) * kept, score.cross)))
@@ -59,7 +59,7 @@ def fit_pure(
     moments = LinearMoments(
         n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
         noise_gram=noise * kept, noise_cross=math.hypot(score.noise_cross, repeated),
-        noise_square=score.noise_square, weight=mean_weight / kept, doubt=0.3 * (1 - mean_weight),
+        noise_square=score.noise_square, weight=weight / kept, doubt=(1 - weight) / 2,
         share=share, **way,
     )  # fmt: skip
     return moments, place, bounds
@@ -109,13 +109,6 @@ def _kept(k: int, bounds: Bounds) -> float:
     """What weighting leaves of the second moments of normal rows of k coordinates."""
     square = bounds.radius**2
     return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))
-
-
-def _mean_weight(k: int, bounds: Bounds) -> float:
-    """Mean weight of normal rows of k coordinates."""
-    square = bounds.radius**2
-    beyond, _ = integrate.quad(lambda v: square / v * stats.chi2.pdf(v, k), square, np.inf)
-    return float(stats.chi2.cdf(square, k) + beyond)
 
 
 class _Score:

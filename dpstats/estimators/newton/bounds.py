@@ -182,7 +182,7 @@ class Chooser:
         for multiple in STEEPEST:
             error = self._matrix_noise(radius, multiple * level, level)
             best = min(best, (4 * error**2 + 0.4 * math.exp(-multiple), multiple))
-        return best[1] * level + 1
+        return best[1] * level
 
     def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
         """Limits that no row near the fit reaches."""

@@ -102,10 +102,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         information.vectors.T
     )
     sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
-    spread = _unsettledness(averaged)
+    spread, drifts = _unsettledness(averaged), _drifts(averaged)
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
-    privacy = inflate @ noise @ inflate.T * spread + weak
+    privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
     # scatter beyond the noise matters where the noise does
     unsettled = spread > _UNSETTLED and np.trace(noise) * (spread - 1) > _MATTERS * np.trace(sampling)
 
@@ -116,20 +116,19 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
-    if averaged.capped or unsettled:
+    if averaged.capped or unsettled or drifts:
         problems.append("unsettled")
     weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
     if rel > HOPELESS:
-        cov = cov.copy()
         cov[weakly, weakly] = np.inf
-    problems += [f"weak:{j}" for j in weakly]
+    problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
     if bounds.noise > HOPELESS_NOISE:
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
         problems = ["hopeless"]
     elif rel > WEAK or excess > 1:
         problems.append("budget")
     params = _to_user(problem, located) @ point
-    settings = {"R": bounds.radius, "noise": bounds.noise}
+    settings = {"R": bounds.radius}
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
@@ -172,6 +171,13 @@ def _unsettledness(averaged: Averaged) -> float:
     rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
     steps = len(rest)
     return max(float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1), 1.0)
+
+
+def _drifts(averaged: Averaged) -> bool:
+    """Whether the mean score is further from zero than noise leaves it where the iteration has arrived."""
+    squares = (averaged.scores.mean(axis=0) / averaged.noise) ** 2 * len(averaged.scores)
+    k = len(squares)
+    return bool(squares.sum() > 3 * k + 10 * math.sqrt(2 * k))
 
 
 def _to_user(problem: Problem, located: Located) -> Array:

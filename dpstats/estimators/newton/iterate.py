@@ -23,8 +23,10 @@ Array = np.ndarray
 
 _DAMPING = 0.4  # of the tail steps; their average is unchanged by it, their scatter is smaller
 _LONGEST = 2.0  # cap of one step, in sds of the linear predictor
+_STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LEVEL_SD = 0.3  # of its relative change between steps
+_DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 
@@ -184,16 +186,19 @@ def _dispersion(chooser: Chooser, state: _State, information: Information) -> fl
     """Variability over information, both by their traces."""
     seen, noise = dispersion(state.variability, information, state.whitening.matrix)
     expected = chooser.start_dispersion
-    weight = expected**2 / (expected**2 + noise**2)
+    prior = _DISPERSION_SD * expected
+    weight = prior**2 / (prior**2 + noise**2)
     return float(max(weight * seen + (1 - weight) * expected, 0.05 * expected))
 
 
 def _move(state: _State, move: Array) -> bool:
     """Take a step, no longer than the cap; returns whether it was binding."""
-    length = float(np.linalg.norm(move))
-    capped = length > _LONGEST
+    length, longest = float(np.linalg.norm(move)), _LONGEST
+    if state.bounds.score is not None and math.isinf(state.bounds.score.family.most_curved):
+        longest = min(longest, _STEEPEST / state.bounds.radius)
+    capped = length > longest
     if capped:
-        move = move * (_LONGEST / length)
+        move = move * (longest / length)
     state.beta = state.beta + state.whitening.matrix @ move
     return capped
 

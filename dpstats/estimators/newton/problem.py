@@ -103,7 +103,7 @@ class _Spread:
 
     @property
     def mean_square(self) -> Array:
-        return self.shares @ self.squares
+        return np.sum(self.shares * self.squares, axis=1)
 
 
 def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Problem, noise: float) -> Located:
@@ -122,7 +122,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     origin = first.copy()
     origin[d] = -1.0  # spreads of the response are told from its lower end
     octaves = curator.release("column_octaves", octaves_mu, center=center, half=half, origin=origin)
-    spread = _cleaned(octaves, origin)
+    spread = _cleaned(octaves, origin, d)
     mean, sd = _response(spread, d, first[d], means.sd / means.n, center[d], half[d])
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
@@ -141,7 +141,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     )
 
 
-def _cleaned(release: Release, origin: Array) -> _Spread:
+def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     """Shares below three times their noise are taken for 0; with none left, the prior."""
     counts = release.values[0] / release.n
     noise = release.sd / release.n
@@ -151,11 +151,15 @@ def _cleaned(release: Release, origin: Array) -> _Spread:
     shares = np.where(counts > _VISIBLE * noise, counts, 0.0)
     prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
-    # a column that seems constant may have rare values far away, which the noise hides
+    # a covariate that seems constant may have rare values far away, which the noise hides
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
+    constant[covariates:] = False
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
     farthest = np.arange(octaves) == reach[:, None]
     shares = shares + np.where(constant[:, None] & farthest, _HIDDEN * noise, 0.0)
+    # and the distance of the rest is that between it and the noisy mean
+    rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
+    squares = np.where(rest & ~farthest, 0.0, squares)
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares)
 
 
@@ -165,7 +169,7 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     Rows far out carry what a rare 0/1 column or a long tail says. A small scale makes them long, so that
     they are weighted down; a large one leaves noise that is large against the rest of the column.
     """
-    shares, squares = spread.shares[column], spread.squares
+    shares, squares = spread.shares[column], spread.squares[column]
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
     best = (math.inf, root)
     for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
@@ -179,7 +183,7 @@ def _response(
     spread: _Spread, column: int, first: float, noise: float, center: float, half: float
 ) -> tuple[float, float]:
     """Mean and sd of the response: of the box where its noise is small, else of the octaves."""
-    shares, squares = spread.shares[column], spread.squares
+    shares, squares = spread.shares[column], spread.squares[column]
     low = center - half
     by_octaves = float(shares @ np.sqrt(squares) * 0.98) * half
     in_box = (first + 1) * half

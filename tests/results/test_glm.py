@@ -1,0 +1,385 @@
+"""Generalised linear models: statsmodels' numbers, ranges, ratios, and what is refused."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpstats as dps
+from dpstats.cli import main
+from dpstats.errors import NotReleased, SpecificationError
+from dpstats.families import FAMILIES, LINKS
+from dpstats.results import NOT_RELEASED, Fit
+from tests.results.fits import USE, capacitor
+from tests.results.glms import AT, POINTS, RESPONSES, coded, glm, rows, statsmodels_fit, wide
+
+FAMILY_NAMES = list(RESPONSES)
+RATIOS = {"binomial": "odds_ratios", "poisson": "rate_ratios", "gamma": "mean_ratios"}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_derivatives_of_links(name: str) -> None:
+    link, eta, h = LINKS[name], np.linspace(-4, 4, 17), 1e-5
+    for of, derivative in ((link.inverse, link.slope), (link.slope, link.bend)):
+        assert (of(eta + h) - of(eta - h)) / (2 * h) == pytest.approx(derivative(eta), abs=1e-8, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_links_are_those_of_the_families(name: str) -> None:
+    family, eta = FAMILIES[name], np.linspace(-30, 5, 15)
+    link = LINKS[family.link_name]
+    assert link.inverse(eta) == pytest.approx(family.mean(eta), rel=1e-14)
+    information = link.slope(eta) ** 2 / family.variance(link.inverse(eta))
+    assert information == pytest.approx(family.curvature(eta), rel=1e-4)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+def test_predictions_are_those_of_statsmodels(family: str, offset: bool) -> None:
+    fit, theirs, new = glm(family, offset), statsmodels_fit(family, offset), coded(POINTS)
+    more = {"offset": np.log(new["years"])} if offset else {}
+    wanted = theirs.get_prediction(new, **more).summary_frame().to_numpy()
+    found = fit.get_prediction(POINTS).summary_frame()
+    assert list(found)[:4] == ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"]
+    assert found.to_numpy()[:, :4] == pytest.approx(wanted, rel=1e-7)
+    assert fit.predict(POINTS).to_numpy() == pytest.approx(wanted[:, 0], rel=1e-7)
+    linear = theirs.predict(new, which="linear", **more)
+    for kind in ("link", "lp"):
+        assert fit.predict(POINTS, type=kind).to_numpy() == pytest.approx(linear.to_numpy(), abs=1e-7)
+    augmented = fit.augment(POINTS, level=0.95)[[".fitted", ".se_fit", ".lower", ".upper"]]
+    assert augmented.to_numpy() == pytest.approx(wanted, rel=1e-7)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_expected_values_are_for_the_exposure_that_is_given(family: str) -> None:
+    fit = glm(family, offset=True)
+    one, two = (fit.get_prediction({**AT, "years": years}).summary_frame() for years in (1.0, 2.0))
+    assert two.to_numpy() == pytest.approx(2 * one.to_numpy())
+    without = {name: value for name, value in AT.items() if name != "years"}
+    with pytest.raises(SpecificationError, match="newdata lacks 'years'"):
+        fit.predict(without)
+
+
+@pytest.mark.parametrize("family", RATIOS)
+def test_ratios_are_exponentials(family: str) -> None:
+    fit, theirs = glm(family), statsmodels_fit(family)
+    frame = getattr(fit, RATIOS[family])(level=0.9).frame
+    assert list(frame["term"]) == list(fit.names[1:])
+    assert frame["estimate"].to_numpy() == pytest.approx(np.exp(theirs.params.iloc[1:]).to_numpy())
+    wanted = np.exp(theirs.conf_int(alpha=0.1).to_numpy()[1:])
+    assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(wanted)
+    tidy = fit.tidy(conf_int=True, level=0.9, exponentiate=True).iloc[1:]
+    for name in ("estimate", "conf_low", "conf_high"):
+        assert tidy[name].to_numpy() == pytest.approx(frame[name].to_numpy())
+    assert set(tidy["component"]) == {"location"}
+
+
+@pytest.mark.parametrize("method", RATIOS.values())
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+def test_ratios_of_another_family_are_refused(family: str, method: str) -> None:
+    own = RATIOS.get(family)
+    if method != own:
+        with pytest.raises(NotReleased, match=rf"'{method}' needs .*{family}.*Use fit.{own or 'params'}"):
+            getattr(glm(family), method)()
+
+
+def test_ratios_need_a_model_that_has_them() -> None:
+    with pytest.raises(NotReleased, match="this is survreg. Use fit.params"):
+        capacitor().odds_ratios()
+    with pytest.raises(SpecificationError, match="'gaussian' models the mean itself"):
+        glm("gaussian").tidy(exponentiate=True)
+    assert list(glm("binomial", model="glm").odds_ratios().frame) == [
+        "term", "estimate", "conf_low", "conf_high",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["parameters", "eta", "life", "reliability", "hazard", "mttf", "time_ratios", "hazard_ratios", "shape"],
+)
+def test_words_of_times_to_failure_are_refused(name: str) -> None:
+    with pytest.raises(NotReleased, match="needs a time-to-failure model, and this is logit"):
+        getattr(glm("binomial"), name)()
+    with pytest.raises(NotReleased, match="time-to-failure"):
+        glm("poisson").predict(AT, type="quantile")
+
+
+@pytest.mark.parametrize("name", NOT_RELEASED)
+def test_the_rest_stays_refused(name: str) -> None:
+    assert not hasattr(glm("gamma"), name)
+
+
+@pytest.mark.parametrize("name", ["prsquared", "llf", "aic", "deviance", "pearson_chi2", "resid_deviance"])
+def test_names_of_statsmodels_glms_say_why_they_are_missing(name: str) -> None:
+    with pytest.raises(NotReleased, match=f"'{name}'"):
+        getattr(glm("poisson"), name)
+
+
+def test_training_rows_are_never_predicted() -> None:
+    for method in ("predict", "get_prediction", "augment", "marginal_effects"):
+        with pytest.raises(NotReleased, match="Pass newdata: values of age, hours, sex, status"):
+            getattr(glm("binomial"), method)()
+
+
+def test_dispersion_is_statsmodels_scale_with_limits_from_the_log_scale() -> None:
+    phi = glm("gamma").dispersion
+    assert float(phi) == pytest.approx(statsmodels_fit("gamma").scale)
+    factor = np.exp(1.959963984540054 * 0.2)
+    assert [phi.conf_low, phi.conf_high] == pytest.approx([float(phi) / factor, float(phi) * factor])
+    assert (phi.std_error / float(phi), phi.privacy_share) == pytest.approx((0.2, 0.25))
+    with pytest.raises(NotReleased, match="not released by this logit fit"):
+        _ = glm("binomial").dispersion
+    with pytest.raises(NotReleased, match="'sigma' was not released by this glm"):
+        _ = glm("gamma").sigma
+
+
+def test_a_gaussian_fit_has_sigma_and_limits_of_a_response() -> None:
+    fit = glm("gaussian")
+    assert float(fit.sigma) ** 2 == pytest.approx(float(fit.dispersion))
+    assert fit.sigma.conf_low**2 == pytest.approx(fit.dispersion.conf_low)
+    frame = fit.get_prediction(AT).summary_frame().iloc[0]
+    half = 1.959963984540054 * np.hypot(frame["mean_se"], float(fit.sigma))
+    assert frame["obs_ci_upper"] - frame["mean"] == pytest.approx(half)
+    assert "obs_ci_upper" not in glm("gamma").get_prediction(AT).summary_frame()
+    drowned = glm("gaussian", dispersion=(0.0, 1.0, 1.0))
+    assert "sigma: not estimable" in repr(drowned.sigma)
+
+
+def test_glance_has_family_link_and_dispersion() -> None:
+    row = glm("gamma").glance().iloc[0]
+    assert (row["model"], row["family"], row["link"]) == ("glm", "gamma", "log")
+    assert row["dispersion"] == float(glm("gamma").dispersion)
+    row = glm("binomial").glance().iloc[0]
+    assert (row["family"], row["link"], np.isnan(row["dispersion"])) == ("binomial", "logit", True)
+    assert "family" not in capacitor().glance()
+
+
+@pytest.mark.parametrize(
+    ("family", "title"),
+    [("binomial", "logistic"), ("poisson", "Poisson"), ("gamma", "gamma"), ("gaussian", "Gaussian")],
+)
+def test_headings(family: str, title: str) -> None:
+    assert str(glm(family).summary()).split("\n")[0].strip() == f"Private {title} regression"
+    clear = glm(family, not_private=True).summary()
+    assert clear.title == f"{title[:1].upper()}{title[1:]} regression" and "NOT PRIVATE" in clear.banner
+
+
+def test_notes_say_what_the_coefficients_add_up_to() -> None:
+    def notes(fit: Fit) -> str:
+        return " ".join(fit.summary().notes)
+
+    assert "log odds of income being >50K = coef'x." in notes(glm("binomial"))
+    failed = dps.Schema({**glm("binomial").schema, "income": dps.event("dead", "alive")})
+    assert "log odds of income being dead = " in notes(glm("binomial", schema=failed))
+    assert "log mean of claims = coef'x + offset. Intervals of rate ratios are" in notes(glm("poisson", True))
+    assert "Intervals of mean ratios and phi are on the log scale." in notes(glm("gamma"))
+    assert "mean of cost = coef'x. Intervals of phi are" in notes(glm("gaussian"))
+    alone = glm("poisson", formula="claims ~ 1", names=("Intercept",), params=[1.0], cov=[[1]],
+                cov_privacy=[[0]])  # fmt: skip
+    assert "ratio" not in str(alone.summary()) and alone.predict()[0] == pytest.approx(np.e)
+
+
+@pytest.mark.parametrize("family", ["gamma", "poisson"])
+def test_save_and_load_keep_the_dispersion(family: str, tmp_path: Path) -> None:
+    for fit in (glm(family), glm(family, dispersion=(0.1, np.inf, np.inf))):
+        fit.save(tmp_path / "fit.json")
+        back = dps.load(tmp_path / "fit.json")
+        assert back.to_dict() == fit.to_dict() and back.record.dispersion == fit.record.dispersion
+        assert back.summary().as_html() == fit.summary().as_html()
+        assert "Infinity" not in (tmp_path / "fit.json").read_text()
+
+
+def test_files_without_dispersion_are_read() -> None:
+    content = json.loads(json.dumps(glm("poisson").to_dict()))
+    assert "dispersion" not in content and Fit.from_dict(content).record.dispersion is None
+
+
+@pytest.mark.parametrize("bad", [(1.0, 2.0), (-1.0, 1, 1), (np.nan, 1, 1), (1.0, -1, 0), (np.inf, 1, 1)])
+def test_a_dispersion_that_is_none_is_refused(bad: tuple[float, ...]) -> None:
+    with pytest.raises(SpecificationError, match="dispersion must be"):
+        glm("gamma", dispersion=bad)
+
+
+def test_a_family_that_is_none_is_refused() -> None:
+    with pytest.raises(SpecificationError, match="binomial, poisson, gamma, gaussian, got 'weibull'"):
+        glm("gamma", dist="weibull")
+
+
+def test_the_command_line_shows_and_predicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit, path, new = glm("poisson", offset=True), tmp_path / "claims.fit.json", tmp_path / "new.csv"
+    fit.save(path)
+    pd.DataFrame(POINTS).to_csv(new, index=False)
+    assert main(["show", str(path)]) == 0
+    assert capsys.readouterr().out == f"{fit.summary()}\n"
+    assert main(["predict", str(path), str(new), "--out", str(tmp_path / "out.csv")]) == 0
+    table = pd.read_csv(tmp_path / "out.csv")
+    wanted = fit.get_prediction(POINTS).summary_frame()[["mean", "mean_ci_lower", "mean_ci_upper"]]
+    assert table[["response", "conf_low", "conf_high"]].to_numpy() == pytest.approx(wanted.to_numpy())
+    assert main(["predict", str(path), str(new), "--type", "link"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(",link")
+    assert main(["predict", str(path), str(new), "--type", "quantile", "--p", "0.1"]) == 2
+    assert "time-to-failure" in capsys.readouterr().err
+
+
+def with_random(family: str, values: list[float], spread: float) -> Fit:
+    """The fit with other coefficients, and a covariance of any shape and size."""
+    k = len(glm(family).names)
+    root = np.sin(np.arange(k * k).reshape(k, k) * values[0] + 1) * spread
+    cov = root @ root.T
+    if values[1] > 2.5:
+        cov[2, 2] = np.inf
+    return glm(family, offset=True, params=10 * np.array(values), cov=cov, cov_privacy=0.1 * cov)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(FAMILY_NAMES), st.lists(st.floats(-3, 3), min_size=7, max_size=7), st.floats(0, 1e3),
+    st.floats(0.5, 0.999),
+)  # fmt: skip
+def test_no_interval_leaves_its_range(
+    family: str, values: list[float], spread: float, level: float
+) -> None:
+    fit = with_random(family, values, spread)
+    low, high = fit.record.link.bounds
+    frame = fit.get_prediction(POINTS).summary_frame(level)
+    assert (frame["mean_ci_lower"] >= low).all() and (frame["mean_ci_upper"] <= high).all()
+    assert (frame["mean_ci_lower"] <= frame["mean"]).all() and (frame["mean"] <= frame["mean_ci_upper"]).all()
+    if family in RATIOS:
+        ratios = getattr(fit, RATIOS[family])(level).frame
+        assert (ratios["conf_low"] >= 0).all() and (ratios["conf_low"] <= ratios["conf_high"]).all()
+    if family == "binomial":
+        effects = fit.marginal_effects(POINTS, ["sex", "status"], level).frame
+        assert (effects["conf_low"] >= -1).all() and (effects["conf_high"] <= 1).all()
+        assert (effects["conf_low"] <= effects["estimate"]).all()
+        assert (effects["estimate"] <= effects["conf_high"]).all()
+    assert max(map(len, str(fit.summary(level)).splitlines())) <= 79
+
+
+def test_a_lost_coefficient_spoils_only_what_it_is_part_of() -> None:
+    fit = wide()
+    place = fit.schema["place"].all
+    new = {"age": 40, "hours": 30, "sex": "F"}  # where probabilities are 0 to the last bit
+    lost, found = (fit.get_prediction({**new, "place": place[j]}).summary_frame().iloc[0] for j in (5, 6))
+    assert (lost["mean_ci_lower"], lost["mean_ci_upper"]) == (0, 1) and np.isinf(lost["mean_se"])
+    assert np.isfinite(found.to_numpy()).all()
+    effects = fit.marginal_effects({**new, "place": place[0]}, "place").frame.set_index("contrast")
+    assert np.isinf(effects["std_error"]).sum() == 1
+    text = repr(fit.marginal_effects({**new, "place": place[0]}))
+    assert "not estimable" in text and max(map(len, text.splitlines())) <= 79
+
+
+def moved(fit: Fit, j: int, step: float) -> Fit:
+    params = np.array(fit.record.params)
+    params[j] += step
+    content = fit.to_dict()
+    return Fit.from_dict({**content, "params": params.tolist()})
+
+
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+def test_marginal_effects_are_derivatives_of_predictions(family: str) -> None:
+    fit, h = glm(family, offset=True), 1e-4
+    frame = fit.marginal_effects(POINTS).frame
+    assert list(frame["variable"]) == ["age", "hours", "sex", "status", "status", "years"] * 2
+    pairs = [
+        pair
+        for point in POINTS
+        for pair in (
+            *(({**point, v: point[v] + h}, {**point, v: point[v] - h}) for v in ("age", "hours")),
+            ({**point, "sex": "M"}, {**point, "sex": "F"}),
+            *(({**point, "status": v}, {**point, "status": "married"}) for v in ("single", "widowed")),
+            ({**point, "years": point["years"] + h}, {**point, "years": point["years"] - h}),
+        )
+    ]
+    widths = np.where(frame["contrast"] == "dy/dx", 2 * h, 1)
+
+    def effects(of: Fit) -> np.ndarray:
+        there, here = (of.predict([pair[side] for pair in pairs]).to_numpy() for side in (0, 1))
+        return (there - here) / widths
+
+    assert frame["estimate"].to_numpy() == pytest.approx(effects(fit), rel=1e-6)
+    gradient = [(effects(moved(fit, j, s)) - effects(moved(fit, j, -s))) / (2 * s)
+                for j, s in enumerate(1e-4 * fit.bse)]  # fmt: skip
+    se = np.sqrt(np.einsum("jm,jk,km->m", gradient, fit.cov_params(), gradient))
+    assert frame["std_error"].to_numpy() == pytest.approx(se, rel=1e-4)
+    half = 1.959963984540054 * frame["std_error"]
+    assert frame["conf_high"].to_numpy() == pytest.approx(frame["estimate"] + half)
+    assert frame["conf_low"].to_numpy() == pytest.approx(frame["estimate"] - half)
+    for i, point in enumerate(POINTS):
+        assert frame[list(AT)].iloc[6 * i].tolist() == list(point.values())
+
+
+@pytest.mark.parametrize(("family", "response"), [("binomial", "income"), ("poisson", "claims")])
+def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -> None:
+    formula = f"{response} ~ age + hours + sex"
+    fitted = (smf.logit if family == "binomial" else smf.poisson)(formula, rows()).fit(disp=0)
+    at = dict(enumerate((40, 38, 0), start=1))
+    theirs = fitted.get_margeff(at="mean", atexog=at, dummy=True)
+    fit = glm(family, formula=formula, names=tuple(fitted.params.index), params=fitted.params,
+              cov=fitted.cov_params(), cov_privacy=np.zeros((4, 4)))  # fmt: skip
+    frame = fit.marginal_effects(AT, level=0.9).frame
+    assert frame["estimate"].to_numpy() == pytest.approx(theirs.margeff)
+    assert frame["std_error"].to_numpy() == pytest.approx(theirs.margeff_se)
+    assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(theirs.conf_int(alpha=0.1))
+    with pytest.raises(NotReleased, match=r"fit.marginal_effects\(newdata\)"):
+        _ = fit.get_margeff
+
+
+def test_a_curve_is_followed_up_to_the_bounds() -> None:
+    """Any function of a variable, at the ends of its range and beyond, of whatever size its values are."""
+    schema = dps.Schema(y=dps.count(50), x=dps.bounded(0, 1e6), z=dps.bounded(-1, 1))
+    fit = glm("gaussian", schema=schema, formula="y ~ np.log1p(x) + bs(z, knots=[0.1], degree=3)",
+              names=("Intercept", "np.log1p(x)", *(f"bs(z, knots=[0.1], degree=3)[{j}]" for j in range(4))),
+              params=[1, 2, 1, -2, 3, 0.5], cov=np.eye(6), cov_privacy=np.eye(6))  # fmt: skip
+    x = np.array([0.0, 1, 1e3, 1e6])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        effects = fit.marginal_effects({"x": x, "z": [0.0] * 4}, "x").frame
+        assert effects["estimate"].to_numpy() == pytest.approx(2 / (1 + x), rel=1e-10)
+        assert effects["std_error"].to_numpy() == pytest.approx(1 / (1 + x), rel=1e-10)
+        effects = fit.marginal_effects([{"x": 1, "z": z} for z in (-1.0, 0.1, 0.4, 1.0)], "z").frame
+    h = 1e-6
+    here, right, left, rim = fit.predict([{"x": 1, "z": z} for z in (0.4, 0.4 + h, 0.4 - h, 1.0)])
+    assert effects["estimate"][2] == pytest.approx((right - left) / (2 * h), rel=1e-7)
+    inner, deeper = fit.predict([{"x": 1, "z": z} for z in (1 - 1e-4, 1 - 2e-4)])
+    assert effects["estimate"][3] == pytest.approx((3 * rim - 4 * inner + deeper) / 2e-4, rel=1e-5)
+    with pytest.warns(UserWarning, match="outside the public bounds"):
+        beyond = fit.marginal_effects({"x": 2e6, "z": 0}, "x").frame
+    assert beyond["estimate"][0] == pytest.approx(2 / (1 + 1e6))
+
+
+def test_long_names_do_not_break_the_page() -> None:
+    long = {"x" * 90: dps.bounded(0, 1), "g": dps.levels("a" * 100, "b" * 100)}
+    names = ("Intercept", f"g[T.{'b' * 100}]", "x" * 90)
+    fit = glm("poisson", schema=dps.Schema(y=dps.count(9), **long), formula=f"y ~ g + {'x' * 90}",
+              names=names, params=[0, 1, 2], cov=np.eye(3), cov_privacy=np.eye(3))  # fmt: skip
+    shown = fit.marginal_effects({"x" * 90: 0.5, "g": "a" * 100}), fit.rate_ratios(), fit.summary()
+    for text in map(repr, shown):
+        assert max(map(len, text.splitlines())) <= 79
+
+
+def test_marginal_effects_of_chosen_variables_only() -> None:
+    fit = glm("poisson", offset=True)
+    assert list(fit.marginal_effects(AT, "age").frame["variable"]) == ["age"]
+    assert list(fit.marginal_effects(AT, ["sex", "age", "sex"]).frame["variable"]) == ["sex", "age"]
+    rate = fit.marginal_effects(AT, "years").frame.iloc[0]
+    assert rate["estimate"] == pytest.approx(fit.predict(AT)[0] / AT["years"]), "the mean per year"
+    for bad in ("income", "unused", ["age", "nonsense"], []):
+        with pytest.raises(SpecificationError, match="variables must be covariates of the fit"):
+            fit.marginal_effects(AT, bad)
+    with pytest.raises(NotReleased, match="of a time to failure"):
+        capacitor().marginal_effects(USE)
+
+
+def test_many_points_are_one_after_the_other() -> None:
+    fit = glm("binomial")
+    ages = np.linspace(20, 80, 700)
+    frame = fit.marginal_effects({**AT, "age": ages}, ["age", "sex"]).frame
+    assert len(frame) == 1400 and (frame["age"].to_numpy()[::2] == ages).all()
+    last = fit.marginal_effects({**AT, "age": 80.0}, ["age", "sex"]).frame
+    assert frame["estimate"].to_numpy()[-2:] == pytest.approx(last["estimate"].to_numpy(), rel=1e-9)
