@@ -46,7 +46,8 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
 class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
-    `slope` is the derivative of `back` where that is not the identity. `sd_obs` is the sd of a response about the prediction, where it was released and the error is normal.
+    `slope` is the derivative of `back` where that is not the identity. `sd_obs` is the sd of a response about
+    the prediction, where it was released and the error is normal.
     """
 
     linear: np.ndarray
