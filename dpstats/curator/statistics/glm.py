@@ -81,9 +81,9 @@ class LogisticScore(_Score):
     Notes
     -----
     Sensitivity: 2 radius, that of the scores alone. Take radius = 1 and let q = |y - p|, so that
-    p (1 - p) = q (1 - q). w |a| <= 1 and w |a|^2 <= 1, hence the score is a vector of length x <= q, and the information a matrix
-    of norm H <= q (1 - q) along it. For two rows, marked ' and not, c the cosine between one score and minus
-    the other, and 16 k = 24 (k = 1.5),
+    p (1 - p) = q (1 - q). w |a| <= 1 and w |a|^2 <= 1, hence the score is a vector of length x <= q, and the
+    information a matrix of norm H <= q (1 - q) along it. For two rows, marked ' and not, c the cosine between
+    one score and minus the other, and 16 k = 24 (k = 1.5),
 
         D^2 = x^2 + x'^2 + 2 x x' c + 24 (H^2 + H'^2 - 2 H H' c^2).
 
@@ -159,8 +159,8 @@ class GlmScore(_Score):
     -----
     Sensitivity: sqrt(4.5) radius limit. Take radius = limit = curvature_limit = 1. A row gives a score of
     length p <= 1 (w |a| <= 1), an information matrix of norm e <= 1 along it (w |a|^2 <= 1), and the square
-    of the score, of norm p^2. For two rows, marked ' and not, and t the cosine between one score and minus the
-    other,
+    of the score, of norm p^2. For two rows, marked ' and not, and t the cosine between one score and minus
+    the other,
 
         D^2 = p^2 + p'^2 + 2 p p' t + (p^4 + p'^4 - 2 p^2 p'^2 t^2) / 2 + (e^2 + e'^2 - 2 e e' t^2) / 2.
 
