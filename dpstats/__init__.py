@@ -21,6 +21,6 @@ from dpstats.schema import Schema, bounded, count, event, flag, levels
 __all__ = [
     "BudgetError", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError", "NotReleased",
     "PublicMoments", "Schema", "SchemaError", "SpecificationError", "__version__", "approx", "bounded",
-    "count", "datasets", "event", "flag", "gdp", "glm", "levels", "load", "logit", "ols", "parse_budget", "public_moments",
-    "pure", "ridge", "survreg", "zcdp",
+    "count", "datasets", "event", "flag", "gdp", "glm", "levels", "load", "logit", "ols", "parse_budget",
+    "public_moments", "pure", "ridge", "survreg", "zcdp",
 ]  # fmt: skip

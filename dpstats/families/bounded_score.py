@@ -24,6 +24,11 @@ Array = np.ndarray
 _POINTS = 4096
 
 
+def logistic_information_weight(radius: float) -> float:
+    """What the information of a logistic regression is released times, beside its score (C2, k = 1.5)."""
+    return 4 * math.sqrt(1.5) / radius
+
+
 @dataclass(frozen=True)
 class BoundedScore:
     """Public numbers that bound the score and the curvature of a row.
@@ -69,6 +74,11 @@ class BoundedScore:
             sd = np.sqrt(self.family.score_variance(eta, self.dispersion))
             np.minimum(weight, self.limit / (self.spread * sd), out=weight)
         return weight
+
+    def matrix_weights(self, radius: float) -> tuple[float, float]:
+        """What information and variability are released times, beside the score (C3, k = 1/2 each)."""
+        half = math.sqrt(0.5) / radius
+        return half * self.limit / self.curvature_limit, half / self.limit
 
     def correction(self, eta: Array) -> Array:
         """c(eta), from the closed form."""

@@ -46,7 +46,8 @@ class GlmFamily:
     clipped_mean : callable
         E clip(psi, -limit, limit) of (eta, limit, dispersion) under that law, in closed form.
     clipped_square : callable
-        E clip(psi, -limit, limit)^2 of (limit, phi), for families whose curvature is 1.
+        Mean square, less the squared mean, of clip(psi, -limit, limit); of (limit, phi), for families whose
+        curvature is 1.
     support : tuple of float
         Range in which responses must be declared.
     most_curved : float
@@ -113,7 +114,7 @@ def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
 
 
 def _gamma_clipped_square(limit: float, dispersion: float) -> float:
-    """Second moment of clip(Y / m - 1 - c), c its clipped mean's correction: the variance of clip(Y / m - 1)."""
+    """Variance of clip(Y / m - 1): its mean is taken off the scores."""
     shape, (lower, upper) = 1 / dispersion, (max(1 - limit, 0.0), 1 + limit)
 
     def moment(power: int) -> float:

@@ -183,7 +183,5 @@ def _problem(design: Design, family: GlmFamily, model: str) -> Problem:
             f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
             f"{response.bounds[0]:g} by its public bounds"
         )
-    covariates = design.bounds[int(design.has_intercept) :]
-    return Problem(
-        family, covariates[:, 0], covariates[:, 1], response.bounds, design.offset_bounds, design.has_intercept
-    )
+    lower, upper = design.bounds[int(design.has_intercept) :].T
+    return Problem(family, lower, upper, response.bounds, design.offset_bounds, design.has_intercept)

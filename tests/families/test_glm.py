@@ -1,4 +1,4 @@
-"""Families of generalised linear models: derivatives against likelihoods, clipped moments against the laws."""
+"""Families of generalised linear models: derivatives against likelihoods, clipped moments against laws."""
 
 import math
 
@@ -18,7 +18,9 @@ LIKELIHOODS = {
     "gamma": lambda y, mean: PHI * stats.gamma.logpdf(y, 1 / PHI, scale=mean * PHI),
     "gaussian": lambda y, mean: PHI * stats.norm.logpdf(y, mean, math.sqrt(PHI)),
 }
-RESPONSES = {"binomial": (0.0, 1.0), "poisson": (0.0, 3.0, 11.0), "gamma": (0.2, 4.0), "gaussian": (-3.0, 2.0)}
+RESPONSES = {
+    "binomial": (0.0, 1.0), "poisson": (0.0, 3.0, 11.0), "gamma": (0.2, 4.0), "gaussian": (-3.0, 2.0),
+}  # fmt: skip
 
 
 @pytest.fixture(params=FAMILIES.values(), ids=FAMILIES)
@@ -50,7 +52,8 @@ def test_the_curvature_is_the_expected_slope_of_the_score(family):
 def test_the_variance_of_the_score_is_phi_times_the_curvature(family):
     """With V the variance function: psi = (y - mean) mean' / V, and h = mean'^2 / V."""
     mean = family.mean(ETAS)
-    np.testing.assert_allclose(family.curvature(ETAS), slope(family.mean, ETAS) ** 2 / family.variance(mean), rtol=1e-7)
+    expected = slope(family.mean, ETAS) ** 2 / family.variance(mean)
+    np.testing.assert_allclose(family.curvature(ETAS), expected, rtol=1e-7)
     np.testing.assert_allclose(family.link(mean), ETAS, atol=1e-12)
 
 

@@ -80,7 +80,8 @@ def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None 
     def public(d: int) -> dict[str, Any]:
         whitening = np.eye(d + 1) + 0.1 * np.ones((d + 1, d + 1)) / (d + 1)
         beta = np.append(start, np.full(d, slope / d))
-        row = dict(center=np.zeros(d + 1), scale=np.ones(d + 1), beta=beta, whitening=whitening, radius=radius)
+        scale = dict(center=np.zeros(d + 1), scale=np.ones(d + 1))
+        row = dict(scale, beta=beta, whitening=whitening, radius=radius)
         return row if bounded is None else dict(row, score=bounded)
 
     return public

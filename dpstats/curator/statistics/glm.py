@@ -11,7 +11,7 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import squared_norms
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
-from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
 
 __all__ = ["GlmScore", "LogisticScore"]
 
@@ -80,10 +80,10 @@ class LogisticScore(_Score):
 
     Notes
     -----
-    Sensitivity: 2 radius, that of the scores alone. Take radius = 1 and let q = |y - p|, so p (1 - p) = q (1 - q).
-    w |a| <= 1 and w |a|^2 <= 1, hence the score is a vector of length x <= q, and the information a matrix
-    of norm H <= q (1 - q) along it. For two rows, marked ' and not, c the cosine between one score and minus
-    the other, and 16 k = 24 (k = 1.5),
+    Sensitivity: 2 radius, that of the scores alone. Take radius = 1 and let q = |y - p|, so that
+    p (1 - p) = q (1 - q). w |a| <= 1 and w |a|^2 <= 1, hence the score is a vector of length x <= q, and the
+    information a matrix of norm H <= q (1 - q) along it. For two rows, marked ' and not, c the cosine between
+    one score and minus the other, and 16 k = 24 (k = 1.5),
 
         D^2 = x^2 + x'^2 + 2 x x' c + 24 (H^2 + H'^2 - 2 H H' c^2).
 
@@ -94,12 +94,12 @@ class LogisticScore(_Score):
     *(0, 0).* (q + q')^2 <= 4, attained by antiparallel rows with q = q' = 1 (in the limit of beta).
     *One of them, say H.* q' = 1 and c = 1 are worst: (1 + q)^2 + 24 q^2 (1 - q)^2 <= 3.97.
     *Both.* D^2 is concave in c, with its maximum over [0, 1] at c* = 1 / (32 k (1 - q)(1 - q')) or at 1.
-    At c = 1, with s = q + q', D^2 = s^2 + 16 k (q - q')^2 (1 - s)^2, where |q - q'| <= min(s, 2 - s). For s <= 1
-    that is at most s^2 + 16 k s^2 (1 - s)^2 <= 1 + k; for s in [1, 2] it is at most 4 where
+    At c = 1, with s = q + q', D^2 = s^2 + 16 k (q - q')^2 (1 - s)^2, where |q - q'| <= min(s, 2 - s). For
+    s <= 1 that is at most s^2 + 16 k s^2 (1 - s)^2 <= 1 + k; for s in [1, 2] it is at most 4 where
     16 k (2 - s)(s - 1)^2 <= 2 + s, which holds up to k = 1.5425. At c* < 1, D^2 = G(q) + G(q') + q q' c* with
     G(t) = t^2 (1 + 16 k (1 - t)^2), G <= 1.773 on [0, 1] and <= 1.254 on [.8, 1]. If q, q' < .8, q q' c* =
-    q q' / (48 (1 - q)(1 - q')) <= 16/48 and D^2 <= 3.88; if one is not below .8, D^2 <= 1.254 + 1.773 + .8; if
-    both, D^2 <= 2.508 + 1.
+    q q' / (48 (1 - q)(1 - q')) <= 16/48 and D^2 <= 3.88; if one is not below .8, D^2 <= 1.254 + 1.773 + .8;
+    if both, D^2 <= 2.508 + 1.
 
     A row that weighs nothing is x = H = 0, among these cases. A weight below 1 only shortens x and H.
     """
@@ -117,15 +117,10 @@ class LogisticScore(_Score):
         radius: float,
     ) -> None:
         super().__init__(design, center, scale, beta, whitening, radius)
-        self._tau = self.information_weight(radius)
+        self._tau = logistic_information_weight(radius)
         root = math.sqrt(self._tau * 0.25) * radius
         self.parts = (Part(np.full(self._k, radius), np.ones(1)), Part(np.full(self._k, root)))
         self.sensitivity = 2 * radius
-
-    @staticmethod
-    def information_weight(radius: float) -> float:
-        """tau."""
-        return 4 * math.sqrt(1.5) / radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, weight, eta = self._rows(block, scratch)
@@ -163,22 +158,23 @@ class GlmScore(_Score):
     Notes
     -----
     Sensitivity: sqrt(4.5) radius limit. Take radius = limit = curvature_limit = 1. A row gives a score of
-    length p <= 1 (w |a| <= 1), an information matrix of norm e <= 1 along it (w |a|^2 <= 1), and the square of the
-    score, of norm p^2. For two rows, marked ' and not, and t the cosine between one score and minus the
-    other,
+    length p <= 1 (w |a| <= 1), an information matrix of norm e <= 1 along it (w |a|^2 <= 1), and the square
+    of the score, of norm p^2. For two rows, marked ' and not, and t the cosine between one score and minus
+    the other,
 
         D^2 = p^2 + p'^2 + 2 p p' t + (p^4 + p'^4 - 2 p^2 p'^2 t^2) / 2 + (e^2 + e'^2 - 2 e e' t^2) / 2.
 
     It is a convex quadratic form in (e, e'), largest at a corner of the unit square.
 
-    *(0, 0) or one of them.* It grows in t, as p p' t <= 1, so t = 1: with s = p + p' and |p - p'| <= min(s, 2 - s),
-    D^2 <= s^2 + s^2 min(s, 2 - s)^2 / 2 + 1/2. For s <= 1 that is at most 2. For s = 1 + v it is
-    (1 + v)^2 + (1 - v^2)^2 / 2 + 1/2, whose derivative 2 (1 + v)(1 - v + v^2) is positive: at most 4.5, at v = 1.
+    *(0, 0) or one of them.* It grows in t, as p p' t <= 1, so t = 1: with s = p + p' and |p - p'| <= min(s,
+    2 - s), D^2 <= s^2 + s^2 min(s, 2 - s)^2 / 2 + 1/2. For s <= 1 that is at most 2. For s = 1 + v it is
+    (1 + v)^2 + (1 - v^2)^2 / 2 + 1/2, whose derivative 2 (1 + v)(1 - v + v^2) is positive: at most 4.5, at
+    v = 1.
     *(1, 1).* With m = p p' <= 1, 2 m t - (m^2 + 1) t^2 <= m^2 / (1 + m^2) <= 1/2, and D^2 <= p^2 + p'^2 +
     (p^4 + p'^4) / 2 + 1 + 1/2 <= 4.5.
 
-    Attained by antiparallel rows of full length and score, one of which has the largest curvature and the other
-    none. A row that weighs nothing is p = e = 0.
+    Attained by antiparallel rows of full length and score, one of which has the largest curvature and the
+    other none. A row that weighs nothing is p = e = 0.
     """
 
     name = "glm_score"
@@ -197,7 +193,7 @@ class GlmScore(_Score):
         super().__init__(design, center, scale, beta, whitening, radius)
         self._bounded = score
         limit, steepest = score.limit, score.curvature_limit
-        self._tau, self._kappa = self.matrix_weights(radius, score)
+        self._tau, self._kappa = score.matrix_weights(radius)
         full = np.full(self._k, radius)
         self.parts = (
             Part(full, np.array([limit])),
@@ -205,12 +201,6 @@ class GlmScore(_Score):
             Part(full * math.sqrt(self._kappa) * limit),
         )
         self.sensitivity = math.sqrt(4.5) * radius * limit
-
-    @staticmethod
-    def matrix_weights(radius: float, score: BoundedScore) -> tuple[float, float]:
-        """tau and kappa."""
-        half = math.sqrt(0.5) / radius
-        return half * score.limit / score.curvature_limit, half / score.limit
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         rows, weight, eta = self._rows(block, scratch)

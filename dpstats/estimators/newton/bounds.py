@@ -137,7 +137,7 @@ class Chooser:
         return constant * radius * limit / (self.tail_mu * math.sqrt(self.n * variance))
 
     def _matrix_noise(self, radius: float, curvature_limit: float, level: float) -> float:
-        """Size of the error of the information matrix against what it says of the column with the rarest values."""
+        """Size of the error of the information against what there is on the column with the rarest values."""
         constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._logistic else 3 * curvature_limit
         size = constant * radius**2 / (self.n * self.tail_mu) * math.sqrt(2 * self.problem.k)
         return size / (level * self.located.thinnest)
@@ -170,13 +170,14 @@ class Chooser:
             limit = min(1.0 + spread * math.sqrt(level * min(dispersion, _HEAVY) * dispersion), top)
             steepest = min(self._steepest(level), top)
             excess = (dispersion - 1) / level
-            return BoundedScore(family, limit, steepest, _ROOM, excess if excess > 1e-3 else 0.0, predictors)
+            excess = excess if excess > 1e-3 else 0.0
+            return BoundedScore(family, limit, steepest, _ROOM, excess, predictors)
         # skew as they are, exponential responses need 5
         limit = spread * math.sqrt(dispersion) * (5 / 3 if family.name == "gamma" else 1.0)
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors)
 
     def _steepest(self, level: float) -> float:
-        """Largest curvature: rows beyond are weighted down, and all errors of the information grow with it."""
+        """Largest curvature: rows beyond count less, and the error of the information grows with it."""
         radius = math.sqrt(FIRST_LENGTH * self.problem.k)
         best = (math.inf, STEEPEST[0])
         for multiple in STEEPEST:
@@ -190,7 +191,8 @@ class Chooser:
         if family.name == "poisson":
             return BoundedScore(family, high, high, 0.0, 0.0, self._predictors())
         if family.name == "gamma":
-            return BoundedScore(family, 60 * math.sqrt(dispersion), 1.0, 0.0, dispersion, self._predictors())
+            limit = 60 * math.sqrt(dispersion)
+            return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors())
         return BoundedScore(family, high - low, 1.0, 0.0, dispersion, self._predictors())
 
     def _predictors(self) -> tuple[float, float]:

@@ -40,8 +40,9 @@ class Accumulator:
         """
         back = np.linalg.inv(whitening)
         turns = [seen.whitening @ back for seen in self.releases]
-        metrics = [math.sqrt(seen.weight) * turn.T @ turn for seen, turn in zip(self.releases, turns, strict=True)]
-        right = sum(s.weight * turn.T @ s.matrix @ turn for s, turn in zip(self.releases, turns, strict=True))
+        pairs = list(zip(self.releases, turns, strict=True))
+        metrics = [math.sqrt(seen.weight) * turn.T @ turn for seen, turn in pairs]
+        right = sum(seen.weight * turn.T @ seen.matrix @ turn for seen, turn in pairs)
         return _conjugate_gradients(metrics, np.asarray(right), self.releases[-1].matrix)
 
     def sds(self, whitening: Array, vectors: Array) -> Array:
@@ -108,7 +109,7 @@ class Information:
 
     @property
     def seen(self) -> Array:
-        """From 0 to 1: whether the information along each eigenvector is more than the noise may have made."""
+        """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
         return np.clip((self.values / self.sizes - 0.75) / 0.5, 0.0, 1.0)
 
     def expected(self, level: float) -> Array:

@@ -18,6 +18,7 @@ from dpstats.estimators.newton.information import FORGET, Accumulator, Informati
 from dpstats.estimators.newton.plan import Plan
 from dpstats.estimators.newton.problem import Located, Problem, locate
 from dpstats.estimators.newton.whitening import Whitening
+from dpstats.families.bounded_score import logistic_information_weight
 
 Array = np.ndarray
 
@@ -154,12 +155,12 @@ def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step
     )
     if bounds.score is None:
         release = curator.release("logistic_score", mu, **public)
-        tau = 4 * math.sqrt(1.5) / bounds.radius
+        tau = logistic_information_weight(bounds.radius)
     else:
         release = curator.release("glm_score", mu, **public, score=bounds.score)
-        half = math.sqrt(0.5) / bounds.radius
-        tau, kappa = half * bounds.score.limit / bounds.score.curvature_limit, half / bounds.score.limit
-        state.variability.add(release.values[2] / release.n / kappa, release.sd / release.n / kappa, state.whitening.matrix)
+        tau, kappa = bounds.score.matrix_weights(bounds.radius)
+        per_row = release.n * kappa
+        state.variability.add(release.values[2] / per_row, release.sd / per_row, state.whitening.matrix)
     n, sd = release.n, release.sd / release.n
     state.information.add(release.values[1] / n / tau, sd / tau, state.whitening.matrix)
     information = usable(state.information, state.whitening.matrix, state.level)
@@ -204,4 +205,5 @@ def _move(state: _State, move: Array) -> bool:
 
 
 def _rewhiten(chooser: Chooser, state: _State, information: Information) -> None:
-    state.whitening = state.whitening.improved(information.expected(state.level) / state.level, chooser.located)
+    expected = information.expected(state.level) / state.level
+    state.whitening = state.whitening.improved(expected, chooser.located)

@@ -53,9 +53,15 @@ class Problem:
 
     @property
     def boxes(self) -> tuple[Array, Array]:
-        """Middle and half-width of covariates, response and, if there is one, offset."""
+        """Middle and half-width of covariates, response and, if there is one, offset.
+
+        Without an intercept nothing may be centred: the boxes of covariates have their middle at 0.
+        """
         more = [self.response] + [self.offset] * (self.offset != (0.0, 0.0))
-        lower, upper = np.vstack([np.column_stack([self.lower, self.upper]), more]).T
+        covariates = np.column_stack([self.lower, self.upper])
+        if not self.intercept:
+            covariates = np.abs(covariates).max(axis=1, keepdims=True) * [-1.0, 1.0]
+        lower, upper = np.vstack([covariates, more]).T
         # a constant column has a declared width of 0; any positive scale serves it
         return (lower + upper) / 2, np.maximum((upper - lower) / 2, 1e-9)
 
@@ -118,7 +124,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     means = curator.release("column_means", means_mu, center=center, half=half)
     first = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
-        first[:d] = np.clip(-center[:d] / half[:d], -1.0, 1.0)
+        first[:d] = 0.0
     origin = first.copy()
     origin[d] = -1.0  # spreads of the response are told from its lower end
     octaves = curator.release("column_octaves", octaves_mu, center=center, half=half, origin=origin)

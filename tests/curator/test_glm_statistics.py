@@ -1,0 +1,75 @@
+"""Statistics of generalised linear models: the test numbers of the specification, and exact sums."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpstats.budget import gdp
+from dpstats.curator import Curator
+from dpstats.curator.blocks import Scratch
+from dpstats.curator.statistics import REGISTRY
+from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
+from dpstats.families.glm import POISSON
+from dpstats.testing import NoNoise
+from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns
+
+X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, -1.0], [1.0, 2.0]])
+Y = np.array([0.0, 1.0, 0.0, 1.0])
+ROW = dict(center=np.zeros(2), scale=np.ones(2), beta=np.array([0.2, -0.1]), whitening=np.eye(2))
+
+
+def sums(name: str, y: np.ndarray, **public: object) -> list[np.ndarray]:
+    """Real-valued sums of each part over the rows of the specification."""
+    statistic = REGISTRY[name](MadeDesign(1), **public)
+    block = MadeBlock(np.asfortranarray(X), y, np.zeros(4), np.ones(4, dtype=bool))
+    factors = statistic.factors(block, Scratch())
+    return [left.T @ (left if right is None else right) for left, right in factors]
+
+
+def test_logistic_numbers_of_the_specification():
+    score, information = sums("logistic_score", Y, radius=math.sqrt(2), **ROW)
+    tau = logistic_information_weight(math.sqrt(2))
+    np.testing.assert_allclose(-score.ravel() / 4, [0.1123139254, -0.3623658323], atol=5e-11)
+    expected = [[0.2103377311, 0.0512294321], [0.0512294321, 0.223458588]]
+    np.testing.assert_allclose(information / tau / 4, expected, atol=5e-11)
+
+
+def test_noise_of_the_logistic_step():
+    """n = 1000, mu = .5, R^2 = 2: sd .00566 of a score and .00163 of the information, per row."""
+    curator = Curator(MadeRows(made_columns(1000, 1)), MadeDesign(1), gdp(1.0), noise=NoNoise())
+    release = curator.release("logistic_score", 0.5, radius=math.sqrt(2), **ROW)
+    assert release.sd / 1000 == pytest.approx(0.0056568542, rel=1e-4)
+    tau = logistic_information_weight(math.sqrt(2))
+    assert release.sd / 1000 / tau == pytest.approx(0.0016329932, rel=1e-4)
+
+
+def test_a_general_score_is_the_logistic_formula_with_another_score():
+    bounded = BoundedScore(POISSON, 2.0, 3.0)
+    y = np.array([0.0, 1.0, 7.0, 2.0])
+    score, information, variability = sums("glm_score", y, radius=math.sqrt(2), score=bounded, **ROW)
+    tau, kappa = bounded.matrix_weights(math.sqrt(2))
+    weight = np.array([1.0, 1.0, 1.0, 0.4])
+    psi, curvature = bounded(y, X @ ROW["beta"])
+    contributions = X * (weight * psi)[:, None]
+    np.testing.assert_allclose(score.ravel(), contributions.sum(axis=0))
+    np.testing.assert_allclose(information / tau, (X * (weight * curvature)[:, None]).T @ X)
+    np.testing.assert_allclose(variability / kappa, contributions.T @ contributions)
+
+
+def test_columns_are_located_in_their_boxes():
+    columns = made_columns(5000, 3)
+    curator = Curator(MadeRows(columns), MadeDesign(3), gdp(2.0), noise=NoNoise())
+    box = dict(center=np.array([0, 0, 0, 50.5]), half=np.array([1, 1, 1, 49.5]))
+    means = curator.release("column_means", 1.0, **box).values[0] / 5000
+    rows = np.column_stack([np.clip(columns["x"], -1, 1), np.clip(columns["time"], 1, 100)])
+    boxed = (rows - box["center"]) / box["half"]
+    np.testing.assert_allclose(means, boxed.mean(axis=0), atol=1e-6)
+
+    origin = np.array([0.0, 0.5, -1.0, -1.0])
+    counts = curator.release("column_octaves", 1.0, origin=origin, **box).values[0]
+    assert (counts.sum(axis=1) == 5000).all()
+    distance = np.abs(boxed - origin) / 2
+    for j, (column, count) in enumerate(zip(distance.T, counts, strict=True)):
+        edges = np.r_[0.0, 2.0 ** -np.arange(11, 0, -1.0), np.nextafter(1.0, 2.0)]
+        np.testing.assert_allclose(count[::-1], np.histogram(column, edges)[0], err_msg=str(j))

@@ -1,0 +1,112 @@
+"""Without noise and bounds noisy Newton ends at statsmodels' estimates and standard errors.
+
+A budget that makes noise negligible bounds nothing. What is left is the lattice of the sums: with sums in
+floats instead, estimates are statsmodels' to 1e-8.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+
+import dpstats as dps
+from dpstats.curator import curator as chokepoint
+from dpstats.estimators.newton import make_plan
+from dpstats.testing import NoNoise, noise
+from tests.estimators.test_exact import FloatSum
+
+UNLIMITED = dps.gdp(1e9)
+SCHEMA = dps.Schema(
+    age=dps.bounded(18, 100),
+    income=dps.bounded(1e3, 1e6),
+    region=dps.levels("a", "b", "c"),
+    days=dps.bounded(1, 366),
+    bought=dps.flag(),
+    claims=dps.count(1000),
+    amount=dps.bounded(0, 1e7),
+)
+LINEAR = "age + np.log(income) + region"
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    n = 3000
+    made = pd.DataFrame({
+        "age": rng.integers(18, 80, n).astype(float),
+        "income": rng.lognormal(10, 0.6, n),
+        "region": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
+        "days": rng.integers(30, 366, n).astype(float),
+    })
+    eta = 0.03 * (made.age - 50) + 0.5 * (made.region == "b") + 0.3 * np.log(made.income / 2e4)
+    made["bought"] = (rng.random(n) < 1 / (1 + np.exp(1 - eta))).astype(int)
+    made["claims"] = rng.negative_binomial(2, 2 / (2 + made.days / 365 * np.exp(eta)))
+    made["amount"] = np.exp(5 + eta) * rng.gamma(2, 0.5, n)
+    return made
+
+
+def log_link(family: type) -> object:
+    return family(sm.families.links.Log())
+
+
+CASES: dict[str, tuple[Callable, Callable]] = {
+    "logit": (
+        lambda frame: dps.logit(f"bought ~ {LINEAR}", frame, SCHEMA),
+        lambda frame: smf.logit(f"bought ~ {LINEAR}", frame).fit(disp=0, method="newton", tol=1e-12),
+    ),
+    "no-intercept": (
+        lambda frame: dps.logit("bought ~ 0 + region + age", frame, SCHEMA),
+        lambda frame: smf.logit("bought ~ 0 + region + age", frame).fit(disp=0, method="newton", tol=1e-12),
+    ),
+    "poisson": (
+        lambda frame: dps.glm(f"claims ~ {LINEAR}", frame, SCHEMA, "poisson", exposure="days"),
+        lambda frame: smf.glm(
+            f"claims ~ {LINEAR}", frame, family=sm.families.Poisson(), exposure=frame.days
+        ).fit(tol=1e-12),
+    ),
+    "gamma": (
+        lambda frame: dps.glm(f"amount ~ {LINEAR}", frame, SCHEMA, "gamma"),
+        lambda frame: smf.glm(f"amount ~ {LINEAR}", frame, family=log_link(sm.families.Gamma)).fit(tol=1e-13),
+    ),
+}  # fmt: skip
+
+
+def standard_errors(expected: Any) -> np.ndarray:
+    """Of the model for a logit, robust with the expected information for the others."""
+    if not hasattr(expected, "family"):
+        return expected.bse.to_numpy()
+    exog, mean = expected.model.exog, expected.fittedvalues.to_numpy()
+    gamma = isinstance(expected.family, sm.families.Gamma)
+    score = expected.model.endog / mean - 1 if gamma else expected.model.endog - mean
+    bread = np.linalg.inv((exog * (np.ones_like(mean) if gamma else mean)[:, None]).T @ exog)
+    return np.sqrt(np.diag(bread @ (exog * (score**2)[:, None]).T @ exog @ bread))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
+    monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
+    # more steps than a fit has, so that it ends at the root and not near it
+    page = importlib.import_module("dpstats.models.glm")
+    monkeypatch.setattr(page, "make_plan", lambda mu: make_plan(mu, 30, 8))
+    ours, theirs = CASES[name]
+    with noise(NoNoise()):
+        fit = ours(frame).fit(UNLIMITED)
+    expected = theirs(frame)
+    np.testing.assert_allclose(fit.params.to_numpy(), expected.params.to_numpy(), rtol=0, atol=1e-8)
+    assert (fit.params.index == expected.params.index).all()
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.cov_params())), standard_errors(expected), rtol=2e-4)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_lattice_costs_a_hundredth_of_a_standard_error(frame, name) -> None:
+    """At bounds that no real budget can pay for, where its steps are coarsest."""
+    ours, theirs = CASES[name]
+    with noise(NoNoise()):
+        fit = ours(frame).fit(UNLIMITED)
+    expected = theirs(frame)
+    assert (np.abs(fit.params - expected.params) / expected.bse).max() < 1e-2

@@ -1,0 +1,154 @@
+"""logit and glm as a user meets them: refusals, scales of predictions, files, and a slice of coverage."""
+
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+
+N = 20_000
+SCHEMA = dps.Schema(
+    x=dps.bounded(-4, 4),
+    rare=dps.flag(),
+    days=dps.bounded(1, 366),
+    y=dps.flag(),
+    claims=dps.count(60),
+    amount=dps.bounded(0, 1e4),
+    share=dps.bounded(0, 1),
+    balance=dps.bounded(-10, 10),
+)
+BUDGET = dps.gdp(1.0)
+TRUTH = {"logit": (-1.0, 0.7, 0.9), "poisson": (0.5, 0.4, 0.5), "gamma": (3.0, 0.3, -0.4)}
+
+
+def sample(rep: int, n: int = N) -> pd.DataFrame:
+    rng = np.random.default_rng([3, rep])
+    x, rare = np.clip(rng.normal(size=n), -4, 4), (rng.random(n) < 0.03).astype(int)
+    days = rng.uniform(100, 366, n)
+    eta = {name: b[0] + b[1] * x + b[2] * rare for name, b in TRUTH.items()}
+    mean = np.exp(eta["poisson"]) * days / 366
+    return pd.DataFrame({
+        "x": x, "rare": rare, "days": days, "y": (rng.random(n) < 1 / (1 + np.exp(-eta["logit"]))).astype(int),
+        "claims": rng.negative_binomial(2, 2 / (2 + mean)),
+        "amount": np.exp(eta["gamma"]) * rng.gamma(2, 0.5, n), "share": rng.random(n), "balance": x,
+    })  # fmt: skip
+
+
+def model(name: str, frame: pd.DataFrame) -> dps.models.GlmModel:
+    if name == "logit":
+        return dps.logit("y ~ x + rare", frame, SCHEMA)
+    if name == "poisson":
+        return dps.glm("claims ~ x + rare + offset(-np.log(366))", frame, SCHEMA, "poisson", exposure="days")
+    return dps.glm("amount ~ x + rare", frame, SCHEMA, "gamma")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return sample(0)
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_intervals_cover(name: str) -> None:
+    """20 fits of three coefficients: at 95 percent fewer than 48 of 60 are covered once in 1e5 runs."""
+    hits, lost = 0, 0
+    for rep in range(20):
+        with noise(SeededNoise(zlib.crc32(f"{name} {rep}".encode()))):
+            fit = model(name, sample(rep, 4000)).fit(dps.gdp(2.0))
+        error = np.abs(fit.params.to_numpy() - TRUTH[name])
+        se = np.sqrt(np.diag(fit.cov_params()))
+        hits += int((error < 1.96 * se).sum())
+        lost += int(np.isinf(se).sum())
+        assert (error < 5 * 1.96 * se).all()
+    assert 48 <= hits
+    assert lost <= 1
+
+
+def test_predictions_are_on_the_scale_of_the_response(frame: pd.DataFrame) -> None:
+    with noise(NoNoise()):
+        fits = {name: model(name, frame).fit(BUDGET) for name in TRUTH}
+    new = {"x": 1.0, "rare": 0, "days": 183.0}
+    for name, fit in fits.items():
+        linear = fit.predict(new, type="link").item()
+        response = fit.predict(new).item()
+        expected = 1 / (1 + np.exp(-linear)) if name == "logit" else np.exp(linear)
+        assert response == pytest.approx(expected)
+        table = fit.get_prediction(new).summary_frame()
+        step = 1e-6
+        inverse = (lambda v: 1 / (1 + np.exp(-v))) if name == "logit" else np.exp
+        slope = (inverse(linear + step) - inverse(linear - step)) / (2 * step)
+        se_linear = np.sqrt(np.array([1, 1, 0]) @ fit.cov_params().to_numpy() @ np.array([1, 1, 0]))
+        assert table["mean_se"].item() == pytest.approx(slope * se_linear, rel=1e-6)
+        low, high = table[["mean_ci_lower", "mean_ci_upper"]].to_numpy()[0]
+        assert 0 < low < response < high
+        assert name != "logit" or high < 1
+
+
+def test_exposure_is_the_offset_of_its_logarithm(frame: pd.DataFrame) -> None:
+    with noise(SeededNoise(1)):
+        first = dps.glm("claims ~ x", frame, SCHEMA, "poisson", exposure="days").fit(BUDGET)
+    with noise(SeededNoise(1)):
+        second = dps.glm("claims ~ x + offset(np.log(days))", frame, SCHEMA, "poisson").fit(BUDGET)
+    pd.testing.assert_series_equal(first.params, second.params)
+
+
+def test_whole_weights_stand_for_as_many_rows() -> None:
+    """Without noise: a row of weight 2 among rows of weight 1 is two rows."""
+    few = sample(1, 400).assign(w=np.arange(400) % 2 + 1.0)
+    schema = dps.Schema({**dict(SCHEMA), "w": dps.bounded(0, 2)})
+    twice = pd.concat([few, few[few.w == 2]])
+    huge = dps.gdp(1e9)
+    with noise(NoNoise()):
+        weighted = dps.logit("y ~ x", few, schema, weights="w").fit(huge)
+        repeated = dps.logit("y ~ x", twice, schema).fit(huge)
+    np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-3)
+
+
+def test_a_saved_fit_is_the_fit(frame: pd.DataFrame, tmp_path) -> None:
+    with noise(SeededNoise(2)):
+        fit = model("gamma", frame).fit(BUDGET)
+    fit.save(tmp_path / "fit.json")
+    assert dps.load(tmp_path / "fit.json").to_dict() == fit.to_dict()
+    assert 0.3 < fit.settings["dispersion"] < 0.8
+
+
+def test_gaussian_is_ols(frame: pd.DataFrame) -> None:
+    assert isinstance(dps.glm("amount ~ x", frame, SCHEMA, "gaussian"), dps.models.LinearModel)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda f: dps.logit("share ~ x", f, SCHEMA), "declare it as flag"),
+        (lambda f: dps.glm("balance ~ x", f, SCHEMA, "poisson"), "at least 0"),
+        (lambda f: dps.glm("amount ~ x", f, SCHEMA, "tweedie"), "family must be one of"),
+        (lambda f: dps.glm("y ~ x", f, SCHEMA, exposure="days"), "exposure= goes with a log link"),
+        (lambda f: dps.glm("claims ~ x", f, SCHEMA, "poisson", exposure=3), "exposure must be"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_spent(frame, make, words) -> None:
+    with pytest.raises(dps.SpecificationError, match=words):
+        make(frame)
+
+
+def test_budgets_that_do_not_fit_are_refused(frame: pd.DataFrame) -> None:
+    with pytest.raises(dps.BudgetError, match="pure epsilon"):
+        model("logit", frame).fit(dps.pure(1))
+    with pytest.raises(dps.SpecificationError, match="method"):
+        model("logit", frame).fit(BUDGET, method="sgd")
+
+
+def test_a_fit_spends_what_it_was_given_and_no_more(frame: pd.DataFrame) -> None:
+    recording = Recording(SeededNoise(0))
+    with noise(recording):
+        model("poisson", frame).fit(dps.gdp(0.7))
+    mus = [record.law.cost for record in recording.records]
+    assert 0.6999 < np.sqrt(np.sum(np.square(mus))) <= 0.7
+
+
+def test_hopeless_fits_say_so(frame: pd.DataFrame) -> None:
+    fit = model("poisson", frame.iloc[:150]).fit(dps.gdp(0.1))
+    assert np.isinf(np.diag(fit.cov_params())).all()
+    assert any(code == "not_estimable" for code, _ in fit.flags)
