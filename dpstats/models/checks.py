@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dpstats.budget import Approx, Budget
+from collections.abc import Sequence
+
+from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
+
+PMT_METHOD = "public moment truncation (Gaussian)"
 
 
 def check_budget(budget: object, n: int) -> None:
@@ -22,3 +26,32 @@ def check_budget(budget: object, n: int) -> None:
         raise BudgetError(
             f"delta = {budget.delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
         )
+
+
+def check_method(method: object, known: Sequence[str], compat: object, public: object) -> None:
+    """Refuse a method that there is not, and one that needs what the model was not given.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if method not in known:
+        listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        raise SpecificationError(f"method must be {listed}, got {method!r}")
+    if compat not in (None, "paper"):
+        raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+    if compat and method != "pmt":
+        raise SpecificationError("compat='paper' goes with method='pmt'")
+    if method == "pmt" and public is None:
+        raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+
+
+def check_gaussian(budget: Budget, what: str) -> None:
+    """Refuse a budget of pure epsilon.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if isinstance(budget, Pure):
+        raise BudgetError(f"{what} adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")

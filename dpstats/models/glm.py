@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.estimators.newton import Estimate, Plan, Problem, fit_newton, make_plan
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.estimators.newton import Estimate, Problem, fit_newton, make_plan
+from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_costs, published_costs
 from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import check_budget
+from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
 from dpstats.models.linear import LinearModel, ols
+from dpstats.models.public import as_columns
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Schema
@@ -23,7 +25,9 @@ METHOD = "noisy Newton (Gaussian)"
 _NAMES = ("binomial", "poisson", "gamma", "gaussian")
 
 
-def logit(formula: str, data: Any, schema: Schema, weights: str | None = None) -> GlmModel:
+def logit(
+    formula: str, data: Any, schema: Schema, public: Any = None, weights: str | None = None
+) -> GlmModel:
     """Describe a logistic regression, as statsmodels' logit and R's glm(family = binomial) do.
 
     Parameters
@@ -35,6 +39,10 @@ def logit(formula: str, data: Any, schema: Schema, weights: str | None = None) -
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
     schema : Schema
         What is public about each variable.
+    public : PublicMoments or public data, optional
+        Moments of public rows with the same columns (:func:`dpstats.public_moments`) or such rows, which need
+        no response. Only ``method="pmt"`` uses them. Privacy does not rest on them; precision gains if they
+        resemble the private rows.
     weights : str, optional
         The rows' weights, an expression such as ``"w"`` with bounds from 0 to a public maximum.
 
@@ -46,20 +54,20 @@ def logit(formula: str, data: Any, schema: Schema, weights: str | None = None) -
     Raises
     ------
     SpecificationError
-        For a mistake in formula, schema, weights or the columns of the data.
+        For a mistake in formula, schema, weights, public moments or the columns of the data.
     """
-    return GlmModel("logit", BINOMIAL, formula, data, schema, weights)
+    return GlmModel("logit", BINOMIAL, formula, data, schema, public, weights)
 
 
 def glm(
-    formula: str, data: Any, schema: Schema, family: str, exposure: str | None = None,
+    formula: str, data: Any, schema: Schema, family: str, exposure: str | None = None, public: Any = None,
     weights: str | None = None,
 ) -> GlmModel | LinearModel:  # fmt: skip
     """Describe a generalised linear model.
 
     Parameters
     ----------
-    formula, data, schema, weights
+    formula, data, schema, public, weights
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
     family : {"binomial", "poisson", "gamma", "gaussian"}
@@ -85,8 +93,8 @@ def glm(
             raise SpecificationError(f"exposure must be an expression such as 'days', got {exposure!r}")
         formula = f"{formula} + offset(np.log({exposure}))"
     if family == "gaussian":
-        return ols(formula, data, schema, weights=weights)
-    return GlmModel("glm", FAMILIES[family], formula, data, schema, weights)
+        return ols(formula, data, schema, public, weights)
+    return GlmModel("glm", FAMILIES[family], formula, data, schema, public, weights)
 
 
 class GlmModel:
@@ -100,24 +108,32 @@ class GlmModel:
     """
 
     def __init__(
-        self, name: str, family: GlmFamily, formula: str, data: Any, schema: Schema, weights: str | None
-    ) -> None:
+        self, name: str, family: GlmFamily, formula: str, data: Any, schema: Schema, public: Any,
+        weights: str | None,
+    ) -> None:  # fmt: skip
         self._name, self.family = name, family
         self.design: Design = build_design(formula, schema, weights)
         self._problem = _problem(self.design, family, name)
+        self._public = None if public is None else as_columns(public, self.design)
         self._rows = open_rows(data, schema, self.design.variables)
 
-    def fit(self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None) -> Fit:
+    def fit(
+        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+    ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
         ----------
         budget : Budget
             ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``. It is spent whatever comes out.
-        method : {"auto", "newton"}
-            Noisy Newton (docs/glm.md).
+        method : {"auto", "newton", "pmt"}
+            Noisy Newton, or the paper's truncation by public moments, which needs `public` (docs/glm.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
+        compat : {None, "paper"}
+            With method "pmt", follow the paper where it is private
+            (:mod:`dpstats.estimators.pmt.published`).
 
         Returns
         -------
@@ -129,43 +145,50 @@ class GlmModel:
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
-        self._check_fit(budget, method)
-        plan = make_plan(budget.mu)
+        self._check_fit(budget, method, compat)
+        method = "newton" if method == "auto" else compat or method
+        costs = self._costs(method, budget.mu)
+        named = METHOD if method == "newton" else PMT_METHOD
         line = pay(
-            ledger, budget, formula=self.design.formula, method=METHOD, released=_costs(plan),
-            unit=self._rows.unit.short,
+            ledger, budget, formula=self.design.formula, method=named, unit=self._rows.unit.short,
+            released={name: f"mu = {mu:.4g}" for name, mu in costs.items()},
         )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
-        return self._publish(fit_newton(curator, self._problem, plan), budget, line, curator, plan)
-
-    def _check_fit(self, budget: Budget, method: str) -> None:
-        if method not in ("auto", "newton"):
-            raise SpecificationError(f"method must be 'auto' or 'newton', got {method!r}")
-        check_budget(budget, self._rows.n)
-        if isinstance(budget, Pure):
-            raise BudgetError(
-                f"{self._name} adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx"
-            )
-
-    def _publish(
-        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, plan: Plan
-    ) -> Fit:
-        settings = {name: round(value, 4) for name, value in result.settings.items()}
+        result = self._estimate(curator, method, budget.mu)
         return Fit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
-            cov_privacy=result.cov_privacy, nobs=curator.n, budget=budget, method=METHOD,
-            released=tuple(plan.costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
-            settings=settings, flags=cautions(result.problems, self.design.names), ledger=line,
-            not_private=curator.not_private,
+            cov_privacy=result.cov_privacy, nobs=curator.n, budget=budget, method=named,
+            released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+            settings={name: round(value, 4) for name, value in result.settings.items()},
+            flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
+
+    def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
+        check_method(method, ("auto", "newton", "pmt"), compat, self._public)
+        if compat and self.family.name not in PUBLISHED:
+            raise SpecificationError(
+                f"compat='paper' covers {' and '.join(PUBLISHED)}: the paper's algorithm for "
+                f"{self.family.name} is not private; leave compat out"
+            )
+        check_budget(budget, self._rows.n)
+        check_gaussian(budget, self._name)
+
+    def _costs(self, method: str, mu: float) -> dict[str, float]:
+        """mu of all releases of each kind, by name."""
+        if method == "newton":
+            return make_plan(mu).costs
+        return published_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
+
+    def _estimate(self, curator: Curator, method: str, mu: float) -> Estimate:
+        if method == "newton":
+            return fit_newton(curator, self._problem, make_plan(mu))
+        assert self._public is not None
+        fit = fit_published if method == "paper" else fit_pmt_glm
+        return fit(curator, self._problem, self._public, mu)
 
     def __repr__(self) -> str:
         return f"{self._name}, family = {self.family.name!r}: {self.design!r}"
-
-
-def _costs(plan: Plan) -> dict[str, str]:
-    return {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
 
 
 def _problem(design: Design, family: GlmFamily, model: str) -> Problem:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.errors import FormulaError
 from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
-from dpstats.models.checks import check_budget
+from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
 from dpstats.models.public import as_public
 from dpstats.moments import Solution
 from dpstats.results import Fit
@@ -24,7 +24,6 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
-PMT_METHOD = "public moment truncation (Gaussian)"
 PURE_METHOD = "noisy moments and scores (pure epsilon)"
 
 
@@ -157,17 +156,10 @@ class LinearModel:
         )  # fmt: skip
 
     def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
-        if method not in ("auto", "gram", "pmt"):
-            raise SpecificationError(f"method must be 'auto', 'gram' or 'pmt', got {method!r}")
-        if compat not in (None, "paper"):
-            raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
-        if compat and method != "pmt":
-            raise SpecificationError("compat='paper' goes with method='pmt'")
-        if method == "pmt" and self._public is None:
-            raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+        check_method(method, ("auto", "gram", "pmt"), compat, self._public)
         check_budget(budget, self._rows.n)
-        if method == "pmt" and isinstance(budget, Pure):
-            raise BudgetError("method='pmt' adds Gaussian noise; give zcdp, gdp or approx")
+        if method == "pmt":
+            check_gaussian(budget, "method='pmt'")
 
     def _gram(self, curator: Curator, plan: Plan) -> dict[str, Any]:
         """What the record says of the estimate."""

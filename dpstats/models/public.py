@@ -8,7 +8,7 @@ import numpy as np
 
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
-from dpstats.moments import PublicMoments
+from dpstats.moments import ColumnMoments, PublicMoments
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
@@ -54,11 +54,7 @@ def as_public(public: Any, design: Design) -> PublicMoments:
     """
     if not isinstance(public, PublicMoments):
         return _moments(public, build_design(design.formula, Schema(dict(design.schema)), design.weights))
-    if public.names != design.names:
-        raise SpecificationError(
-            f"public= has moments of {', '.join(public.names)}; the columns of {design.formula!r} are "
-            f"{', '.join(design.names)}. Compute them with public_moments({design.formula!r}, ...)"
-        )
+    _check_names(public, design)
     if public.formula != design.formula:
         other = build_design(public.formula, design.schema, design.weights)
         if _left(other) != _left(design):
@@ -67,6 +63,37 @@ def as_public(public: Any, design: Design) -> PublicMoments:
                 f"{design.formula!r}; compute them with the model's formula"
             )
     return public
+
+
+def as_columns(public: Any, design: Design) -> ColumnMoments:
+    """What ``public=`` says of the columns alone: moments of any response, or rows that need not have one.
+
+    Raises
+    ------
+    SpecificationError
+        If the moments are of other columns, if rows are too few or do not determine a regression, or if there
+        are no covariates that they could tell of.
+    """
+    if isinstance(public, PublicMoments):
+        _check_names(public, design)
+        return public.columns
+    if not design.covariates:
+        raise SpecificationError(f"{design.formula!r} has no covariate for public= to tell of; leave it out")
+    p, count = len(design.names), 0
+    xx = np.zeros((p, p))
+    for columns in open_rows(public, Schema(dict(design.schema)), design.covariates).blocks():
+        exog, ok = design.columns(columns)
+        xx, count = xx + exog.T @ exog, count + int(ok.sum())
+    xx /= max(count, 1)
+    return ColumnMoments(design.names, count, (xx + xx.T) / 2)
+
+
+def _check_names(public: PublicMoments, design: Design) -> None:
+    if public.names != design.names:
+        raise SpecificationError(
+            f"public= has moments of {', '.join(public.names)}; the columns of {design.formula!r} are "
+            f"{', '.join(design.names)}. Compute them with public_moments({design.formula!r}, ...)"
+        )
 
 
 def _left(design: Design) -> tuple[str, str | None]:

@@ -69,7 +69,7 @@ FITTING: dict[str, tuple[dict[str, Any], str]] = {
     "compat": (dict(method="pmt", compat="matlab"), "compat must be None or 'paper', got 'matlab'"),
     "compat without pmt": (dict(compat="paper"), "compat='paper' goes with method='pmt'"),
     "pmt without public": (dict(method="pmt"), "method='pmt' needs public=, moments of public rows or such"),
-    "pmt and pure": (dict(method="pmt", public=ROWS, budget=dps.pure(1)), "Gaussian noise; give zcdp"),
+    "pmt and pure": (dict(method="pmt", public=ROWS, budget=dps.pure(1)), "Gaussian noise.*; give zcdp"),
 }
 
 

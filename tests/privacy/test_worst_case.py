@@ -136,7 +136,8 @@ SPACES = {
         Space(truncated_glm(BINOMIAL, 1.0, 0.5), 60.0), Space(truncated_glm(POISSON, 5.0, 0.5), 60.0)
     ],
     "truncated_information": [  # the published 2 for sqrt 2; rows at a right angle, of a mean of 1/2
-        Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68), Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68)
+        Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68),
+        Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68),
     ],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],

@@ -76,10 +76,10 @@ class TruncatedScore(_TruncatedGlm):
 
     Notes
     -----
-    Sensitivity: D = 2 radius most, that of the paper's sigma_2 where most = R_y + max |b'|, and of Algorithm 3
-    where it is 1. |a psi - a' psi'| <= |a| |psi| + |a'| |psi'|, attained by a = a' of full length and
-    psi = -psi' = most. A row that weighs nothing is psi = 0. It rests on the clip alone, whatever beta is; for
-    |beta| <= R_beta the paper's `most` is never reached.
+    Sensitivity: D = 2 radius most, that of the paper's sigma_2 where most = R_y + max |b'|, and of Algorithm
+    3 where it is 1. |a psi - a' psi'| <= |a| |psi| + |a'| |psi'|, attained by a = a' of full length and
+    psi = -psi' = most. A row that weighs nothing is psi = 0. It rests on the clip alone, whatever beta is;
+    for |beta| <= R_beta the paper's `most` is never reached.
     """
 
     name = "truncated_score"

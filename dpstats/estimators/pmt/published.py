@@ -1,0 +1,110 @@
+"""Algorithms 3 and 4 of Cao, Bi and Zhang with their constants, made private (spec/linear_glm.md A, E4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.newton.estimate import Estimate
+from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.pmt.frame import Frame, frame, reach
+from dpstats.estimators.pmt.glm import STEPS
+from dpstats.moments import ColumnMoments, Solution
+from dpstats.moments.solution import hidden, judged, positive
+
+Array = np.ndarray
+
+PUBLISHED = ("binomial", "poisson")
+"""Families whose canonical link is offered; a gamma family's has a curvature without a bound."""
+
+# no constant of a release is larger; noise of that size leaves nothing to see anyway
+_LARGEST = 1e30
+
+
+def costs(mu: float) -> dict[str, float]:
+    """The paper's own parameter is what each kind costs; mu is what it spends."""
+    return {"score": mu / math.sqrt(2), "information": mu / math.sqrt(2)}
+
+
+def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
+    """Fit a logistic or Poisson regression by the paper's iteration.
+
+    Parameters
+    ----------
+    curator : Curator
+        Of a budget of Gaussian noise; `mu` must be left of its total.
+    problem : Problem
+        Of the family binomial or poisson.
+    public : ColumnMoments
+        Of the design's columns.
+    mu : float
+        To be spent in all.
+
+    Notes
+    -----
+    The paper's are: the symmetric root in the user's units, rows shortened to the public radius, separate
+    noise of twice the largest norm on scores and on each entry of the information, the start at 0, the last
+    iterate.
+
+    Corrected are: steps t = 0, ..., T - 1, each of both releases for mu / sqrt(2 T), so that mu is what is
+    spent; the sign of eq. 13; max |b'| over the ball for max b'; coefficients of a Poisson regression
+    projected to the ball |beta~| <= R_beta, without which no such maximum bounds anything; responses clipped;
+    eigenvalues raised to the size of their noise.
+
+    R_beta, which the paper leaves open, is the linear predictor of a mean at the largest declared response,
+    at least 1. The Poisson bound exp(R_beta radius) is then so large that hardly any data outweigh the noise.
+    """
+    where, radius = frame(public, problem.intercept, paper=True), reach(curator.n) * math.sqrt(problem.k)
+    ball, of_score, of_curvature = _constants(problem, radius)
+    rows: dict[str, Any] = dict(
+        center=where.center, scale=where.scale, y_center=0.0, y_scale=1.0, log=False,
+        constant=where.constant, whitening=where.whitening.T, radius=radius, family=problem.family,
+    )  # fmt: skip
+    each = mu / math.sqrt(2 * STEPS)
+    beta = np.zeros(problem.k)
+    for _ in range(STEPS):
+        score = curator.release("truncated_score", each, **rows, beta=beta, most=of_score)
+        information = curator.release("truncated_information", each, **rows, beta=beta, most=of_curvature)
+        n = score.n
+        noise, size = score.sd / n, information.sd / n * math.sqrt(2 * problem.k)
+        values, vectors = np.linalg.eigh(information.values[0] / n)
+        inverse = (vectors / np.maximum(values, size)) @ vectors.T
+        beta = beta + inverse @ score.values[0] / n
+        beta = beta * min(1.0, ball / max(float(np.linalg.norm(beta)), 1e-300))
+    settings = {"R": radius} | ({"R_beta": ball} if math.isfinite(ball) else {})
+    solution = _judged(where, beta, values, vectors, inverse, noise, size, curator.n)
+    return _estimate(solution, settings)
+
+
+def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
+    """R_beta and what bounds |y - b'| and b''."""
+    if problem.family.name == "binomial":
+        return math.inf, 1.0, 0.25
+    top = problem.response[1]
+    ball = max(math.log(top), 1.0)
+    steepest = min(math.exp(min(ball * radius + problem.offset[1], 100.0)), _LARGEST)
+    return ball, top + steepest, steepest
+
+
+def _judged(
+    where: Frame, beta: Array, values: Array, vectors: Array, inverse: Array, noise: float, size: float,
+    n: int,
+) -> Solution:  # fmt: skip
+    """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (spec/linear_glm.md D)."""
+    back = where.map @ inverse
+    information = positive((vectors * values) @ vectors.T)
+    guess = where.map @ hidden(values, vectors, size, 1.0) @ where.map.T
+    rel = size / max(float(values[0]), 1e-9 * size)
+    return judged(where.map @ beta, back @ information @ back.T / n, noise**2 * back @ back.T, guess, rel)
+
+
+def _estimate(solution: Solution, settings: dict[str, float]) -> Estimate:
+    lost = np.isinf(np.diag(solution.cov))
+    problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
+    return Estimate(
+        solution.params, solution.cov, solution.cov_privacy, 1.0, solution.rel, settings,
+        ("hopeless",) if lost.all() else tuple(problems),
+    )  # fmt: skip
