@@ -1,9 +1,9 @@
 """Covariates of simulated regressions, and what is public about their ranges.
 
 "cond1" and "cond1000" are those of spec/linear_glm.md B: x ~ N(m, Psi) with m ~ N(0, I) and Psi = I, or
-Psi = Q D Q' with D from 10 to .01; m and Q are drawn anew in each replication. "erm" is that of spec/erm.md C.
-Other designs have independent columns, but for "corr9" with correlations of .9. Values beyond their public
-bounds are moved to them before a response is drawn, so that coefficients are the truth.
+Psi = Q D Q' with D from 10 to .01; m and Q are drawn anew in each replication. "erm" is that of spec/erm.md
+C, "corr9" is normal with correlations of .9; other designs have independent columns. Values beyond their
+public bounds are moved to them before a response is drawn, so that coefficients are the truth.
 """
 
 import numpy as np
