@@ -115,8 +115,8 @@ def report(cells: Iterable[Shown], exact: str, notes: str = "") -> None:
     far = float(np.average(*zip(*missed, strict=True))) if missed else 0.0
     print(f"far over all cells: {far:.4f} (at most {FAR:g}: {'pass' if far <= FAR else 'FAIL'})")
     low, high = WANTED
-    print(f"Wanted: coverage {low:g} to {high:g} where rel is at most {USABLE:g}, elsewhere at least {low:g},\n"
-          f"within 2 standard errors; error at most {WORSE:g} times the reference. Not met:")
+    print(f"Wanted: coverage {low:g} to {high:g} where rel is at most {USABLE:g}, elsewhere at least {low:g}")
+    print(f"(within 2 standard errors), and errors at most {WORSE:g} times the reference. Not met:")
     print(*(complaints or ["none"]), sep="\n")
 
 
