@@ -108,9 +108,9 @@ def maximum_likelihood(cell: Cell, sample: Sample) -> np.ndarray:
 
 
 def add_dispersion(line: dict[str, Any], fit: Fit) -> None:
-    value, se, se_privacy = fit.record.dispersion
-    added = {"truth": 1.0, "estimate": value, "low": value - 1.96 * se, "high": value + 1.96 * se,
-             "share": (se_privacy / se) ** 2}  # fmt: skip
+    phi = fit.dispersion
+    added = {"truth": 1.0, "estimate": phi.estimate, "low": phi.conf_low, "high": phi.conf_high,
+             "share": phi.privacy_share}  # fmt: skip
     for key, number in added.items():
         line[key].append(number)
 
