@@ -108,11 +108,12 @@ def report(cells: Iterable[Shown], exact: str, notes: str = "") -> None:
         More about what is printed.
     """
     print(KEY.format(exact=exact) + notes + "\n")
-    complaints, missed = [], []
+    complaints, missed, intervals = [], 0.0, 0
     for cell in cells:
         complaints += show(cell, exact)
-        missed.append((cell.found.far, cell.found.held.size))
-    far = float(np.average(*zip(*missed, strict=True))) if missed else 0.0
+        missed += cell.found.far * cell.found.held.size
+        intervals += cell.found.held.size
+    far = missed / max(intervals, 1)
     print(f"far over all cells: {far:.4f} (at most {FAR:g}: {'pass' if far <= FAR else 'FAIL'})")
     low, high = WANTED
     print(f"Wanted: coverage {low:g} to {high:g} where rel is at most {USABLE:g}, elsewhere at least {low:g}")
