@@ -71,7 +71,7 @@ def replicate(task: Task[Cell], family: str, public: int) -> dict[str, Any]:
     moments = dps.public_moments(cell.formula, table(cell, others), others.schema) if others else None
     seed = zlib.crc32(f"{family} {cell.name} {mu:g} {rep}".encode())
     with noise(SeededNoise(seed)):
-        fit = model(cell, sample, moments).fit(dps.gdp(mu))
+        fit = model(cell, sample, {"public": moments} if moments else {}).fit(dps.gdp(mu))
     exact = maximum_likelihood(cell, sample)
     limits = fit.conf_int().to_numpy()
     line = {
@@ -90,11 +90,11 @@ def replicate(task: Task[Cell], family: str, public: int) -> dict[str, Any]:
     return line | (rival(cell, sample, mu, seed) if cell.family == "logit" else {})
 
 
-def model(cell: Cell, sample: Sample, moments: "dps.moments.PublicMoments | None") -> Any:
+def model(cell: Cell, sample: Sample, more: dict[str, Any]) -> Any:
     given = (cell.formula, table(cell, sample), sample.schema)
     if cell.family == "logit":
-        return dps.logit(*given, public=moments)
-    return dps.glm(*given, family=cell.family, public=moments)
+        return dps.logit(*given, **more)
+    return dps.glm(*given, family=cell.family, **more)
 
 
 def table(cell: Cell, sample: Sample) -> dict[str, np.ndarray]:

@@ -16,7 +16,8 @@ FAR = 0.005
 KEY = """
 error    RMSE of predictions, sqrt((b - beta)' E xx' (b - beta)); of {exact} on the same samples; their ratio;
          [reference], the specification's figure for the cell
-rel      median size of the noise of the released matrix over its least eigenvalue, 99 at most
+rel      median size of the noise of the released matrix over its least eigenvalue, 99 at most; nan if no fit
+         says it
 flags    share of fits with a caution, by code; none: share of intervals that are infinite
 far      share of intervals that miss by more than twice their length
 covers   share of 95 % intervals that hold the truth, +- its Monte Carlo standard error
@@ -77,6 +78,11 @@ class Summary:
         beyond = np.maximum(low - self.truth, self.truth - high)
         self.far = float(np.mean(beyond > 4 * self.half))
 
+    @property
+    def usable(self) -> bool:
+        """By rel, or where that is not known by the cautions."""
+        return self.flagged < 0.5 if math.isnan(self.rel) else self.rel <= USABLE
+
     def part(self, where: slice) -> dict[str, float]:
         held, errors = self.held[:, where], (self.estimate - self.truth)[:, where]
         half = np.median(self.half[:, where], axis=0)
@@ -127,7 +133,7 @@ def show(cell: Shown, exact: str) -> list[str]:
     reference = f" [{known:.3f}]" if known == known else ""
     codes = "".join(f", {code} {share:.2f}" for code, share in found.codes.items())
     print(f"{title}: {found.reps} fits; error {found.error:.4f}{reference}, {exact} {found.exact:.4f}, "
-          f"ratio {found.error / found.exact:.2f}{cell.beside}; rel {min(found.rel, 99):.2f}")
+          f"ratio {found.error / found.exact:.2f}{cell.beside}; rel {np.minimum(found.rel, 99):.2f}")
     print(f"  flagged {found.flagged:.2f}{codes}; none {found.none:.2f}; far {found.far:.4f}")
     complaints = []
     for name, where in cell.parts.items():
@@ -135,7 +141,7 @@ def show(cell: Shown, exact: str) -> list[str]:
         print(f"  {name:10s} covers {part['covers']:.3f} +- {part['error']:.3f}  worst {part['worst']:.2f}  "
               f"clear {part['clear']:.3f}  length {part['length']:5.2f}  privacy {part['privacy']:.2f}")
         short = part["covers"] + 2 * part["error"] < WANTED[0]
-        wide = part["covers"] - 2 * part["error"] > WANTED[1] and found.rel <= USABLE
+        wide = part["covers"] - 2 * part["error"] > WANTED[1] and found.usable
         if short or wide:
             complaints.append(f"{title}: {name} cover {part['covers']:.3f} +- {part['error']:.3f}")
     if found.error > WORSE * known:
