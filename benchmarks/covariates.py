@@ -69,7 +69,7 @@ class Covariates:
         return np.clip(self._raw(n), *self.bounds.T)
 
     def range(self, mean: float, spread: float, half: int) -> tuple[float, float]:
-        """Public bounds; where they are not TIGHT or HEAVY, the mean is up to half of the way off their centre."""
+        """Public bounds; if neither TIGHT nor HEAVY, the mean is up to half of the way off their centre."""
         off = 0.0 if half in (TIGHT, HEAVY) else self.rng.uniform(-0.5, 0.5)
         centre = mean + off * half * spread
         return float(centre - half * spread), float(centre + half * spread)
