@@ -48,6 +48,8 @@ class GlmFamily:
     clipped_square : callable
         Mean square, less the squared mean, of clip(psi, -limit, limit); of (limit, phi), for families whose
         curvature is 1.
+    quantile : callable
+        Of psi; of (share, phi), for the same families.
     support : tuple of float
         Range in which responses must be declared.
     most_curved : float
@@ -69,6 +71,7 @@ class GlmFamily:
     score_variance: Callable[[Array, float], Array]
     clipped_mean: Callable[[Array, Array, float], Array]
     clipped_square: Callable[[float, float], float] | None
+    quantile: Callable[[Array, float], Array] | None
     support: tuple[float, float]
     most_curved: float
     free_dispersion: bool
@@ -153,6 +156,7 @@ BINOMIAL = GlmFamily(
     score_variance=lambda eta, dispersion: special.expit(eta) * special.expit(-eta),
     clipped_mean=_no_clipped_mean,
     clipped_square=None,
+    quantile=None,
     support=(0.0, 1.0),
     most_curved=0.25,
     free_dispersion=False,
@@ -171,6 +175,7 @@ POISSON = GlmFamily(
     score_variance=lambda eta, dispersion: _exp(eta) * (1 + dispersion * _exp(eta)),
     clipped_mean=_count_clipped_mean,
     clipped_square=None,
+    quantile=None,
     support=(0.0, np.inf),
     most_curved=np.inf,
     free_dispersion=False,
@@ -189,6 +194,7 @@ GAMMA = GlmFamily(
     score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_gamma_clipped_mean,
     clipped_square=_gamma_clipped_square,
+    quantile=lambda share, phi: special.gammaincinv(1 / phi, share) * phi - 1,
     support=(0.0, np.inf),
     most_curved=1.0,
     free_dispersion=True,
@@ -207,6 +213,7 @@ GAUSSIAN = GlmFamily(
     score_variance=lambda eta, dispersion: np.full_like(eta, dispersion),
     clipped_mean=_no_clipped_mean,
     clipped_square=_gaussian_clipped_square,
+    quantile=lambda share, phi: math.sqrt(phi) * special.ndtri(share),
     support=(-np.inf, np.inf),
     most_curved=1.0,
     free_dispersion=True,

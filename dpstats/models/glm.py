@@ -158,8 +158,8 @@ class GlmModel:
         return Fit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
-            cov_privacy=result.cov_privacy, nobs=curator.n, budget=budget, method=named,
-            released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+            cov_privacy=result.cov_privacy, dispersion=result.dispersion, nobs=curator.n, budget=budget,
+            method=named, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
             settings={name: round(value, 4) for name, value in result.settings.items()},
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip

@@ -14,7 +14,7 @@ _SEARCH = "depends on the private data through the path of the optimiser"
 
 _NEW_DATA = "For new data use fit.predict(newdata) or fit.augment(newdata)."
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
-_DISPERSION = "A gamma or Gaussian fit has fit.dispersion."
+_DISPERSION = "A gamma or Poisson fit has fit.dispersion."
 _POINTS = "At public points use fit.marginal_effects(newdata)."
 _FLAGS = "What could be judged from released numbers is in fit.flags."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."

@@ -81,7 +81,8 @@ class Record:
     charged_alpha : float, optional
         Where another penalty than `alpha` was asked for when the release was paid: that one.
     dispersion : Quantity, or (value, se, se_privacy), optional
-        Of a GLM, where it was released: phi of Var(y) = phi V(mean).
+        Of a GLM, where it was released: phi of Var(y) = phi V(mean). Standard errors of a Poisson fit
+        allow for it; they need no phi of 1.
 
     Raises
     ------

@@ -46,7 +46,7 @@ def dispersion(record: Record, level: float = 0.95) -> Estimate:
         raise refusal(
             "dispersion",
             f"was not released by this {record.model} fit ({record.dist})",
-            "dps.glm(..., family='gamma') releases it; that of binomial and Poisson families is taken as 1.",
+            "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
         )
     return _positive("phi", record.dispersion, level)
 

@@ -1,48 +1,153 @@
-"""The dispersion of a family that leaves it free, from the released variability of its bounded scores."""
+"""The dispersion of a family, from the released variability of its bounded scores, with its error."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
-from scipy import optimize
+from scipy import optimize, stats
 
 from dpstats.estimators.newton.information import Accumulator, Information
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.moments import Quantity
 
 Array = np.ndarray
 
-_EXACT = 0.1
+# noise in the direction of the intercept so small that choosing by what it left is no choice by noise
+_EXACT = 0.02
 # against the dispersion that bounds were made for; the clipped mean square of a gamma law falls again beyond
 _RANGE = 4.0
+_MOST = 50.0  # of counts
+_STEP = 1e-3  # of a numerical derivative
+_LAW = (np.arange(2000) + 0.5) / 2000
 
 
-def free_dispersion(
-    variability: Accumulator, information: Information, whitening: Array, score: BoundedScore, intercept: bool
-) -> float:
-    """phi such that clipped scores have the mean square that was released.
+@dataclass(frozen=True)
+class Seen:
+    """Mean square of bounded scores over their curvature, as unweighted rows would have it.
 
-    The direction of the intercept holds the mean of w^2 psi^2 and of w, the weights of the rows: all that is
-    needed where the curvature is 1. Where noise hides it, or without an intercept: means over all directions,
-    in which long rows count less.
+    Attributes
+    ----------
+    ratio, noise : float
+        The noise sd includes the curvature's.
+    doubt : float
+        What is uncertain of the weights' effect.
+    curvature : float
+        Per row, weights included.
+    rows : float
+        Number of equally weighted rows that would say as much.
+    """
+
+    ratio: float
+    noise: float
+    doubt: float
+    curvature: float
+    rows: float
+
+    def quantity(self, phi: float, kurtosis: float, slope: float) -> Quantity:
+        """phi with its error, from the slope of the ratio in phi and the kurtosis of a bounded score."""
+        sampling = self.ratio * math.sqrt(max(kurtosis - 1, 0.0) / self.rows)
+        if slope <= 0:
+            return Quantity(phi, math.inf, math.inf)
+        return Quantity(phi, math.hypot(sampling, self.noise, self.doubt) / slope, self.noise / slope)
+
+
+def free_dispersion(seen: Seen, score: BoundedScore) -> Quantity:
+    """phi such that clipped scores have the mean square that was seen, for a curvature of 1.
+
+    The sampling error is that under the family's law. At the ends of the range in which phi is sought,
+    nothing is said of its error.
+    """
+    clipped_square, quantile = score.family.clipped_square, score.family.quantile
+    assert clipped_square is not None and quantile is not None
+    ends = score.dispersion / _RANGE, score.dispersion * _RANGE
+    phi, slope = _inverse(lambda phi: clipped_square(score.limit, phi), seen.ratio, ends)
+    law = np.clip(quantile(_LAW, phi), -score.limit, score.limit)
+    law = law - law.mean()
+    return seen.quantity(phi, float(np.mean(law**4) / np.mean(law**2) ** 2), slope)
+
+
+def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
+    """phi of Var(y) = phi E(y), for counts: 1 for a Poisson law.
+
+    Such that bounded scores of a negative binomial law at the mean curvature have the mean square that was
+    seen; below 1, in proportion to that of a Poisson law. The sampling error is that of the same law.
+    """
+
+    def ratio(phi: float) -> float:
+        return _of_counts(score, seen.curvature, phi)[0]
+
+    poisson, kurtosis = _of_counts(score, seen.curvature, 1.0)
+    if seen.ratio <= poisson:
+        return seen.quantity(seen.ratio / poisson, kurtosis, poisson)
+    phi, slope = _inverse(ratio, seen.ratio, (1.0, _MOST))
+    return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
+
+
+def _inverse(
+    function: Callable[[float], float], value: float, ends: tuple[float, float]
+) -> tuple[float, float]:
+    """Where an increasing function has a value, and its slope there; at an end, a slope of 0."""
+    low, high = ends
+    if function(low) >= value or function(high) <= value:
+        return (low if function(low) >= value else high), 0.0
+    at = float(optimize.brentq(lambda phi: function(phi) - value, low, high))
+    return at, (function(at * (1 + _STEP)) - function(at * (1 - _STEP))) / (2 * _STEP * at)
+
+
+def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
+    """Mean square of bounded scores over their curvature, and their kurtosis."""
+    counts = np.arange(math.ceil(mean + 30 * math.sqrt(phi * mean) + 30 * phi) + 1.0)
+    law = stats.nbinom(mean / (phi - 1), 1 / phi) if phi > 1 + _STEP / 2 else stats.poisson(mean)
+    shares = law.pmf(counts)
+    psi, curvature = score(counts, np.full(len(counts), math.log(mean)))
+    square = float(shares @ psi**2)
+    return square / float(curvature[0]), float(shares @ psi**4) / square**2
+
+
+def seen(
+    variability: Accumulator, information: Information, whitening: Array, radius: float, intercept: bool,
+    n: int,
+) -> Seen:  # fmt: skip
+    """Read scores and curvature along the direction of the intercept, in which every row has length 1.
+
+    Where noise hides it, or without an intercept: means over all directions, in which long rows count more.
+    A row of weight w adds w^2 to the scores and w to the curvature; what that makes of their ratio is worked
+    out for normal rows, and half of it is taken for uncertain.
     """
     squares, curvature = variability.mean(whitening), information.matrix
     k = len(curvature)
-    square, weight = float(np.trace(squares)) / k, float(np.trace(curvature)) / k
+    unit, length = np.eye(k)[:, :1], 1.0
     if intercept:
-        unit = np.linalg.solve(whitening, np.eye(k)[:, :1])
+        unit = np.linalg.solve(whitening, unit)
         length = float(np.linalg.norm(unit))
-        noise = float(variability.sds(whitening, unit / length)[0]) * length**2
-        if noise < _EXACT * square:
-            square, weight = float((unit.T @ squares @ unit)[0, 0]), float((unit.T @ curvature @ unit)[0, 0])
-    weight = min(max(weight, 0.5), 1.0)
-    # E w^2 of weights that are 1 but for a tail: between w^2 and 2 w - 1
-    seen = square / (2 * weight - 1 + 2 * (1 - weight) ** 2)
-    clipped_square = score.family.clipped_square
-    assert clipped_square is not None
-    low, high = score.dispersion / _RANGE, score.dispersion * _RANGE
+    square = float((unit.T @ squares @ unit)[0, 0])
+    noise = float(variability.sds(whitening, unit / length)[0]) * length**2
+    along = intercept and noise < _EXACT * square
+    if along:
+        level = float((unit.T @ curvature @ unit)[0, 0])
+        level_noise = float(np.linalg.norm((information.vectors.T @ unit)[:, 0] ** 2 * information.sds))
+    else:
+        square, level = float(np.trace(squares)) / k, float(np.trace(curvature)) / k
+        noise = float(np.linalg.norm(variability.sds(whitening, information.vectors))) / k
+        level_noise = float(np.linalg.norm(information.sds)) / k
+    share, spread = _weights(radius, k, intercept, along)
+    level = max(level, level_noise)
+    ratio = max(square, noise) / (level * share)
+    noise = math.hypot(noise / (level * share), ratio * level_noise / level)
+    return Seen(ratio, noise, ratio * (1 - share) / 2, level, n / spread)
 
-    def excess(phi: float) -> float:
-        return clipped_square(score.limit, phi) - seen
 
-    if excess(low) >= 0 or excess(high) <= 0:
-        return low if excess(low) >= 0 else high
-    return float(optimize.brentq(excess, low, high))
+def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float, float]:
+    """E f w^2 / E f w and E (f w^2)^2 / (E f w^2)^2, w = min(1, radius^2 / |a|^2), for normal rows a.
+
+    f is 1 along the direction of the intercept, and |a|^2 over all directions.
+    """
+    normal = stats.chi2(k - intercept).ppf(_LAW) if k > intercept else np.zeros(1)
+    squares = intercept + normal
+    weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
+    counted = factor * weights**2
+    share = float(np.mean(counted) / np.mean(factor * weights))
+    return share, float(np.mean(counted**2) / np.mean(counted) ** 2)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.newton.bounds import Bounds
-from dpstats.estimators.newton.dispersion import free_dispersion
+from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
 from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.moments import Quantity
 
 Array = np.ndarray
 
@@ -68,8 +69,9 @@ class Estimate:
     cov, cov_privacy : array, shape (k, k)
         Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
         cannot be estimated at this budget.
-    dispersion : float
-        Variance of the scores over their information: 1 where the family says so and holds.
+    dispersion : Quantity, optional
+        Of the responses, for families but the binomial: phi of a gamma or Gaussian law; of counts, the
+        variance of their scores over their information.
     rel : float
         Size of the error of the information over its smallest eigenvalue.
     settings : dict of float
@@ -80,7 +82,7 @@ class Estimate:
     params: Array
     cov: Array
     cov_privacy: Array
-    dispersion: float
+    dispersion: Quantity | None
     rel: float
     settings: dict[str, float]
     problems: tuple[str, ...]
@@ -93,11 +95,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     step = information.solve(averaged.scores.mean(axis=0))
     point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ step)
 
-    variability, phi = _variability(averaged)
-    if problem.family.free_dispersion and bounds.score is not None:
-        phi = free_dispersion(
-            averaged.variability, information, averaged.whitening, bounds.score, problem.intercept
-        )
+    variability = _variability(averaged)
     inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
         information.vectors.T
     )
@@ -131,6 +129,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     settings = {"R": bounds.radius}
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
+    phi = _dispersion(averaged, problem, bounds, n)
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
 
 
@@ -141,15 +140,24 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
     return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
-def _variability(averaged: Averaged) -> tuple[Array, float]:
-    """Mean square of the scores and the dispersion.
+def _dispersion(averaged: Averaged, problem: Problem, bounds: Bounds, n: int) -> Quantity | None:
+    if bounds.score is None:
+        return None
+    found = seen(
+        averaged.variability, averaged.information, averaged.whitening, bounds.radius, problem.intercept, n
+    )
+    return (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
+
+
+def _variability(averaged: Averaged) -> Array:
+    """Mean square of the scores.
 
     In units of the information it is the dispersion times the identity where the family holds; what the
     releases say beyond that is trusted as far as their noise allows.
     """
     matrix = averaged.information.matrix
     if not averaged.variability.releases:
-        return matrix, 1.0
+        return matrix
     values, vectors = np.linalg.eigh(matrix)
     root = (vectors * np.sqrt(values)) @ vectors.T
     back = (vectors / np.sqrt(values)) @ vectors.T
@@ -162,7 +170,7 @@ def _variability(averaged: Averaged) -> tuple[Array, float]:
     relative = phi * np.eye(k) + trust * (relative - phi * np.eye(k))
     values, vectors = np.linalg.eigh(relative)
     relative = (vectors * np.maximum(values, 0.3 * phi)) @ vectors.T
-    return root @ relative @ root, phi
+    return np.asarray(root @ relative @ root)
 
 
 def _unsettledness(averaged: Averaged) -> float:

@@ -105,6 +105,6 @@ def _estimate(solution: Solution, settings: dict[str, float]) -> Estimate:
     lost = np.isinf(np.diag(solution.cov))
     problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
     return Estimate(
-        solution.params, solution.cov, solution.cov_privacy, 1.0, solution.rel, settings,
+        solution.params, solution.cov, solution.cov_privacy, None, solution.rel, settings,
         ("hopeless",) if lost.all() else tuple(problems),
     )  # fmt: skip
