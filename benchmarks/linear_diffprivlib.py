@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peer-python", required=True, help="the Python that has diffprivlib")
     parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 999_999])
-    parser.add_argument("--draws", type=int, help="default: 30, and 9 from a million rows on")
+    parser.add_argument("--draws", type=int, default=30)
     parser.add_argument("--measure", choices=LABELS, help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -147,7 +147,7 @@ def main() -> None:
     print("error: median distance to least squares on the same rows. diffprivlib says epsilon = 1; it spends")
     print("1/11 on the means of X, 1/11 on the mean of y and 10/11 on the rest, which is 1.09")
     for n in options.sizes:
-        run(n, options.draws or (9 if n >= 1_000_000 else 30), options.peer_python)
+        run(n, options.draws, options.peer_python)
 
 
 if __name__ == "__main__":
