@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from clipping import clipped
 from provenance import header
 from statsmodels.formula import api
 
@@ -66,23 +67,10 @@ class Study:
             moments = dps.public_moments(self.formula, self.public, self.schema)
         return dps.ols(self.formula, self.private, self.schema, public=moments)
 
-    def clipped(self) -> pd.DataFrame:
-        """Private rows as a model reads them: numbers within bounds, flags 1 or 0, levels in their order."""
-        columns = {}
-        for name, variable in self.schema.items():
-            values = self.private[name]
-            if variable.kind == "levels":
-                columns[name] = pd.Categorical(values, categories=list(variable.levels))
-            elif variable.kind == "flag":
-                columns[name] = (values.astype(str) == variable.codes[0]).astype(float)
-            else:
-                columns[name] = values.clip(*variable.bounds)
-        return pd.DataFrame(columns)
-
 
 def run(name: str, share: float, mus: list[float], fits: int) -> None:
     study = Study.of(name, share)
-    exact = api.ols(study.formula, study.clipped()).fit()
+    exact = api.ols(study.formula, clipped(study.private, study.schema)).fit()
     model = study.model()
     for mu in mus:
         found = []

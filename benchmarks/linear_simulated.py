@@ -1,9 +1,7 @@
 """Simulated linear models with a known truth, for linear_coverage.py.
 
-Design of spec/linear_glm.md B and C6: x ~ N(m, Psi) with m ~ N(0, I) and Psi = I ("cond1"), or Psi = Q D Q'
-with D from 10 to .01 ("cond1000"), coefficients ~ N(0, I), sigma = 1; m, Q and the coefficients are drawn
-anew in each replication. d counts the intercept. Other designs have independent columns. Covariates beyond
-their public bounds are moved to them before the response is drawn, so that the coefficients are the truth.
+Covariates are those of covariates.py; coefficients ~ N(0, I), drawn anew in each replication, sigma = 1. d
+counts the intercept.
 """
 
 import zlib
@@ -11,16 +9,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from covariates import HEAVY, TIGHT, Covariates, with_constant
 
 import dpstats as dps
 
 Array = np.ndarray
 DESIGNS = ("cond1", "cond1000", "t4", "lognormal", "binary")
 ERRORS = ("normal", "t3", "exp", "hetero")
-SHARES = (0.5, 0.1, 0.02)
-PILOT = 50_000
-TIGHT = 4  # half-width of public bounds in sds
-HEAVY = 8  # of the response, where it is not normal
 
 
 class Sample(NamedTuple):
@@ -94,59 +89,24 @@ class Cell:
 
 class _Population:
     def __init__(self, cell: Cell, rng: np.random.Generator) -> None:
-        self.cell, self.rng, p = cell, rng, cell.d - 1
-        self.mean, self.root = np.zeros(p), np.eye(p)
-        if cell.design.startswith("cond"):
-            self.mean = rng.normal(size=p)
-        if cell.design == "cond1000":
-            turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
-            self.root = turn * np.sqrt(np.logspace(1, -2, p))
+        self.cell, self.rng = cell, rng
+        self.x = Covariates(cell.design, cell.half, cell.d - 1, rng)
         self.params = rng.normal(size=cell.d)
-        raw = self._raw(PILOT)
-        self.bounds = self._bounds(raw)
-        pilot = _design(np.clip(raw, *self.bounds.T))
-        self.moment = pilot.T @ pilot / PILOT
-        if cell.design.startswith("cond") and cell.half >= TIGHT:
-            self.moment = _moment(self.mean, self.root)
+        self.x.settle()
+        self.moment = self.x.moment
         mean = float(self.moment[0] @ self.params)
         explained = float(self.params @ self.moment @ self.params) - mean**2
         self.rsquared = explained / (explained + cell.sigma**2)
         normal = cell.design.startswith("cond") and cell.errors == "normal"
-        self.response = self._range(
-            mean, float(np.sqrt(explained + cell.sigma**2)), max(cell.half, TIGHT if normal else HEAVY)
-        )
+        spread = float(np.sqrt(explained + cell.sigma**2))
+        self.response = self.x.range(mean, spread, max(cell.half, TIGHT if normal else HEAVY))
 
     def draw(self, n: int) -> Sample:
-        exog = np.clip(self._raw(n), *self.bounds.T)
-        endog = _design(exog) @ self.params + self._errors(exog)
-        ranges = {name: dps.bounded(*pair) for name, pair in zip(self.cell.names, self.bounds, strict=True)}
+        exog = self.x.draw(n)
+        endog = with_constant(exog) @ self.params + self._errors(exog)
+        ranges = {name: dps.bounded(*pair) for name, pair in zip(self.cell.names, self.x.bounds, strict=True)}
         schema = dps.Schema(y=dps.bounded(*self.response), **ranges)
         return Sample(exog, endog, self.params, self.moment, self.rsquared, schema)
-
-    def _raw(self, n: int) -> Array:
-        p, design = self.cell.d - 1, self.cell.design
-        if design == "binary":
-            return (self.rng.random((n, p)) < np.resize(SHARES, p)).astype(float)
-        if design == "t4":
-            return self.rng.standard_t(4, size=(n, p)) / np.sqrt(2)
-        normal = self.rng.normal(size=(n, p))
-        if design == "lognormal":
-            return (np.exp(0.8 * normal) - 1.377) / 1.3
-        return self.mean + normal @ self.root.T
-
-    def _bounds(self, raw: Array) -> Array:
-        if self.cell.design == "binary":
-            return np.tile([0.0, 1.0], (raw.shape[1], 1))
-        if self.cell.design == "lognormal":
-            return np.tile([-1.06, 8.0], (raw.shape[1], 1))
-        spread = np.sqrt(np.sum(self.root**2, axis=1))
-        return np.array([self._range(*pair, self.cell.half) for pair in zip(self.mean, spread, strict=True)])
-
-    def _range(self, mean: float, spread: float, half: int) -> tuple[float, float]:
-        """Public bounds; where they are not TIGHT, the mean is up to half of the way off their centre."""
-        off = 0.0 if half in (TIGHT, HEAVY) else self.rng.uniform(-0.5, 0.5)
-        centre = mean + off * half * spread
-        return float(centre - half * spread), float(centre + half * spread)
 
     def _errors(self, exog: Array) -> Array:
         n = len(exog)
@@ -156,16 +116,5 @@ class _Population:
             return self.rng.exponential(size=n) - 1
         normal = self.rng.normal(size=n)
         if self.cell.errors == "hetero":
-            return normal * np.exp((exog[:, 0] - self.mean[0]) / 2 - 0.25)
+            return normal * np.exp((exog[:, 0] - self.x.mean[0]) / 2 - 0.25)
         return normal
-
-
-def _moment(mean: Array, root: Array) -> Array:
-    with_one = np.append(1.0, mean)
-    moment = np.outer(with_one, with_one)
-    moment[1:, 1:] += root @ root.T
-    return moment
-
-
-def _design(exog: Array) -> Array:
-    return np.column_stack([np.ones(len(exog)), exog])

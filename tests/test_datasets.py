@@ -12,7 +12,7 @@ from dpstats.schema.variables import level_text
 ROWS = {
     "hdfail": 52_422, "cmapss_engines": 200, "rotterdam": 2_982, "lung": 228, "veteran": 137, "capacitor": 64,
     "genfan": 70, "imotor": 40, "shockabsorber": 38, "fan": 70, "bearingcage": 1_703,
-    "wine": 4_898, "ccpp": 9_568, "cps1988": 28_155,
+    "wine": 4_898, "ccpp": 9_568, "cps1988": 28_155, "adult": 30_162, "datacar": 67_856, "randhie": 20_190,
 }  # fmt: skip
 EVENTS = {
     "hdfail": ("status", 2_885), "cmapss_engines": ("failed", 100), "rotterdam": ("death", 1_272),
@@ -39,7 +39,7 @@ def test_declared_codes_and_ranges_fit_the_data(name: str) -> None:
     for column, variable in loaded.schema.items():
         values = loaded.data[column].dropna()
         if variable.kind == "levels":
-            assert set(values) <= set(variable.levels)
+            assert {level_text(value) for value in values.unique().tolist()} <= set(variable.levels)
         elif variable.kind in ("flag", "event"):
             assert {level_text(value) for value in values.unique().tolist()} <= set(variable.codes)
         else:
@@ -49,10 +49,27 @@ def test_declared_codes_and_ranges_fit_the_data(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "column", "mean"),
-    [("wine", "quality", 5.877909), ("ccpp", "PE", 454.365009), ("cps1988", "wage", 603.726846)],
+    [
+        ("wine", "quality", 5.877909),
+        ("ccpp", "PE", 454.365009),
+        ("cps1988", "wage", 603.726846),
+        ("datacar", "exposure", 0.468651),
+        ("randhie", "mdvis", 2.860426),
+    ],
 )
 def test_mean_of_the_response(name: str, column: str, mean: float) -> None:
     assert datasets.load(name).data[column].mean() == pytest.approx(mean, abs=1e-6)
+
+
+def test_adult_holds_the_complete_rows() -> None:
+    loaded = datasets.load("adult")
+    assert (loaded.data["income"] == ">50K").sum() == 7_508
+    assert not loaded.data.isin(["?", ""]).any(axis=None)
+
+
+def test_claims_of_datacar() -> None:
+    claims = datasets.load("datacar").data["numclaims"]
+    assert (claims.sum(), (claims > 0).sum()) == (4_937, 4_624)
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -11,7 +11,7 @@ from dpstats.schema import Unit
 
 __all__ = ["Block", "Blocks", "PublicDesign", "RowReader", "RowSource", "Scratch"]
 
-_KEPT_BYTES = 2**25
+_KEPT_BYTES = 2**27
 
 
 class Block(Protocol):
@@ -68,10 +68,10 @@ class RowReader(PublicDesign, Protocol):
 class Blocks:
     """All rows through a design, a block at a time, for as many passes as one likes.
 
-    A fit passes over its rows two dozen times, and reading is a fifth of its work. A design of up to 32 MiB
-    is therefore read once. Whether it is kept depends on its size alone, which is public, and a pass yields
-    the same numbers either way: statistics read blocks and write to their `Scratch`. What is kept lives and
-    dies with the curator, as the rows do.
+    A fit passes over its rows two dozen times, and reading is a quarter of its work. A design of up to
+    128 MiB is therefore read once. Whether it is kept depends on its size alone, which is public, and a pass
+    yields the same numbers either way: statistics read blocks and write to their `Scratch`. What is kept
+    lives and dies with the curator, as the rows do.
     """
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:

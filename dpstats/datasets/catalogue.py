@@ -67,6 +67,30 @@ CATALOGUE = {
         "US Census Bureau, as 'CPS1988' in the R package AER",
         "GPL, the terms of the R package; US census data",
     ),
+    "adult": Entry(
+        "adult.csv.gz",
+        "30,162 adults of the US census: whether income is above 50,000 dollars a year, age, years of "
+        "education on a scale of 16, hours of work, sex and marital status. They are the complete rows of "
+        "the training table; the other columns are left out.",
+        "Kohavi & Becker (1996), Adult, UCI Machine Learning Repository; US Census Bureau, survey of 1994",
+        "none stated in the file; UCI asks to be cited",
+    ),
+    "datacar": Entry(
+        "datacar.csv.gz",
+        "67,856 one-year car insurance policies of 2004 and 2005: number of claims, whether there was one, "
+        "exposure in years, the car's value and age class, the driver's sex and age class, and the area. "
+        "Cost of claims and type of body are left out.",
+        "de Jong & Heller (2008), Generalized Linear Models for Insurance Data; 'dataCar' in the R package "
+        "insuranceData 1.0",
+        "GPL-2, the terms of the R package",
+    ),
+    "randhie": Entry(
+        "randhie.csv.gz",
+        "20,190 person-years of the RAND Health Insurance Experiment: visits to a doctor, the terms of the "
+        "insurance that was drawn for the family, and health. Which rows are of one person is not known.",
+        "RAND Corporation; Cameron & Trivedi (2005), Microeconometrics, as 'randhie' in statsmodels",
+        "public domain",
+    ),
     "rotterdam": _survival(
         "rotterdam.csv",
         "rotterdam",

@@ -140,7 +140,7 @@ class LinearModel:
         """
         self._check_fit(budget, method, compat)
         pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
-        plan = make_plan(budget, self._public is not None)
+        plan = make_plan(budget, self._rows.n, len(self.design.names), self._public is not None)
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs
         line = pay(

@@ -31,7 +31,8 @@ def sample(rep: int, n: int = N) -> pd.DataFrame:
     eta = {name: b[0] + b[1] * x + b[2] * rare for name, b in TRUTH.items()}
     mean = np.exp(eta["poisson"]) * days / 366
     return pd.DataFrame({
-        "x": x, "rare": rare, "days": days, "y": (rng.random(n) < 1 / (1 + np.exp(-eta["logit"]))).astype(int),
+        "x": x, "rare": rare, "days": days,
+        "y": (rng.random(n) < 1 / (1 + np.exp(-eta["logit"]))).astype(int),
         "claims": rng.negative_binomial(2, 2 / (2 + mean)),
         "amount": np.exp(eta["gamma"]) * rng.gamma(2, 0.5, n), "share": rng.random(n), "balance": x,
     })  # fmt: skip
@@ -125,7 +126,7 @@ def test_gaussian_is_ols(frame: pd.DataFrame) -> None:
         (lambda f: dps.logit("share ~ x", f, SCHEMA), "declare it as flag"),
         (lambda f: dps.glm("balance ~ x", f, SCHEMA, "poisson"), "at least 0"),
         (lambda f: dps.glm("amount ~ x", f, SCHEMA, "tweedie"), "family must be one of"),
-        (lambda f: dps.glm("y ~ x", f, SCHEMA, "binomial", exposure="days"), "exposure= goes with a log link"),
+        (lambda f: dps.glm("y ~ x", f, SCHEMA, "binomial", exposure="days"), "exposure= goes with a log"),
         (lambda f: dps.glm("claims ~ x", f, SCHEMA, "poisson", exposure=3), "exposure must be"),
     ],
 )

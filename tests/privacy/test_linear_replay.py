@@ -142,7 +142,7 @@ def answers(data: Any, budget: Any, block_rows: int = 8192) -> bytes:
     opened = open_rows(data, SCHEMA, design.variables)
     curator = Curator(opened, design, budget, source, source.record, block_rows)
     bounds = np.vstack([design.bounds[1:], [1 - 5, 100 - 1]])
-    fit_gram(curator, Box(bounds[:, 0], bounds[:, 1]), True, make_plan(budget), None, 50.0)
+    fit_gram(curator, Box(bounds[:, 0], bounds[:, 1]), True, make_plan(budget, 50, 3), None, 50.0)
     return np.concatenate(source.answers).tobytes()
 
 

@@ -9,7 +9,12 @@ from dpstats.budget import Budget, Pure
 
 # Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with two stages more). Pure epsilon: shares of
 # epsilon. They add up to 1.
-MOMENTS, PILOTS, FINAL = 0.03, (0.03, 0.05, 0.08, 0.13), 0.68
+MOMENTS, FINAL = 0.03, 0.68
+# Each pilot sees what the noise of the last one hid. With n mu beyond these multiples of k^1.5 there is less
+# to hide, and fewer passes over the rows do.
+# Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
+PUBLIC_PILOT = 0.15
+_PILOTS = ((4000.0, (0.29,)), (400.0, (0.09, 0.20)), (0.0, (0.03, 0.05, 0.08, 0.13)))
 PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.08, 0.37, (0.1, 0.15), 0.3
 
 
@@ -45,13 +50,15 @@ class Plan:
         return {name: f"{unit} = {cost:.4g}" for name, cost in costs.items() if cost}
 
 
-def make_plan(budget: Budget, public: bool = False) -> Plan:
+def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
     """Split a budget; public moments stand in for all but the last stages.
 
     Parameters
     ----------
     budget : Budget
         Costs of a pure budget add up to its epsilon, the squares of others to its mu squared.
+    n, k : int
+        Number of rows and of coefficients.
     public : bool
         Whether there are public moments.
     """
@@ -69,6 +76,7 @@ def make_plan(budget: Budget, public: bool = False) -> Plan:
         )  # fmt: skip
     mu = budget.mu
     if public:
-        return Plan(False, None, None, (), mu)
-    pilots = tuple(mu * math.sqrt(share) for share in PILOTS)
+        return Plan(False, None, None, (mu * math.sqrt(PUBLIC_PILOT),), mu * math.sqrt(1 - PUBLIC_PILOT))
+    shares = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
+    pilots = tuple(mu * math.sqrt(share) for share in shares)
     return Plan(False, mu * math.sqrt(MOMENTS), None, pilots, mu * math.sqrt(FINAL))

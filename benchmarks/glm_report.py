@@ -1,0 +1,59 @@
+"""The table of glm_coverage.py, and what spec/linear_glm.md and spec/erm.md say of its cells."""
+
+import math
+
+from glm_simulated import Cell
+from interval_report import Lines, Shown, Summary, rms
+from interval_report import report as report_cells
+
+# linear_glm.md C6 without public moments, by (family, n, d, mu) of the design "cond1000": RMSE over that of
+# maximum likelihood, T0 = 5 of T = 10
+RATIOS = {
+    ("logit", 1_000, 5, 1): 0.220 / 0.188, ("logit", 10_000, 10, 0.3): 0.119 / 0.086,
+    ("poisson", 10_000, 5, 0.3): 0.021 / 0.012,
+}  # fmt: skip
+# erm.md C, by (n, slopes, mu): RMSE of one coefficient, of the better of its tables of E3
+ERM = {
+    (1_000, 5, 0.3): 0.30, (1_000, 5, 1): 0.139, (1_000, 5, 3): 0.119,
+    (1_000, 20, 0.3): 0.30, (1_000, 20, 1): 0.209, (1_000, 20, 3): 0.133,
+    (10_000, 5, 0.3): 0.047, (10_000, 10, 0.3): 0.056, (10_000, 10, 1): 0.038, (10_000, 10, 3): 0.039,
+    (10_000, 20, 0.3): 0.067, (10_000, 20, 1): 0.037, (10_000, 20, 3): 0.033,
+    (100_000, 10, 0.3): 0.013, (100_000, 20, 1): 0.012,
+}  # fmt: skip
+NOTES = """
+rival    error of spec/erm.md E3 on the same samples, ready matrix, and the share of its intervals that hold
+         the truth
+In the design "erm", errors are root mean squares over the coefficients."""
+
+
+def report(cells: dict[tuple[Cell, float], Lines], public: int) -> None:
+    shown = []
+    for (cell, mu), lines in cells.items():
+        if lines:
+            found = Summary(lines, "MLE")
+            known = math.nan if public else reference(cell, mu, found)
+            shown.append(Shown(f"{cell.name}, mu {mu:g}", found, known, parts(cell), rival(lines)))
+    report_cells(shown, "MLE", NOTES)
+
+
+def parts(cell: Cell) -> dict[str, slice]:
+    found = {"slopes": slice(1, cell.d), "intercept": slice(0, 1)}
+    return found | ({"dispersion": slice(cell.d, None)} if cell.family == "gamma" else {})
+
+
+def rival(lines: Lines) -> str:
+    if "rival" not in lines[0]:
+        return ""
+    held = sum(line["rival_held"] for line in lines) / len(lines)
+    return f", rival {rms(line['rival'] for line in lines):.4f} (covers {held:.3f})"
+
+
+def reference(cell: Cell, mu: float, found: Summary) -> float:
+    """Error of the specification for this cell; nan where it gives none."""
+    if cell.law != "own" or cell.half != 4:
+        return math.nan
+    if cell.design == "erm":
+        return ERM.get((cell.n, cell.d - 1, mu), math.nan)
+    if cell.design == "cond1000":
+        return RATIOS.get((cell.family, cell.n, cell.d, mu), math.nan) * found.exact
+    return math.nan
