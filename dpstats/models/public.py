@@ -81,7 +81,11 @@ def as_columns(public: Any, design: Design) -> ColumnMoments:
         raise SpecificationError(f"{design.formula!r} has no covariate for public= to tell of; leave it out")
     p, count = len(design.names), 0
     xx = np.zeros((p, p))
-    for columns in open_rows(public, Schema(dict(design.schema)), design.covariates).blocks():
+    try:
+        rows = open_rows(public, Schema(dict(design.schema)), design.covariates)
+    except SpecificationError as error:
+        raise type(error)(f"public=: {error}") from None
+    for columns in rows.blocks():
         exog, ok = design.columns(columns)
         xx, count = xx + exog.T @ exog, count + int(ok.sum())
     xx /= max(count, 1)

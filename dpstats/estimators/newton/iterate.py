@@ -92,7 +92,8 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
     if problem.intercept:
         mean, family = located.mean, problem.family
         if family.name == "binomial":
-            mean = min(max(mean, 2 / n, 1e-4), 1 - max(2 / n, 1e-4))
+            least = min(max(2 / n, 1e-4), 0.5)
+            mean = min(max(mean, least), 1 - least)
         elif family.name != "gaussian":
             mean = max(mean, 1e-6)
         beta[0] = float(family.link(np.array(mean))) - located.offset

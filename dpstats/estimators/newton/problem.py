@@ -179,7 +179,8 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
     best = (math.inf, root)
     for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
-        weights = np.minimum(1.0, FIRST_LENGTH * k / (k - 1 + squares / scale**2))
+        # a lone column may be 0 but for noise
+        weights = np.minimum(1.0, FIRST_LENGTH * k / np.maximum(k - 1 + squares / scale**2, 1e-9))
         information = float(shares @ (squares * weights))
         best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
     return best[1]

@@ -1,0 +1,107 @@
+"""What a change of units, names or coding does to a fit, noise included: what it should, and nothing else.
+
+The noise is seeded, so that two fits of the same questions draw the same numbers.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.models.visits import HOW, PUBLIC, RESPONSES, RIGHT, SCHEMA, WAYS, model, truth, visits
+
+DATA = visits(3000, 11)
+BUDGET = dps.approx(3, 1e-6)
+SAME = dict(rel=1e-5, abs=1e-5)  # an entry may round to another point of the lattice
+# the paper whitens by a root that depends on the units, and so does its noise
+ALIKE = [way for way in WAYS if way[1] != "paper"]
+BOTH_WAYS = pytest.mark.parametrize("way", ALIKE, ids=str)
+
+
+def fit(way: tuple[str, str], change: Any = None, schema: Any = None, right: str = RIGHT, source: Any = None,
+        budget: Any = BUDGET, **more: Any) -> pd.Series:  # fmt: skip
+    """Private and public rows are changed alike."""
+    family, how = way
+    data, public = ({**rows, **(change(rows) if change else {})} for rows in (DATA, PUBLIC))
+    declared = dps.Schema({**SCHEMA, **(schema or {})})
+    with noise(source or SeededNoise(6)):
+        return model(family, data, declared, right, public=public, **more).fit(budget, **HOW[how]).params
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("factor", [365.25, 1e-3])
+def test_units_of_a_covariate_divide_its_slope(way: tuple[str, str], factor: float) -> None:
+    bounds = dps.bounded(18 * factor, 90 * factor)
+    moved = fit(way, lambda rows: {"age": rows["age"] * factor}, {"age": bounds})
+    moved["age"] *= factor
+    assert moved.to_numpy() == pytest.approx(fit(way).to_numpy(), **SAME)
+
+
+@BOTH_WAYS
+def test_a_shift_of_a_covariate_moves_the_intercept_only(way: tuple[str, str]) -> None:
+    moved = fit(way, lambda rows: {"age": rows["age"] - 50}, {"age": dps.bounded(-32, 40)})
+    wanted = fit(way)
+    wanted["Intercept"] += 50 * wanted["age"]
+    assert moved.to_numpy() == pytest.approx(wanted.to_numpy(), **SAME)
+
+
+@BOTH_WAYS
+def test_other_bounds_of_a_covariate_do_not_matter_to_public_whitening(way: tuple[str, str]) -> None:
+    """Newton's first look at a column is in its box; public moments need no box."""
+    wider = fit(way, schema={"income": dps.bounded(-5, 30)})
+    if way == ("binomial", "pmt"):
+        assert wider.to_numpy() == pytest.approx(fit(way).to_numpy(), **SAME)
+    else:
+        assert np.isfinite(wider).all()
+
+
+@pytest.mark.parametrize("how", ["newton", "pmt"])
+def test_the_unit_of_a_gamma_response_moves_the_intercept_only(how: str) -> None:
+    cents = fit(("gamma", how), lambda rows: {"cost": rows["cost"] * 100} if "cost" in rows else {},
+                {"cost": dps.bounded(0, 5e5)})  # fmt: skip
+    wanted = fit(("gamma", how))
+    wanted["Intercept"] += np.log(100)
+    assert cents.to_numpy() == pytest.approx(wanted.to_numpy(), **SAME)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_exposure_is_an_offset_of_its_logarithm(how: str) -> None:
+    one = fit(("poisson", how), exposure="months")
+    assert one.equals(fit(("poisson", how), right=RIGHT + " + offset(np.log(months))"))
+
+
+@pytest.mark.parametrize("how", ["newton", "pmt"])
+def test_a_constant_offset_moves_the_intercept_only(how: str) -> None:
+    huge = dict(budget=dps.gdp(1e7), source=NoNoise())
+    change, declared = (lambda rows: {"months": np.full(len(rows["age"]), 12.0)}), {"months": dps.bounded(6, 24)}
+    one = fit(("poisson", how), change, declared, exposure="months", **huge)
+    other = fit(("poisson", how), **huge)
+    other["Intercept"] -= np.log(12)
+    assert one.to_numpy() == pytest.approx(other.to_numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_the_reference_level_permutes_contrasts(way: tuple[str, str]) -> None:
+    """Without noise: a whitened row depends on the coding, and its noise with it."""
+    huge = dict(budget=dps.gdp(1e7), source=NoNoise())
+    if way == ("poisson", "paper"):
+        pytest.skip("its bounds are so wide that the lattice is coarse")
+    one = fit(way, **huge)
+    other = fit(way, schema={"region": dps.levels("south", "north", other=True)}, **huge)
+    south = one["region[T.south]"]
+    assert other["Intercept"] == pytest.approx(one["Intercept"] + south, abs=2e-3)
+    assert other["region[T.north]"] == pytest.approx(-south, abs=2e-3)
+    assert other["region[T.other]"] == pytest.approx(one["region[T.other]"] - south, abs=2e-3)
+    same = ["age", "income"]
+    assert other[same].to_numpy() == pytest.approx(one[same].to_numpy(), abs=2e-3)
+
+
+@pytest.mark.parametrize("family", RESPONSES)
+def test_estimates_are_near_the_truth(family: str) -> None:
+    """So that the relations above are not between constants."""
+    for how in ("newton", "pmt"):
+        found = fit((family, how), budget=dps.gdp(8)).to_numpy()
+        assert np.abs(found - truth(family)).max() < 0.6 and np.corrcoef(found, truth(family))[0, 1] > 0.95

@@ -1,0 +1,112 @@
+"""Mistakes are said before any budget is spent, with the argument and the remedy; a fit is charged first."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+from tests.models.visits import HOW, PUBLIC, RIGHT, SCHEMA, WAYS, model, visits
+
+DATA = visits(500, 1)
+MOMENTS = dps.public_moments("ill ~ age", visits(100, 2), SCHEMA)
+
+DESCRIBING = {
+    "numeric response of a logit": (dict(family="binomial", right=RIGHT), "ill", "declare it as flag"),
+    "undeclared variable": (dict(right="age + weight"), None, "weight"),
+    "exposure from 0": (dict(right=RIGHT, exposure="income"), None, "income"),
+    "moments of other columns": (dict(public=MOMENTS), None, "moments of Intercept, age; the columns of"),
+    "few public rows": (dict(public={k: v[:6] for k, v in PUBLIC.items()}), None, "more than 6 rows"),
+    "public rows of one region": (dict(public=PUBLIC | {"region": ["north"] * 300}), None, "is 0 in every"),
+    "public rows without a column": (dict(public={"age": [30.0] * 50}), None, "public=: .*income"),
+    "nothing for public rows to tell": (dict(right="1", public=PUBLIC), None, "no covariate for public="),
+    "not a table": (dict(public=3), None, "public=: data must be a frame"),
+}
+
+
+@pytest.mark.parametrize("case", DESCRIBING)
+def test_describing_a_model(case: str) -> None:
+    changes, number, message = DESCRIBING[case]
+    schema = SCHEMA if number is None else dps.Schema({**SCHEMA, number: dps.bounded(0, 1)})
+    arguments = dict(family="poisson", data=DATA, schema=schema) | changes
+    with pytest.raises(dps.SpecificationError, match=message):
+        model(**arguments)
+
+
+FITTING: dict[str, tuple[dict[str, Any], str]] = {
+    "pure budget": (dict(budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
+    "pure budget and pmt": (dict(budget=dps.pure(1), method="pmt", public=PUBLIC), "no pure epsilon; give"),
+    "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
+    "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
+    "method": (dict(method="irls"), "method must be 'auto', 'newton' or 'pmt', got 'irls'"),
+    "compat": (dict(method="pmt", compat="glmnet"), "compat must be None or 'paper', got 'glmnet'"),
+    "compat without pmt": (dict(compat="paper", public=PUBLIC), "compat='paper' goes with method='pmt'"),
+    "pmt without public": (dict(method="pmt"), "method='pmt' needs public=, moments of public rows"),
+    "gamma by the paper": (
+        dict(family="gamma", method="pmt", compat="paper", public=PUBLIC),
+        "covers binomial and poisson.* gamma is not private; leave compat out",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FITTING)
+def test_fitting_leaves_the_ledger_uncharged(case: str, tmp_path: Path) -> None:
+    changes, message = FITTING[case]
+    arguments = {"budget": dps.zcdp(1)} | changes
+    described = model(arguments.pop("family", "binomial"), DATA, public=arguments.pop("public", None))
+    ledger = dps.Ledger(tmp_path / "trial.ledger", total=dps.approx(10, 1e-2))
+    with pytest.raises(dps.SpecificationError, match=message):
+        described.fit(**arguments, ledger=ledger)
+    assert ledger.spent is None and ledger.entries() == []
+
+
+def test_public_rows_are_read_as_private_ones() -> None:
+    """Moments of any response serve; rows need none; values are clipped, and bad rows switched off."""
+    spoilt = {name: np.concatenate([column, column[:2]]) for name, column in PUBLIC.items()}
+    spoilt["age"][300], spoilt["region"] = np.nan, np.append(spoilt["region"][:301], None)
+    other = dps.public_moments(f"months ~ {RIGHT}", PUBLIC, SCHEMA)
+    found = []
+    for public in (PUBLIC, spoilt, other):
+        with noise(SeededNoise(1)):
+            found.append(model("binomial", DATA, public=public).fit(dps.gdp(2), method="pmt").params)
+    assert found[1].to_numpy() == pytest.approx(found[0].to_numpy(), rel=1e-4)
+    assert found[2].to_numpy() == pytest.approx(found[0].to_numpy(), rel=1e-4)
+
+
+class Down(Exception):
+    """The machine goes down."""
+
+
+class Crash:
+    """When the first noise is asked for."""
+
+    def gaussian(self, *_: Any) -> np.ndarray:
+        raise Down
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_fit_is_charged_once_before_its_first_release(way: tuple[str, str], tmp_path: Path) -> None:
+    family, how = way
+    path = tmp_path / "trial.ledger"
+    ledger, described = dps.Ledger(path, total=dps.zcdp(0.6)), model(family, DATA, public=PUBLIC)
+    with noise(Crash()), pytest.raises(Down):
+        described.fit(dps.zcdp(0.25), ledger=ledger, **HOW[how])
+    assert ledger.spent == dps.zcdp(0.25), "there is no refund for a crash"
+    with noise(SeededNoise(1)):
+        fit = described.fit(dps.zcdp(0.25), ledger=path, **HOW[how])
+    entry = ledger.entries()[-1]
+    assert entry.formula == fit.formula and entry.method == fit.record.method and entry.gaussian
+    assert tuple(entry.released) == fit.record.released
+    parts = [float(text.removeprefix("mu = ")) for text in entry.released.values()]
+    assert np.hypot.reduce(parts) == pytest.approx(dps.zcdp(0.25).mu, rel=1e-3)
+    assert "0.50 of 0.60 spent on 'trial'" in str(fit.summary())
+    with noise(Crash()), pytest.raises(dps.BudgetError, match="0.1 is left"):
+        described.fit(dps.zcdp(0.25), ledger=ledger, **HOW[how])
+
+
+def test_there_must_be_a_row() -> None:
+    """n is public, so that this may be said."""
+    with pytest.raises(dps.SpecificationError, match="no rows"):
+        model("binomial", {name: [] for name in DATA}).fit(dps.zcdp(1))
