@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
+from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
@@ -17,6 +18,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
-        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
+        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, MarginCurvature, MarginScores,
+        MarginSandwich,
     )
 }  # fmt: skip
