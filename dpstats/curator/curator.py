@@ -184,6 +184,24 @@ class Curator:
         RuntimeError
             As of `release`.
         """
+        problem, tilt, rest = self._planned(cost, pure, objective)
+        self._charge("minimum", cost * (1 - _GUARD))
+        params = self._protected("minimum", lambda: self._minimum(problem, tilt, rest))
+        tilt_sds, law = (np.zeros(problem.k), "none") if tilt is None else (tilt.sds, tilt.name)
+        return Minimum(
+            params=np.zeros(problem.k) if params is None else params, solved=params is not None,
+            ridge=problem.ridge, tilt_law=law, tilt_sds=tilt_sds, law=rest.name, sds=rest.sds, cost=cost,
+            n=self.n,
+        )  # fmt: skip
+
+    def check_minimum(self, cost: float, *, pure: bool = False, **objective: Any) -> None:
+        """Raise what `minimise` would raise for its cost, but for what is left; nothing is read or spent."""
+        self._planned(cost, pure, objective)
+
+    def _planned(
+        self, cost: float, pure: bool, objective: dict[str, Any]
+    ) -> tuple[Objective, Law | None, Law]:
+        """An objective, and the laws of its tilt and of the noise on its minimum."""
         problem = Objective(self._design, **objective)
         self._check_cost("minimum", cost)
         if pure and not (self._pure or self._zcdp):
@@ -193,14 +211,7 @@ class Curator:
         paid = problem.split(cost * (1 - _GUARD), most, pure)
         tilt = self._drawable(problem.tilt_law(paid, pure)) if problem.tilted else None
         rest = self._drawable(problem.rest_law(paid, most, problem.tolerance(self.n, tilt), pure))
-        self._charge("minimum", cost * (1 - _GUARD))
-        params = self._protected("minimum", lambda: self._minimum(problem, tilt, rest))
-        tilt_sds, law = (np.zeros(problem.k), "none") if tilt is None else (tilt.sds, tilt.name)
-        return Minimum(
-            params=np.zeros(problem.k) if params is None else params, solved=params is not None,
-            ridge=problem.ridge, tilt_law=law, tilt_sds=tilt_sds, law=rest.name, sds=rest.sds, cost=cost,
-            n=self.n,
-        )  # fmt: skip
+        return problem, tilt, rest
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:

@@ -17,3 +17,10 @@ def with_floor(matrix: Array, floor: float) -> Array:
     """The matrix with its eigenvalues raised to at least `floor`."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.maximum(values, max(floor, 1e-12))) @ vectors.T
+
+
+def noise_of_product(sds: Array, vector: Array) -> Array:
+    """Covariance of N v for a symmetric N with these sds, each entry of its triangle drawn alone."""
+    covariance = sds**2 * np.outer(vector, vector)
+    np.fill_diagonal(covariance, sds**2 @ vector**2)
+    return covariance

@@ -3,5 +3,6 @@
 from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
+from dpstats.models.svm import Svm, svm
 
-__all__ = ["LinearModel", "Survreg", "ols", "public_moments", "ridge", "survreg"]
+__all__ = ["LinearModel", "Survreg", "Svm", "ols", "public_moments", "ridge", "survreg", "svm"]

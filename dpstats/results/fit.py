@@ -7,6 +7,7 @@ from typing import Any
 
 from dpstats.results import io
 from dpstats.results.inference import Inference
+from dpstats.results.margin import Margin
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
 from dpstats.results.ridge import Ridge, at_alpha
@@ -16,7 +17,7 @@ from dpstats.results.survival import Survival
 from dpstats.results.table import Document
 
 
-class Fit(Inference, Predictions, Scatter, Ridge, Survival):
+class Fit(Inference, Predictions, Scatter, Ridge, Margin, Survival):
     """A private fit.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the

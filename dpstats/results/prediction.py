@@ -12,9 +12,10 @@ from dpstats.errors import SpecificationError
 from dpstats.results import life
 from dpstats.results.base import Released
 from dpstats.results.intervals import Transform, standard_errors, transformed
+from dpstats.results.margin import labels
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
-from dpstats.results.record import Record
+from dpstats.results.record import MARGIN_MODELS, Record
 from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
@@ -115,8 +116,9 @@ class Predictions(Released):
         newdata : dict, list of dict, or DataFrame of m rows
         type : {"response", "lp", "link", "quantile"}
             As in R's ``predict.survreg``: "response" is the linear predictor on the scale of the response
-            (exp of it for log-time models: the characteristic life of a Weibull), "lp" or "link" the linear
-            predictor, "quantile" the time by which a fraction `p` has failed.
+            (exp of it for log-time models: the characteristic life of a Weibull; the label, 1 or 0, of a
+            support vector machine), "lp" or "link" the linear predictor, "quantile" the time by which a
+            fraction `p` has failed.
         p : float or sequence of float
             Failed fractions for ``type="quantile"``; never surviving fractions.
 
@@ -137,6 +139,8 @@ class Predictions(Released):
         at = points(record, newdata, "predict")
         if type != "quantile":
             linear, _ = life.linear_predictor(record, at)
+            if type == "response" and record.model in MARGIN_MODELS:
+                return labels(linear)
             return pd.Series(
                 response_scale(record)(linear) if type == "response" else linear, name="predicted"
             )

@@ -18,11 +18,13 @@ from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS
 from dpstats.moments.linear import LinearMoments
+from dpstats.moments.mixture import Tails
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
 SURVIVAL_MODELS = ("survreg",)
 LINEAR_MODELS = ("ols", "ridge")
+MARGIN_MODELS = ("svm",)
 
 Setting = str | float | int | bool
 
@@ -78,6 +80,10 @@ class Record:
         Ridge penalty of the coefficients; a linear fit without has 0.
     charged_alpha : float, optional
         Where another penalty than `alpha` was asked for when the release was paid: that one.
+    target : str, optional
+        What the coefficients are, in words, where they are penalised ones.
+    tails : Tails, optional
+        Law of privacy noise that is not normal; intervals of coefficients and their p-values follow from it.
 
     Raises
     ------
@@ -108,6 +114,8 @@ class Record:
     linear: LinearMoments | None = None
     alpha: float | None = None
     charged_alpha: float | None = None
+    target: str | None = None
+    tails: Tails | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -121,6 +129,8 @@ class Record:
         k = len(names)
         if self.linear is not None and self.linear.origin.shape != (k,):
             raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
+        if self.tails is not None and self.tails.variances.shape != (k,):
+            raise SpecificationError(f"tails are of {self.tails.variances.shape} coefficients, not {k}")
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
         flags = tuple((str(code), str(message)) for code, message in self.flags)
