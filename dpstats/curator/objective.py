@@ -25,7 +25,7 @@ from dpstats.families import MarginLoss
 
 __all__ = ["MOST_PASSES", "PASSES", "Objective", "Tolerance"]
 
-PASSES, MOST_PASSES = 16, 2000
+PASSES, MOST_PASSES = 10, 2000
 _U = 2.0**-53
 _RAISED = 1 + 1e-9
 _FARTHEST = 100  # tilts longer than so many times their usual length do not occur: chance below exp(-100)
