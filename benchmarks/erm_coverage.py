@@ -134,7 +134,8 @@ def curator(x: np.ndarray, y: np.ndarray, budget: Any) -> Curator:
     names = [f"x{j}" for j in range(x.shape[1])]
     schema = dps.Schema(dict.fromkeys(names, dps.bounded(-1, 1)) | dict(y=dps.flag()))
     design = build_design("y ~ 0 + " + " + ".join(names), schema)
-    return Curator(open_rows(dict(zip(names, x.T, strict=True)) | dict(y=y), schema, design.variables), design, budget)
+    columns = dict(zip(names, x.T, strict=True)) | dict(y=y)
+    return Curator(open_rows(columns, schema, design.variables), design, budget)
 
 
 def ball(k: int) -> UnitBall:
@@ -199,9 +200,10 @@ def main() -> None:
     print(f"c = {C}, h = 1; coverage, mean length, length over VI; {options.reps} replicates\n")
     print(f"{'':38}{'published':>10}{'its constants':>25}{'tight':>25}")
     for cell in cells:
-        lines = done[cell, 1.0] print(f"{cell.table}, {cell.data}, d = {cell.d}, epsilons {cell.first:g},
-        {cell.second:g}, {cell.third:g}") for (kind, way, loss), published in zip(METHODS, cell.published,
-        strict=True):
+        lines = done[cell, 1.0]
+        epsilons = f"{cell.first:g}, {cell.second:g}, {cell.third:g}"
+        print(f"{cell.table}, {cell.data}, d = {cell.d}, epsilons {epsilons}")
+        for (kind, way, loss), published in zip(METHODS, cell.published, strict=True):
             method = "-".join([kind, way, loss])
             both = "".join(row(lines, f"{method}-{compat}") for compat in ("paper", "tight"))
             print(f"    {method:34}{published:10.4f}{both}")
