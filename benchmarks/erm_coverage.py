@@ -1,9 +1,7 @@
-"""Intervals after objective and output perturbation: tables 3 to 6 of the paper, beside the published
-figures.
+"""Intervals after objective and output perturbation: tables 3 to 6 of the paper, beside what it published.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/erm_coverage.py table3 --adult adult.csv --bank
-    bank.csv \
-        | tee benchmarks/results/erm_table3.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/erm_coverage.py table3 \
+        --adult adult.csv --bank bank.csv | tee benchmarks/results/erm_table3.txt
 
 Wang, Kifer and Lee, "Differentially Private Confidence Intervals for Empirical Risk Minimization", section
 7. A data set stands for the population and its penalised minimum (c = 0.001) for the truth; replicates are
