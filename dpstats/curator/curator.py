@@ -15,7 +15,7 @@ from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum
 from dpstats.curator.law import MOST_SPHERICAL, Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
-from dpstats.curator.objective import Objective
+from dpstats.curator.objective import Objective, Planned
 from dpstats.curator.release import Minimum, Release
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import BudgetError
@@ -157,17 +157,14 @@ class Curator:
         )  # fmt: skip
 
     def minimise(self, cost: float, *, pure: bool = False, **objective: Any) -> Minimum:
-        """Minimise a penalised sum of losses that was tilted at random, or add noise to its minimum.
-
-        What a cost buys is proved in :mod:`dpstats.curator.tilt`.
+        """Minimise a penalised sum of losses tilted at random, or add noise to its minimum; see `tilt`.
 
         Parameters
         ----------
         cost : float
             mu in Gaussian differential privacy; under a pure budget, epsilon.
         pure : bool
-            Under a zCDP budget: whether the noise has pure epsilon = mu, which costs rho = epsilon^2 / 2,
-            too.
+            Under a zCDP budget: whether noise has pure epsilon = mu, whose rho = epsilon^2 / 2 is the same.
         **objective
             Public parameters of :class:`dpstats.curator.objective.Objective`.
 
@@ -184,34 +181,26 @@ class Curator:
         RuntimeError
             As of `release`.
         """
-        problem, tilt, rest = self._planned(cost, pure, objective)
+        planned = self._planned(cost, pure, objective)
         self._charge("minimum", cost * (1 - _GUARD))
-        params = self._protected("minimum", lambda: self._minimum(problem, tilt, rest))
-        tilt_sds, law = (np.zeros(problem.k), "none") if tilt is None else (tilt.sds, tilt.name)
-        return Minimum(
-            params=np.zeros(problem.k) if params is None else params, solved=params is not None,
-            ridge=problem.ridge, tilt_law=law, tilt_sds=tilt_sds, law=rest.name, sds=rest.sds, cost=cost,
-            n=self.n,
-        )  # fmt: skip
+        params = self._protected("minimum", lambda: self._minimum(planned))
+        return planned.minimum(params, cost, self.n)
 
     def check_minimum(self, cost: float, *, pure: bool = False, **objective: Any) -> None:
         """Raise what `minimise` would raise for its cost, but for what is left; nothing is read or spent."""
         self._planned(cost, pure, objective)
 
-    def _planned(
-        self, cost: float, pure: bool, objective: dict[str, Any]
-    ) -> tuple[Objective, Law | None, Law]:
-        """An objective, and the laws of its tilt and of the noise on its minimum."""
-        problem = Objective(self._design, **objective)
+    def _planned(self, cost: float, pure: bool, objective: dict[str, Any]) -> Planned:
+        """An objective with the noise that `cost` buys."""
         self._check_cost("minimum", cost)
         if pure and not (self._pure or self._zcdp):
             raise BudgetError("noise of pure epsilon needs a pure or zcdp budget here")
-        pure = pure or self._pure
-        most = self.unit.max_rows
-        paid = problem.split(cost * (1 - _GUARD), most, pure)
-        tilt = self._drawable(problem.tilt_law(paid, pure)) if problem.tilted else None
-        rest = self._drawable(problem.rest_law(paid, most, problem.tolerance(self.n, tilt), pure))
-        return problem, tilt, rest
+        planned = Objective(self._design, **objective).planned(
+            cost * (1 - _GUARD), self.n, self.unit.max_rows, pure or self._pure
+        )
+        for law in planned.laws:
+            self._drawable(law)
+        return planned
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:
@@ -296,18 +285,15 @@ class Curator:
             return self._setting.noise.gaussian(exact, float(law.axes[0]), law.cost)
         return self._setting.noise.pure(exact, law.name, law.axes, law.cost)
 
-    def _minimum(self, objective: Objective, tilt: Law | None, rest: Law) -> np.ndarray | None:
+    def _minimum(self, planned: Planned) -> np.ndarray | None:
         """The noisy minimum, shape (k,), or None."""
-        zeros = np.zeros(objective.k)
-        drawn = zeros if tilt is None else self._with_noise(zeros, tilt)
-        exact = objective.minimum(self._blocks, drawn, objective.tolerance(self.n, tilt))
+        objective, tilt = planned.objective, np.zeros(planned.objective.k)
+        if planned.tilt is not None:
+            tilt = self._with_noise(tilt, planned.tilt)
+        exact = objective.minimum(self._blocks, tilt, planned.tolerance)
         if exact is None:
             return None
-        params = self._with_noise(exact, rest)
+        params = self._with_noise(exact, planned.rest)
         if self._setting.recorder is not None:
-            # neighbours are told apart by the tilts that would have led both to this answer
-            needed, law = exact, rest
-            if tilt is not None:
-                needed, law = -objective.at(self._blocks, params, zeros).gradient, tilt
-            self._setting.recorder("minimum", needed, float(law.axes.max()), law)
+            self._setting.recorder("minimum", *planned.recorded(self._blocks, exact, params))
         return params

@@ -19,11 +19,12 @@ import numpy as np
 
 from dpstats.curator.blocks import Blocks, PublicDesign, Scratch
 from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
+from dpstats.curator.release import Minimum
 from dpstats.curator.tilt import Split, slack, split
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
 
-__all__ = ["MOST_PASSES", "PASSES", "Objective", "Tolerance"]
+__all__ = ["MOST_PASSES", "PASSES", "Objective", "Planned", "Tolerance"]
 
 PASSES, MOST_PASSES = 10, 2000
 _U = 2.0**-53
@@ -163,6 +164,13 @@ class Objective:
         l1 = min(math.sqrt(self.k) * l2, float(ranges.sum())) * _RAISED
         return pure_law(Sensitivity(l2, l1, np.minimum(ranges, l2)), epsilon, self._spherical)
 
+    def planned(self, cost: float, n: int, rows: int, pure: bool) -> Planned:
+        """With the noise that hides the replacement of `rows` of n rows at this cost."""
+        paid = self.split(cost, rows, pure)
+        tilt = self.tilt_law(paid, pure) if self.tilted else None
+        tolerance = self.tolerance(n, tilt)
+        return Planned(self, tilt, self.rest_law(paid, rows, tolerance, pure), tolerance)
+
     def minimum(self, blocks: Blocks, tilt: np.ndarray, tolerance: Tolerance) -> np.ndarray | None:
         """t_a, certified; None if the cap on passes is met or the answer lies beyond what was bounded."""
         point = self.at(blocks, np.zeros(self.k), tilt)
@@ -200,6 +208,39 @@ class Objective:
         gradient = self.ridge * params + tilt - pulls
         value += self.ridge / 2 * float(params @ params) + float(tilt @ params)
         return Point(params, value, gradient, hessian + self.ridge * np.eye(k))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An objective with the laws of its tilt and of the noise on its minimum, and how exact that must be."""
+
+    objective: Objective
+    tilt: Law | None
+    rest: Law
+    tolerance: Tolerance
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        return (self.rest,) if self.tilt is None else (self.tilt, self.rest)
+
+    def minimum(self, params: np.ndarray | None, cost: float, n: int) -> Minimum:
+        """What is released; None if nothing was certified."""
+        k, tilt = self.objective.k, self.tilt
+        return Minimum(
+            params=np.zeros(k) if params is None else params, solved=params is not None,
+            ridge=self.objective.ridge, tilt_law="none" if tilt is None else tilt.name,
+            tilt_sds=np.zeros(k) if tilt is None else tilt.sds, law=self.rest.name, sds=self.rest.sds,
+            cost=cost, n=n,
+        )  # fmt: skip
+
+    def recorded(
+        self, blocks: Blocks, exact: np.ndarray, params: np.ndarray
+    ) -> tuple[np.ndarray, float, Law]:
+        """What tells neighbours apart: the tilts that would have led both to this answer, or their minima."""
+        if self.tilt is None:
+            return exact, float(self.rest.axes.max()), self.rest
+        needed = -self.objective.at(blocks, params, np.zeros(self.objective.k)).gradient
+        return needed, float(self.tilt.axes.max()), self.tilt
 
 
 def _newton(point: Point) -> np.ndarray:

@@ -9,6 +9,7 @@ from scipy import special
 import dpstats as dps
 from dpstats.curator import Curator, objective
 from dpstats.curator.blocks import Blocks, Scratch
+from dpstats.curator.law import Law
 from dpstats.curator.objective import Objective
 from dpstats.curator.statistics import REGISTRY
 from dpstats.errors import BudgetError
@@ -181,6 +182,21 @@ def test_sensitivities_of_the_page_are_attained():
     ):
         distance, bound = apart(name, crossed, params, loss)
         assert bound == pytest.approx(expected, rel=1e-9) and distance == pytest.approx(bound, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("k", "paper", "tight"),
+    [(2, 1.11803, 0.70711), (6, 3.04138, 1.65831), (11, 5.52268, 2.89396), (21, 10.5119, 5.38516)],
+)
+def test_spherical_noise_of_the_curvature(k, paper, tight):
+    """sd on the diagonal times n epsilon, as published and with symmetric noise of tight size."""
+    for published, expected in ((True, paper), (False, tight)):
+        statistic = REGISTRY["margin_curvature"](
+            Labelled(k), loss=LOGISTIC_LOSS, params=np.zeros(k), published=published, **unit_map(k)
+        )
+        m = sum(part.size for part in statistic.parts)
+        law = Law("spherical", np.full(m, statistic.sensitivity), 1.0)  # without what rounding adds
+        assert statistic.unpack(law.sds)[0][0, 0] == pytest.approx(expected, abs=6e-6)
 
 
 def test_bounds_of_scores_follow_released_params():
