@@ -1,6 +1,6 @@
-"""Logistic regression under pure epsilon, penalty's bias removed: coverage of the true coefficients and error.
+"""Logistic regression under pure epsilon: coverage of the true coefficients, and error.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/logit_pure.py grid | tee benchmarks/results/logit_pure.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/logit_pure.py | tee benchmarks/results/logit_pure.txt
 
 The design of spec/erm.md C: d slopes, half of the covariates uniform, half binary (30 % ones), a common
 factor of correlation .3, coefficients -.5 | 1, -.5, .5, -1, 0, ... times sqrt(5 / d). "flag" is the rule that

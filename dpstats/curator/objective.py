@@ -59,7 +59,9 @@ class Tolerance:
         Of what rounding the tilt to its lattice adds.
     farthest : float
 
-    Notes ----- Rows a, weights w and signs are what floating point says they are, functions of the row
+    Notes
+    -----
+    Rows a, weights w and signs are what floating point says they are, functions of the row
     alone. With u = 2^-53: a margin of k products is off by at most (k + 2) u |a| |t| and the offset's
     rounding, its slope by `steepest` times that and 8 u more, the terms of the gradient by w |a| <= 1 times
     that. Products and numpy's pairwise sums over a block (at most 64 terms one after the other, as its

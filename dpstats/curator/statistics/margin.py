@@ -83,7 +83,9 @@ class MarginCurvature(_AtParams):
     **rows
         The public map, see :class:`UnitRows`.
 
-    Notes ----- Sensitivity: sqrt2 steepest longest. A row gives rr' with |r|^2 = w f'' |a|^2 <= steepest
+    Notes
+    -----
+    Sensitivity: sqrt2 steepest longest. A row gives rr' with |r|^2 = w f'' |a|^2 <= steepest
     longest; see `_matrix`. Attained by orthogonal rows of full length in the steepest place (logistic:
     params orthogonal to both). The paper has 2 (Lemmas 3 and 5); its symmetric part of independent noise
     has the law of noise on svec.
@@ -110,7 +112,9 @@ class MarginScores(_AtParams):
     design, loss, params, published, **rows
         As of :class:`MarginCurvature`.
 
-    Notes ----- Sensitivity: sqrt2 S^2, where S is the largest -f' that a margin can have, given the params
+    Notes
+    -----
+    Sensitivity: sqrt2 S^2, where S is the largest -f' that a margin can have, given the params
     and the longest row. |g| <= S since w |a| <= 1; see `_matrix`. Attained by orthogonal rows with that
     slope, where there are such. The params are released: S is public (Lemma 2 of the paper says theta_0,
     which is not).
@@ -137,7 +141,9 @@ class MarginSandwich(_AtParams):
     design, loss, params, **rows
         As of :class:`MarginCurvature`.
 
-    Notes ----- Sensitivity: sqrt(2 joint), with weight = together / longest. Both parts of a row are
+    Notes
+    -----
+    Sensitivity: sqrt(2 joint), with weight = together / longest. Both parts of a row are
     positive semi-definite, of norms at most s^2 and together f''(m), s = -f'(m), which satisfy s^4 +
     (together f'')^2 <= joint (:class:`MarginLoss`). Two rows differ by at most the sum of their squared
     norms, 2 joint. Logistic: joint = 1 with together = 3.85, no more than the scores alone; attained by

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.matrices import noise_of_product, symmetric_power, with_floor
+from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.objective.coordinates import UnitBall
 from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import Plan, least_ridge
@@ -46,13 +46,13 @@ def fit_debiased(curator: Curator, ball: UnitBall, plan: Plan, robust: bool = Fa
     minimum = curator.minimise(plan.minimum, loss=LOGISTIC_LOSS, ridge=ridge, **ball.public())
     n, k = minimum.n, ball.k
     curvature, sds, scores = _matrices(curator, ball, plan, minimum, robust)
-    size = _size(sds)
-    floor = size * math.sqrt(k)
+    edge = noise_edge(sds)
+    floor = edge / math.sqrt(2)  # s sqrt k
     first, second = (_inverse(with_floor(curvature, share * floor)) for share in (_FLOOR, _VARIANCE_FLOOR))
     pull = first @ minimum.params
     by_curvature = (ridge / n) ** 2 * second @ noise_of_product(sds, pull) @ second
     sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
-    far = size * math.sqrt(2 * k) > _TOO_FAR * _LEAST_CURVATURE / k
+    far = edge > _TOO_FAR * _LEAST_CURVATURE / k
     return estimate(
         ball, minimum, minimum.params + ridge / n * pull, sampling=sampling / n, carried=second / n,
         more=by_curvature, problems=("unreliable",) if far else (),
@@ -61,13 +61,6 @@ def fit_debiased(curator: Curator, ball: UnitBall, plan: Plan, robust: bool = Fa
 
 def _inverse(matrix: Array) -> Array:
     return symmetric_power(matrix, -1.0)
-
-
-def _size(sds: Array) -> float:
-    """sd on the diagonal of rotation-invariant noise as large, as an operator, as noise of these sds."""
-    if len(sds) == 1:
-        return float(sds[0, 0])
-    return math.sqrt(2 * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
 
 
 def _matrices(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.matrices import symmetric_power, with_floor
+from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power, with_floor
 from dpstats.estimators.objective.coordinates import UnitBall
 from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import Plan
@@ -36,11 +37,14 @@ def fit_penalised(
         "paper": spherical noise of pure epsilon in the tilt, also under zCDP, and noise of the published
         size on the two matrices, each by itself, with eigenvalues of both raised to 2c.
 
-    Notes ----- With A the inverse of the released curvature (2c added), the minimum errs by A (gradient of
-    the sample, with covariance Sigma / n, + b / n): the sandwich A Sigma A / n and, with the law of b, A b
-    / n (equation 4). Noise on the minimum itself is just added (equation 8). Sigma is about the penalised
-    minimum, so that 4 c^2 tt' is taken off. Its eigenvalues are at least 0, not 2c, which is 26 times too
-    large for the smallest one of the paper's own example (spec/erm.md A, item 8).
+    Notes
+    -----
+    With A the inverse of the released curvature (2c added), the minimum errs by A (gradient of the sample,
+    with covariance Sigma / n, + b / n): the sandwich A Sigma A / n and, with the law of b, A b / n (equation 4).
+    Noise on the minimum itself is just added (equation 8). Sigma is about the penalised minimum, so that
+    4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean. 2c, to which the
+    paper raises those of Sigma, is 26 times too large for the smallest one of its own example (spec/erm.md A,
+    item 8), and raising only what is negative makes intervals too long where noise is large.
     """
     paper = compat == "paper"
     minimum = curator.minimise(
@@ -49,11 +53,14 @@ def fit_penalised(
     )  # fmt: skip
     n, c = minimum.n, ridge / (2 * minimum.n)
     about = dict(ball.public(), loss=loss, params=minimum.params)
-    curvature, scores = _published(curator, plan, about) if paper else _joint(curator, plan, loss, about)
-    least = 2 * c
-    inverse = symmetric_power(with_floor(curvature / n + least * np.eye(ball.k), least), -1.0)
-    sigma = scores / n - least**2 * np.outer(minimum.params, minimum.params)
-    sigma = with_floor(sigma, least if paper else 0.0)
+    least, center = 2 * c * np.eye(ball.k), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
+    if paper:
+        curvature, scores = _published(curator, plan, about)
+        inner, sigma = (with_floor(matrix, 2 * c) for matrix in (curvature + least, scores - center))
+    else:
+        (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
+        inner, sigma = pooled(curvature, hidden) + least, pooled(scores - center, lost)
+    inverse = symmetric_power(inner, -1.0)
     return estimate(
         ball, minimum, minimum.params, sampling=inverse @ sigma @ inverse / n,
         carried=_carried(minimum, inverse), more=np.zeros((ball.k, ball.k)),
@@ -64,14 +71,23 @@ def _carried(minimum: Minimum, inverse: Array) -> Array:
     return np.eye(len(inverse)) if minimum.tilt_law == "none" else inverse / minimum.n
 
 
-def _joint(curator: Curator, plan: Plan, loss: MarginLoss, about: dict[str, object]) -> tuple[Array, Array]:
-    scores, curvature = curator.release("margin_sandwich", plan.matrices, **about).values
-    return curvature / (loss.together / float(about["longest"])), scores  # type: ignore[arg-type]
+def _joint(
+    curator: Curator, plan: Plan, loss: MarginLoss, about: dict[str, Any]
+) -> tuple[tuple[Array, float], tuple[Array, float]]:
+    """Curvature and squared scores, each per row and with what noise hides of its eigenvalues."""
+    release = curator.release("margin_sandwich", plan.matrices, **about)
+    weights = (release.n, release.n * loss.together / about["longest"])
+    scores, curvature = (
+        (matrix / weight, noise_edge(sds) / weight)
+        for matrix, sds, weight in zip(release.values, release.sds, weights, strict=True)
+    )
+    return curvature, scores
 
 
-def _published(curator: Curator, plan: Plan, about: dict[str, object]) -> tuple[Array, Array]:
-    """Each for half of epsilon, or of mu squared."""
+def _published(curator: Curator, plan: Plan, about: dict[str, Any]) -> tuple[Array, Array]:
+    """Both per row, each for half of epsilon, or of mu squared."""
     cost = plan.matrices / (2 if plan.pure else math.sqrt(2))
     names = ("margin_curvature", "margin_scores")
-    curvature, scores = (curator.release(name, cost, published=True, **about).values[0] for name in names)
+    releases = [curator.release(name, cost, published=True, **about) for name in names]
+    curvature, scores = (release.values[0] / release.n for release in releases)
     return curvature, scores

@@ -13,8 +13,9 @@ from dpstats.families import MarginLoss
 MINIMUM_PURE, MINIMUM = 0.5, 2 / 3
 # spec/erm.md E4
 DEBIASED_PURE, DEBIASED = 0.7, 0.7
-# Share of the minimum's cost that the slack of the determinants takes: it sets the penalty.
-SLACK = 0.05
+# Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set the
+# penalty.
+SLACK, MOST_SLACK = 0.05, 0.5
 PUBLISHED_PENALTY = 0.001
 
 
@@ -46,4 +47,4 @@ def least_ridge(loss: MarginLoss, longest: float, cost: float) -> float:
 
     It does not grow with the number of rows, so that the bias it makes falls as 1 / n (spec/erm.md C).
     """
-    return loss.steepest * longest / math.expm1(SLACK * cost)
+    return loss.steepest * longest / math.expm1(min(SLACK * cost, MOST_SLACK))
