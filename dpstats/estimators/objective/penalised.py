@@ -40,11 +40,12 @@ def fit_penalised(
     Notes
     -----
     With A the inverse of the released curvature (2c added), the minimum errs by A (gradient of the sample,
-    with covariance Sigma / n, + b / n): the sandwich A Sigma A / n and, with the law of b, A b / n (equation 4).
-    Noise on the minimum itself is just added (equation 8). Sigma is about the penalised minimum, so that
-    4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean. 2c, to which the
-    paper raises those of Sigma, is 26 times too large for the smallest one of its own example (spec/erm.md A,
-    item 8), and raising only what is negative makes intervals too long where noise is large.
+    with covariance Sigma / n, + b / n): the sandwich A Sigma A / n and, with the law of b, A b / n
+    (equation 4). Noise on the minimum itself is just added (equation 8). Sigma is about the penalised
+    minimum, so that 4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean.
+    2c, to which the paper raises those of Sigma, is 26 times too large for the smallest one of its own
+    example (spec/erm.md A, item 8), and raising only what is negative makes intervals too long where noise
+    is large.
     """
     paper = compat == "paper"
     minimum = curator.minimise(
