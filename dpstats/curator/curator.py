@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum
-from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
+from dpstats.curator.law import MOST_SPHERICAL, Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
-from dpstats.curator.release import Release
+from dpstats.curator.objective import Objective, Planned
+from dpstats.curator.release import Minimum, Release
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import BudgetError
 from dpstats.schema import Unit
 
 __all__ = ["Curator"]
+
+T = TypeVar("T")
 
 # A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and
 # the lattice of Gaussian noise is paid for (see mechanisms).
@@ -40,8 +44,8 @@ class Curator:
         From :func:`dpstats.formula.build_design`.
     budget : Budget
         The total, also when each release is chosen after seeing the last. Under a pure budget all noise has
-        pure epsilon, costs are in epsilon, and they add up. Under the others it is Gaussian, costs are in mu,
-        and their squares add up to at most ``budget.mu`` squared.
+        pure epsilon, costs are in epsilon, and they add up. Under the others it is Gaussian, costs are in
+        mu, and their squares add up to at most ``budget.mu`` squared.
     noise, recorder : optional
         For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
         `not_private`.
@@ -50,24 +54,23 @@ class Curator:
 
     Notes
     -----
-    *Neighbours.* Every row belongs to one unit or, without an id, to none. Data sets D and D' are neighbours
-    if both have n rows, and D' has the rows of a unit u' where D has those of u, every other unit having the
-    same rows in the same order in both. u' is u, or has no row in D, and u none in D'. The two may have any
-    number of rows, with any values, anywhere in the table; where one has fewer than the other, rows of no
-    unit make up the n. So someone's rows may also be blanked. Where the unit is a row, D and D' differ in one
-    row.
+    *Neighbours.* Every row belongs to one unit or, without an id, to none. Data sets D and D' are
+    neighbours if both have n rows, and D' has the rows of a unit u' where D has those of u, every other
+    unit having the same rows in the same order in both. u' is u, or has no row in D, and u none in D'. The
+    two may have any number of rows, with any values, anywhere in the table; where one has fewer than the
+    other, rows of no unit make up the n. So someone's rows may also be blanked. Where the unit is a row, D
+    and D' differ in one row.
 
     *Sensitivity*, in every norm, is k times that of a statistic for one row, k = max_rows. Whether a row
     weighs depends on its rank among the rows of its own unit, so the rows that weigh are the same in D and
     D', but for at most k of u and at most k of u'. What a statistic sums over rows does not depend on their
-    order. Let T_0 be the table of what weighs in D, filled up to n rows with rows that weigh nothing, and T_k
-    that of D' with its rows in such an order that they differ at no more than k places. Change these places
-    one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one that weighs
-    nothing.
-    That is what a statistic bounds, rounding included (`slack`), at each of k steps, and by the triangle
-    inequality |sum(D) - sum(D')| <= k * sensitivity in its L2 norm, its L1 norm, and the size of each
-    coordinate. It is attained, where T_0 holds k times the one row and T_k k times the other of a pair that
-    attains the bound for one row.
+    order. Let T_0 be the table of what weighs in D, filled up to n rows with rows that weigh nothing, and
+    T_k that of D' with its rows in such an order that they differ at no more than k places. Change these
+    places one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one
+    that weighs nothing. That is what a statistic bounds, rounding included (`slack`), at each of k steps,
+    and by the triangle inequality |sum(D) - sum(D')| <= k * sensitivity in its L2 norm, its L1 norm, and
+    the size of each coordinate. It is attained, where T_0 holds k times the one row and T_k k times the
+    other of a pair that attains the bound for one row.
     """
 
     def __init__(
@@ -86,7 +89,7 @@ class Curator:
         ambient = noise_setting.current()
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
-        self._pure = isinstance(budget, Pure)
+        self._pure, self._zcdp = isinstance(budget, Pure), isinstance(budget, Zcdp)
         self._limit = self._amount(budget.epsilon if isinstance(budget, Pure) else budget.mu)
         self._spent = Fraction(0)
 
@@ -116,7 +119,7 @@ class Curator:
     def noise(self, name: str, cost: float, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:
         """Law and sds of the noise that `release` would add; no row is read and nothing is spent."""
         statistic = self._statistic(name, public)
-        law = self._law(name, self._sensitivity(statistic), cost)
+        law = self._law(statistic, self._sensitivity(statistic), cost)
         return law.name, statistic.unpack(law.sds)
 
     def release(self, name: str, cost: float, **public: Any) -> Release:
@@ -144,13 +147,60 @@ class Curator:
         """
         statistic = self._statistic(name, public)
         sensitivity = self._sensitivity(statistic)
-        law = self._law(name, sensitivity, cost)
+        law = self._law(statistic, sensitivity, cost)
         self._charge(name, law.cost)
-        values = statistic.unpack(self._protected(statistic, sensitivity, law))
+        noisy = self._protected(name, lambda: self._noisy(statistic, sensitivity, law))
+        values = statistic.unpack(noisy)
         return Release(
             name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=cost, n=self.n,
             adjacency=self.unit.adjacency, law=law.name, sds=statistic.unpack(law.sds),
         )  # fmt: skip
+
+    def minimise(self, cost: float, *, pure: bool = False, **objective: Any) -> Minimum:
+        """Minimise a penalised sum of losses tilted at random, or add noise to its minimum; see `tilt`.
+
+        Parameters
+        ----------
+        cost : float
+            mu in Gaussian differential privacy; under a pure budget, epsilon.
+        pure : bool
+            Under a zCDP budget: whether noise has pure epsilon = mu, whose rho = epsilon^2 / 2 is the same.
+        **objective
+            Public parameters of :class:`dpstats.curator.objective.Objective`.
+
+        Returns
+        -------
+        Minimum
+            Not solved, if no minimum was certified; the cost is spent whatever comes out.
+
+        Raises
+        ------
+        BudgetError
+            If the release does not fit into what is left of the total, or its penalty is too small for it;
+            nothing is read or spent then.
+        RuntimeError
+            As of `release`.
+        """
+        planned = self._planned(cost, pure, objective)
+        self._charge("minimum", cost * (1 - _GUARD))
+        params = self._protected("minimum", lambda: self._minimum(planned))
+        return planned.minimum(params, cost, self.n)
+
+    def check_minimum(self, cost: float, *, pure: bool = False, **objective: Any) -> None:
+        """Raise what `minimise` would raise for its cost, but for what is left; nothing is read or spent."""
+        self._planned(cost, pure, objective)
+
+    def _planned(self, cost: float, pure: bool, objective: dict[str, Any]) -> Planned:
+        """An objective with the noise that `cost` buys."""
+        self._check_cost("minimum", cost)
+        if pure and not (self._pure or self._zcdp):
+            raise BudgetError("noise of pure epsilon needs a pure or zcdp budget here")
+        planned = Objective(self._design, **objective).planned(
+            cost * (1 - _GUARD), self.n, self.unit.max_rows, pure or self._pure
+        )
+        for law in planned.laws:
+            self._drawable(law)
+        return planned
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:
@@ -161,14 +211,28 @@ class Curator:
         """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
         return Sensitivity.of(statistic, self.n, self.unit.max_rows)
 
-    def _law(self, name: str, sensitivity: Sensitivity, cost: float) -> Law:
+    def _law(self, statistic: Statistic, sensitivity: Sensitivity, cost: float) -> Law:
         """Of the noise for a release at `cost`, from public numbers alone."""
+        self._check_cost(statistic.name, cost)
+        spent = float(cost) * (1 - _GUARD)
+        if not self._pure:
+            return gaussian_law(sensitivity, spent)
+        return self._drawable(pure_law(sensitivity, spent, statistic.spherical))
+
+    def _drawable(self, law: Law) -> Law:
+        """The law, unless secure noise of it takes too long."""
+        if law.name == "spherical" and len(law.axes) > MOST_SPHERICAL and not self.not_private:
+            raise BudgetError(
+                f"spherical noise for {len(law.axes)} numbers takes too long to draw, more than "
+                f"{MOST_SPHERICAL} are not offered; use the default noise, or a zcdp budget"
+            )
+        return law
+
+    def _check_cost(self, name: str, cost: float) -> None:
         if not (math.isfinite(cost) and cost > 0):
             raise BudgetError(
                 f"the {self._unit_of_cost} of release {name!r} must be positive and finite, got {cost!r}"
             )
-        spent = float(cost) * (1 - _GUARD)
-        return pure_law(sensitivity, spent) if self._pure else gaussian_law(sensitivity, spent)
 
     @property
     def _unit_of_cost(self) -> str:
@@ -187,17 +251,17 @@ class Curator:
             raise BudgetError(f"release {name!r} costs {unit} = {cost:g}, but only {unit} = {left:g} is left")
         self._spent = after
 
-    def _protected(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
-        """Noisy sum, shape (m,). No exception that leaves here has seen a frame with rows or an exact sum."""
+    def _protected(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` gives. No exception that leaves here has seen a frame with rows or an exact sum."""
         failure: BaseException | None = None
         try:
             with np.errstate(all="ignore"):
-                return self._noisy(statistic, sensitivity, law)
+                return compute()
         except Exception:
             if self.not_private:
                 raise
             failure = RuntimeError(
-                f"release {statistic.name!r} failed while rows were read. The cause is not shown, because "
+                f"release {name!r} failed while rows were read. The cause is not shown, because "
                 "it may depend on private values; run the fit on made-up data of the same schema to see it"
             )
         except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
@@ -214,6 +278,22 @@ class Curator:
         exact = lattice.vector()
         if self._setting.recorder is not None:
             self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
-        if self._pure:
-            return self._setting.noise.pure(exact, law.name, law.axes, law.cost)
-        return self._setting.noise.gaussian(exact, sensitivity.l2, law.cost)
+        return self._with_noise(exact, law)
+
+    def _with_noise(self, exact: np.ndarray, law: Law) -> np.ndarray:
+        if law.name == "gaussian":
+            return self._setting.noise.gaussian(exact, float(law.axes[0]), law.cost)
+        return self._setting.noise.pure(exact, law.name, law.axes, law.cost)
+
+    def _minimum(self, planned: Planned) -> np.ndarray | None:
+        """The noisy minimum, shape (k,), or None."""
+        objective, tilt = planned.objective, np.zeros(planned.objective.k)
+        if planned.tilt is not None:
+            tilt = self._with_noise(tilt, planned.tilt)
+        exact = objective.minimum(self._blocks, tilt, planned.tolerance)
+        if exact is None:
+            return None
+        params = self._with_noise(exact, planned.rest)
+        if self._setting.recorder is not None:
+            self._setting.recorder("minimum", *planned.recorded(self._blocks, exact, params))
+        return params

@@ -127,13 +127,15 @@ def gaussian_law(sensitivity: Sensitivity, mu: float) -> Law:
     return Law("gaussian", np.full(len(sensitivity.ranges), sensitivity.l2), mu)
 
 
-def pure_law(sensitivity: Sensitivity, epsilon: float) -> Law:
-    """The law of pure epsilon whose variances add up to least; the first of those that tie.
+def pure_law(sensitivity: Sensitivity, epsilon: float, spherical: bool = False) -> Law:
+    """The law of pure epsilon whose variances add up to least, the first of those that tie; or `spherical`.
 
     Laplace noise comes with one scale for all coordinates, from the L1 norm, or with scales of their own from
     the ranges r: sum r_j / b_j = epsilon at the least sum of b_j^2 for b_j = r_j^(1/3) sum r^(2/3) / epsilon.
     """
     ranges, m = sensitivity.ranges, len(sensitivity.ranges)
+    if spherical:
+        return Law("spherical", np.full(m, sensitivity.l2), epsilon)
     candidates = [
         ("laplace", np.full(m, sensitivity.l1)),
         ("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Release"]
+__all__ = ["Minimum", "Release"]
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,40 @@ class Release:
     adjacency: str
     law: str
     sds: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The noisy minimum of a penalised objective and what is public about its noise.
+
+    Attributes
+    ----------
+    params : ndarray, shape (k,)
+        In the coordinates of :class:`dpstats.curator.unit_rows.UnitRows`; zeros if not `solved`.
+    solved : bool
+        Whether the minimum was certified. What is not is not released.
+    ridge : float
+        Of the objective: sum of losses + ridge / 2 |params|^2.
+    tilt_law : str
+        Law of the random linear term b of the objective, or "none".
+    tilt_sds : ndarray, shape (k,)
+        Its sds.
+    law : str
+        Law of the noise on the minimum itself.
+    sds : ndarray, shape (k,)
+        Its sds.
+    cost : float
+        In mu, or in epsilon under a pure budget.
+    n : int
+        Number of rows read, public.
+    """
+
+    params: np.ndarray
+    solved: bool
+    ridge: float
+    tilt_law: str
+    tilt_sds: np.ndarray
+    law: str
+    sds: np.ndarray
+    cost: float
+    n: int

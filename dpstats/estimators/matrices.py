@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -17,3 +19,29 @@ def with_floor(matrix: Array, floor: float) -> Array:
     """The matrix with its eigenvalues raised to at least `floor`."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.maximum(values, max(floor, 1e-12))) @ vectors.T
+
+
+def noise_of_product(sds: Array, vector: Array) -> Array:
+    """Covariance of N v for a symmetric N with these sds, each entry of its triangle drawn alone."""
+    covariance = sds**2 * np.outer(vector, vector)
+    np.fill_diagonal(covariance, sds**2 @ vector**2)
+    return covariance
+
+
+def noise_edge(sds: Array) -> float:
+    """About the largest eigenvalue, s sqrt(2 k), of symmetric noise with these sds; s on its diagonal."""
+    if len(sds) == 1:
+        return math.sqrt(2) * float(sds[0, 0])
+    return 2 * math.sqrt(len(sds) * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
+
+
+def pooled(matrix: Array, edge: float) -> Array:
+    """The matrix with all eigenvalues below `edge`, which noise hides, replaced by their mean, or by 0.
+
+    Their sum is known much better than each of them. Raising only the negative ones would add noise to it.
+    """
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    hidden = values < edge
+    if hidden.any():
+        values[hidden] = max(float(values[hidden].mean()), 0.0)
+    return (vectors * values) @ vectors.T

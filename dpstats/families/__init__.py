@@ -3,6 +3,7 @@
 from dpstats.families.glm import FAMILIES, GlmFamily
 from dpstats.families.links import IDENTITY, LINKS, LOG, LOGIT, Link
 from dpstats.families.location_scale import DISTS, LOGISTIC, SEV, Dist, Family
+from dpstats.families.margin import LOGISTIC_LOSS, MarginLoss, huber_hinge
 
 __all__ = [
     "DISTS",
@@ -11,10 +12,13 @@ __all__ = [
     "LINKS",
     "LOG",
     "LOGISTIC",
+    "LOGISTIC_LOSS",
     "LOGIT",
     "SEV",
     "Dist",
     "Family",
     "GlmFamily",
     "Link",
+    "MarginLoss",
+    "huber_hinge",
 ]

@@ -4,7 +4,9 @@ from dpstats.models.glm import GlmModel, glm, logit
 from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
+from dpstats.models.svm import Svm, svm
 
 __all__ = [
-    "GlmModel", "LinearModel", "Survreg", "glm", "logit", "ols", "public_moments", "ridge", "survreg",
+    "GlmModel", "LinearModel", "Survreg", "Svm", "glm", "logit", "ols", "public_moments", "ridge", "survreg",
+    "svm",
 ]  # fmt: skip

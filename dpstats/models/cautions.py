@@ -24,6 +24,16 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "unsolved": (
+        "unsolved",
+        "no minimum was found to the accuracy that privacy rests on, so none was released; the budget is "
+        "spent. Please report it: this should not happen",
+    ),
+    "unreliable": (
+        "unreliable",
+        "privacy noise outweighs the curvature at so few rows and so little budget for so many coefficients: "
+        "intervals may be far too short; use more rows or budget, or zcdp",
+    ),
 }
 _NAMED = {
     "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",

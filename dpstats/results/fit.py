@@ -8,6 +8,7 @@ from typing import Any
 from dpstats.results import io
 from dpstats.results.glm import Ratios
 from dpstats.results.inference import Inference
+from dpstats.results.margin import Margin
 from dpstats.results.marginal import MarginalEffects
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
@@ -18,7 +19,7 @@ from dpstats.results.survival import Survival
 from dpstats.results.table import Document
 
 
-class Fit(Inference, Predictions, MarginalEffects, Scatter, Ratios, Ridge, Survival):
+class Fit(Inference, Predictions, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival):
     """A private fit.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the

@@ -39,7 +39,17 @@ def z_values(record: Record) -> np.ndarray:
 def limits(record: Record, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper limits of the coefficients, each of shape (k,)."""
     half = critical(level) * bse(record)
+    if record.tails is not None:
+        half = record.tails.half_widths(level, record.cov)
     return record.params - half, record.params + half
+
+
+def p_values(record: Record) -> np.ndarray:
+    """Return two-sided p-values, NaN where a coefficient is not estimable; shape (k,)."""
+    z = z_values(record)
+    if record.tails is None:
+        return np.asarray(2 * special.ndtr(-np.abs(z)))
+    return np.where(np.isnan(z), np.nan, record.tails.two_sided(record.params, record.cov))
 
 
 def ratios_are_meaningful(record: Record) -> bool:
@@ -95,8 +105,8 @@ class Inference(Released):
 
     @property
     def pvalues(self) -> pd.Series:
-        """Two-sided normal p-values."""
-        return self._series(2 * special.ndtr(-np.abs(z_values(self.record))), "pvalues")
+        """Two-sided p-values: normal, or by the law of the noise where that is not."""
+        return self._series(p_values(self.record), "pvalues")
 
     def cov_params(self) -> pd.DataFrame:
         """Return the covariance of the coefficients: sampling and privacy noise."""
@@ -104,7 +114,7 @@ class Inference(Released):
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
     def conf_int(self, level: float = 0.95) -> pd.DataFrame:
-        """Return Wald intervals of the coefficients.
+        """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
 
         Parameters
         ----------
@@ -149,7 +159,7 @@ class Inference(Released):
                 "estimate": back(record.params),
                 "std_error": bse(record),
                 "statistic": z_values(record),
-                "p_value": self.pvalues.to_numpy(),
+                "p_value": p_values(record),
             }
             if conf_int:
                 columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))

@@ -13,13 +13,14 @@ import numpy as np
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments, Quantity
+from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record
 from dpstats.schema import Schema
 
 NAME, VERSION = "dpstats.fit", 1
 FORMAT = f"{NAME}/{VERSION}"
 ARRAYS = ("params", "cov", "cov_privacy")
-OPTIONAL = ("alpha", "charged_alpha", "weights")  # kept where set
+OPTIONAL = ("alpha", "charged_alpha", "weights", "target")  # kept where set
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 
 
@@ -40,6 +41,7 @@ def to_dict(record: Record) -> dict[str, Any]:
         **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
         **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
         **({"dispersion": list(map(_number, record.dispersion))} if record.dispersion is not None else {}),
+        **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
     }
 
 
@@ -67,6 +69,7 @@ def from_dict(content: Mapping[str, Any]) -> Record:
             **{name: content.get(name) for name in OPTIONAL},
             "linear": _moments(content.get("linear")),
             "dispersion": _quantity(content.get("dispersion")),
+            "tails": _tails(content.get("tails")),
         }
         return Record(**fields)
     except KeyError as error:
@@ -116,6 +119,10 @@ def _moments(content: Any) -> LinearMoments | None:
 
 def _quantity(content: Any) -> Quantity | None:
     return None if content is None else Quantity(*map(float, content))
+
+
+def _tails(content: Any) -> Tails | None:
+    return None if content is None else Tails.from_dict(content)
 
 
 def _number(value: Any) -> Any:

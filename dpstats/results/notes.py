@@ -9,7 +9,7 @@ import numpy as np
 from dpstats.results import inference, life
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
-from dpstats.results.record import Record
+from dpstats.results.record import MARGIN_MODELS, Record
 from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
@@ -30,6 +30,10 @@ def notes(record: Record) -> list[str]:
         of_weighted = "R" in record.settings and record.linear is not None and record.linear.total is None
         noise += " R-squared is of the weighted rows." if of_weighted else ""
     noise += _of_glm(record)
+    if record.tails is not None:
+        noise += " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
+    if record.model in MARGIN_MODELS:
+        noise += " The sign of x'coef is the label; there are no probabilities."
     if np.isinf(inference.bse(record)).any():
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     texts = [noise]

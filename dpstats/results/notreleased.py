@@ -127,6 +127,10 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
         "needs the outer product of the private scores, which was not released",
         "fit.cov_params() counts sampling and privacy noise.",
     ),
+    **dict.fromkeys(
+        ("predict_proba", "predict_log_proba"),
+        ("needs a model of probabilities, which a hinge loss is not", "Use fit.predict(newdata) for labels."),
+    ),
     "remove_data": ("has nothing to remove: a fit holds no data", "fit.save(path) is safe to share."),
 }
 

@@ -13,9 +13,10 @@ from dpstats.families import Link
 from dpstats.results import life
 from dpstats.results.base import Released
 from dpstats.results.intervals import standard_errors, transformed
+from dpstats.results.margin import labels
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
-from dpstats.results.record import Record
+from dpstats.results.record import MARGIN_MODELS, Record
 from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
@@ -112,7 +113,8 @@ class Predictions(Released):
         newdata : dict, list of dict, or DataFrame of m rows
         type : {"response", "lp", "link", "quantile"}
             As in R: "response" is the linear predictor on the scale of the response (exp of it for log-time
-            models: the characteristic life of a Weibull; the mean of a GLM, a probability for logit), "lp" or
+            models: the characteristic life of a Weibull; the mean of a GLM, a probability for logit; the
+            label, 1 or 0, of a support vector machine), "lp" or
             "link" the linear predictor, offset included, "quantile" the time by which a fraction `p` has
             failed.
         p : float or sequence of float
@@ -135,6 +137,8 @@ class Predictions(Released):
         at = points(record, newdata, "predict")
         if type != "quantile":
             linear, _ = life.linear_predictor(record, at)
+            if type == "response" and record.model in MARGIN_MODELS:
+                return labels(linear)
             return pd.Series(record.link.inverse(linear) if type == "response" else linear, name="predicted")
         if not record.is_survival:
             raise refusal(

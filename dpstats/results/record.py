@@ -18,12 +18,14 @@ from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
 from dpstats.moments.linear import LinearMoments, Quantity
+from dpstats.moments.mixture import Tails
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
 SURVIVAL_MODELS = ("survreg",)
 LINEAR_MODELS = ("ols", "ridge")
 GLM_MODELS = ("logit", "glm")
+MARGIN_MODELS = ("svm",)
 
 Setting = str | float | int | bool
 
@@ -83,6 +85,10 @@ class Record:
     dispersion : Quantity, or (value, se, se_privacy), optional
         Of a GLM, where it was released: phi of Var(y) = phi V(mean). Standard errors of a Poisson fit
         allow for it; they need no phi of 1.
+    target : str, optional
+        What the coefficients are, in words, where they are penalised ones.
+    tails : Tails, optional
+        Law of privacy noise that is not normal; intervals of coefficients and their p-values follow from it.
 
     Raises
     ------
@@ -114,6 +120,8 @@ class Record:
     alpha: float | None = None
     charged_alpha: float | None = None
     dispersion: Quantity | None = None
+    target: str | None = None
+    tails: Tails | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -131,6 +139,8 @@ class Record:
         k = len(names)
         if self.linear is not None and self.linear.origin.shape != (k,):
             raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
+        if self.tails is not None and self.tails.variances.shape != (k,):
+            raise SpecificationError(f"tails are of {self.tails.variances.shape} coefficients, not {k}")
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
         flags = tuple((str(code), str(message)) for code, message in self.flags)

@@ -6,14 +6,13 @@ import textwrap
 from dataclasses import replace
 
 import numpy as np
-from scipy import special
 
 from dpstats.results import inference, life
 from dpstats.results.below import tables_below
 from dpstats.results.estimates import limit_heads
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.notes import notes
-from dpstats.results.record import LINEAR_MODELS, Record, Setting
+from dpstats.results.record import LINEAR_MODELS, MARGIN_MODELS, Record, Setting
 from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.ridge import at_alpha
 from dpstats.results.table import WIDTH, Column, Document, Pair, Table
@@ -42,6 +41,8 @@ def heading(record: Record) -> str:
     title = record.title or record.model
     if record.title is None and record.is_survival:
         title = f"{life.dist_of(record).title} regression for time to failure"
+    elif record.title is None and record.model in MARGIN_MODELS:
+        title = "support vector machine, Huber hinge"
     elif record.title is None and record.model in LINEAR_MODELS:
         title = "linear regression"
         if record.alpha:
@@ -98,10 +99,10 @@ def short(record: Record) -> str:
 def coefficients(record: Record, level: float) -> Table:
     """Return the coefficient table."""
     low, high = inference.limits(record, level)
-    z = inference.z_values(record)
+    z, chances = inference.z_values(record), inference.p_values(record)
     columns = (
         Column("", "l"),
-        Column("coef", "."),
+        Column("penalised" if record.target else "coef", "."),
         Column("std err", "."),
         Column("privacy"),
         Column("z"),
@@ -115,7 +116,7 @@ def coefficients(record: Record, level: float) -> Table:
         if np.isinf(se):
             rows.append((name, NOT_ESTIMABLE))
             continue
-        p = p_value(2 * float(special.ndtr(-abs(z[j]))))
+        p = p_value(float(chances[j]))
         rows.append(
             (
                 name,
@@ -147,6 +148,8 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
         lines.append((("Estimand", _estimand(record)),))
     if record.alpha:
         lines.append((("Target", TARGET.format(penalty_text(record.alpha))),))
+    if record.target:
+        lines.append((("Target", record.target),))
     if record.charged_alpha is not None:
         lines.append((("Shared", SHARED.format(penalty_text(record.charged_alpha))),))
     lines += [(("Caution", message),) for _, message in record.flags]

@@ -9,6 +9,7 @@ instead of attained: no pair lies beyond it, and one comes within 10 percent of 
 against the leading 1 of every row, which keeps two rows from pointing exactly apart.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from scipy.spatial import distance
 
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
-from dpstats.families import LOGISTIC, SEV, Family
+from dpstats.families import LOGISTIC, LOGISTIC_LOSS, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
 from dpstats.families.score_bounds import Truncation
@@ -102,6 +103,15 @@ def columns(**more: np.ndarray) -> Build:
     )
 
 
+def margin(d: int) -> dict[str, Any]:
+    """Rows fill the unit ball at the corners of their box. About params of 0 all margins are 0, and every
+    bound is attained; bounds about other params are in test_tilt.
+    """
+    k = d + 1
+    row = dict(center=np.zeros(k), scale=np.ones(k), radius=math.sqrt(k), longest=1.0)
+    return dict(row, reach=np.full(k, 1 / math.sqrt(k)), loss=LOGISTIC_LOSS, params=np.zeros(k))
+
+
 SPACES = {
     "column_means": [Space(columns(), 1.5)],
     "column_octaves": [Space(columns(origin=0.5), 1.5)],
@@ -139,6 +149,8 @@ SPACES = {
         Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68),
         Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68),
     ],
+    # seven coordinates of 1 or -1 are never orthogonal
+    **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [
@@ -240,7 +252,9 @@ def test_the_search_reaches_every_range_and_never_passes_it(name, space, d):
 
 def test_what_is_declared_is_searched():
     assert {name for name, _, _ in declaring("sensitivity_l1")} == {"box_moments"}
-    assert {name for name, _, _ in declaring("ranges")} == {"box_moments", "event_moments"}
+    assert {name for name, _, _ in declaring("ranges")} == {
+        "box_moments", "event_moments", "margin_curvature", "margin_scores", "margin_sandwich",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("d", [1, 3, 6])

@@ -6,6 +6,7 @@ from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
+from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
@@ -22,5 +23,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
         ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
+        MarginCurvature, MarginScores, MarginSandwich,
     )
 }  # fmt: skip

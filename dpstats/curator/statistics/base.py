@@ -31,6 +31,8 @@ class Statistic(ABC):
         (:func:`dpstats.curator.law.pure_law`) and are proved like `sensitivity`.
     ranges : ndarray, shape (m,), optional
         Size of each coordinate of that difference, at most.
+    spherical : bool
+        Whether noise of pure epsilon must be spherical, as a paper has it, whatever else would do better.
     """
 
     name: ClassVar[str]
@@ -38,6 +40,7 @@ class Statistic(ABC):
     sensitivity: float
     sensitivity_l1: float | None = None
     ranges: np.ndarray | None = None
+    spherical: bool = False
 
     @abstractmethod
     def factors(self, block: Block, scratch: Scratch) -> Sequence[Factor]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.matrices import noise_of_product
 from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.moments import PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
@@ -118,7 +119,7 @@ def _solve(
     delta = inverse @ released.cross
     if paper:
         delta = vectors @ (vectors.T @ released.cross / np.where(np.abs(values) < 1e-12, 1e-12, values))
-    noise = released.cross_sd**2 * np.eye(p) + _noise_of_product(released.gram_sds, delta)
+    noise = released.cross_sd**2 * np.eye(p) + noise_of_product(released.gram_sds, delta)
     # the response has mean square 1; an eigenvalue that was not raised may give more
     guess = hidden(values, vectors, size, np.maximum((vectors.T @ delta) ** 2, 1.0))
     to_user = sigma * where.map
@@ -139,13 +140,6 @@ def _penalty(released: _Released, where: Frame, alpha: float, paper: bool) -> Ar
         weight = float(np.clip(one @ released.gram @ one, 0.05, 1.0))
     shrunk = penalised[:, None] * where.map
     return alpha * weight * shrunk.T @ shrunk
-
-
-def _noise_of_product(sds: Array, delta: Array) -> Array:
-    """Covariance of N delta for a symmetric N with these sds, each entry of its triangle drawn alone."""
-    covariance = sds**2 * np.outer(delta, delta)
-    np.fill_diagonal(covariance, sds**2 @ delta**2)
-    return covariance
 
 
 def _residual_variance(public: PublicMoments) -> float:

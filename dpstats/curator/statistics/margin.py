@@ -1,0 +1,165 @@
+"""Curvature and squared scores of losses of a margin (spec/erm.md A: Lemmas 2 to 5, tight)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.unit_rows import UnitRows
+from dpstats.families import MarginLoss
+
+__all__ = ["MarginCurvature", "MarginSandwich", "MarginScores"]
+
+Array = np.ndarray
+
+
+class _AtParams(Statistic):
+    """What the three share: rows a with weights w (:class:`UnitRows`), and a loss f about released params."""
+
+    def __init__(self, design: PublicDesign, loss: MarginLoss, params: Array, rows: dict[str, Any]) -> None:
+        self._rows, self._loss = UnitRows(design, **rows), loss
+        self._params = np.asarray(params, dtype=float)
+        if self._params.shape != (self._rows.k,) or not np.isfinite(self._params).all():
+            raise ValueError(f"params must be {self._rows.k} finite numbers")
+        self._pulled = self._rows.pulled(loss, self._params)
+
+    def _matrix(self, scale: Array, longest: float, published: bool) -> None:
+        """Declare the sum of r r', |r_j| <= scale_j and |r|^2 <= longest, by itself.
+
+        Two rows differ by |rr' - ss'|_F^2 <= |r|^4 + |s|^4 <= 2 longest^2, both matrices being positive
+        semi-definite; in one dimension by `longest`. Off the diagonal |r_i r_j| <= longest / 2.
+        """
+        if published:
+            self.parts = (Part(scale, scale),)
+            self.sensitivity, self.spherical = 2 * longest, True
+            return
+        self.parts = (Part(scale),)
+        self.sensitivity = (math.sqrt(2) if len(scale) > 1 else 1.0) * longest
+        self.ranges = _ranges(self.parts[0], longest)
+
+    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[Array, Array]:
+        """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B); reused arrays."""
+        rows = self._rows.read(block, scratch, self._params)
+        _, slope, curvature = self._loss.derivatives(rows.margin)
+        shape = rows.signed.shape
+        curved = np.multiply(
+            rows.signed, root * np.sqrt(rows.weight * curvature), out=scratch("curved", *shape)
+        )
+        np.multiply(rows.signed, rows.weight * slope, out=rows.signed)
+        return curved, rows.signed
+
+    def _curved_scale(self, weight: float) -> Array:
+        """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
+        reach = np.minimum(self._rows.reach, math.sqrt(self._rows.longest))
+        return math.sqrt(weight * self._loss.steepest) * reach
+
+    def unpack(self, vector: Array) -> tuple[Array, ...]:
+        return tuple((matrix + matrix.T) / 2 for matrix in super().unpack(vector))
+
+
+def _ranges(part: Part, longest: float) -> Array:
+    """By how much each coordinate of two matrices r r' can differ, |r|^2 <= longest."""
+    off = 2 * np.minimum(part.units, longest / 2)
+    np.fill_diagonal(off, np.diag(part.units))
+    return part.pack(off)
+
+
+class MarginCurvature(_AtParams):
+    """The sum of w f''(m) a a'.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    loss : MarginLoss
+    params : array_like, shape (k,)
+        Released.
+    published : bool
+        Release all k^2 entries with noise of twice the norm, as the paper does, and their symmetric part.
+    **rows
+        The public map, see :class:`UnitRows`.
+
+    Notes
+    -----
+    Sensitivity: sqrt2 steepest longest. A row gives rr' with |r|^2 = w f'' |a|^2 <= steepest
+    longest; see `_matrix`. Attained by orthogonal rows of full length in the steepest place (logistic:
+    params orthogonal to both). The paper has 2 (Lemmas 3 and 5); its symmetric part of independent noise
+    has the law of noise on svec.
+    """
+
+    name = "margin_curvature"
+
+    def __init__(
+        self, design: PublicDesign, *, loss: MarginLoss, params: Array, published: bool = False, **rows: Any
+    ) -> None:
+        super().__init__(design, loss, params, rows)
+        self._matrix(self._curved_scale(1.0), loss.steepest * self._rows.longest, published)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        curved, _ = self._curved(block, scratch, 1.0)
+        return (Factor(curved.T) if self.parts[0].symmetric else Factor(curved.T, curved.T),)
+
+
+class MarginScores(_AtParams):
+    """The sum of g g', g = w f'(m) y a being a row's gradient.
+
+    Parameters
+    ----------
+    design, loss, params, published, **rows
+        As of :class:`MarginCurvature`.
+
+    Notes
+    -----
+    Sensitivity: sqrt2 S^2, where S is the largest -f' that a margin can have, given the params
+    and the longest row. |g| <= S since w |a| <= 1; see `_matrix`. Attained by orthogonal rows with that
+    slope, where there are such. The params are released: S is public (Lemma 2 of the paper says theta_0,
+    which is not).
+    """
+
+    name = "margin_scores"
+
+    def __init__(
+        self, design: PublicDesign, *, loss: MarginLoss, params: Array, published: bool = False, **rows: Any
+    ) -> None:
+        super().__init__(design, loss, params, rows)
+        self._matrix(self._pulled * self._rows.entries, self._pulled**2, published)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        _, score = self._curved(block, scratch, 1.0)
+        return (Factor(score.T) if self.parts[0].symmetric else Factor(score.T, score.T),)
+
+
+class MarginSandwich(_AtParams):
+    """Both: the sums of g g' and, times `weight`, of w f''(m) a a', released jointly.
+
+    Parameters
+    ----------
+    design, loss, params, **rows
+        As of :class:`MarginCurvature`.
+
+    Notes
+    -----
+    Sensitivity: sqrt(2 joint), with weight = together / longest. Both parts of a row are
+    positive semi-definite, of norms at most s^2 and together f''(m), s = -f'(m), which satisfy s^4 +
+    (together f'')^2 <= joint (:class:`MarginLoss`). Two rows differ by at most the sum of their squared
+    norms, 2 joint. Logistic: joint = 1 with together = 3.85, no more than the scores alone; attained by
+    orthogonal rows where s = 1 or s = .5437.
+    """
+
+    name = "margin_sandwich"
+
+    def __init__(self, design: PublicDesign, *, loss: MarginLoss, params: Array, **rows: Any) -> None:
+        super().__init__(design, loss, params, rows)
+        self.weight = loss.together / self._rows.longest
+        self.parts = (Part(self._pulled * self._rows.entries), Part(self._curved_scale(self.weight)))
+        self.sensitivity = math.sqrt(2 * loss.joint)
+        longest = (self._pulled**2, loss.steepest * loss.together)
+        self.ranges = np.concatenate(list(map(_ranges, self.parts, longest)))
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        curved, score = self._curved(block, scratch, math.sqrt(self.weight))
+        return Factor(score.T), Factor(curved.T)

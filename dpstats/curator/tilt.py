@@ -1,0 +1,143 @@
+"""The random tilt of an objective: how large it must be for its exact minimum to be private.
+
+The objective of a data set D is
+
+    J(t) = sum_i w_i f(y_i (a_i't + o_i)) + (ridge / 2) |t|^2 + b't,
+
+with f a :class:`dpstats.families.MarginLoss` (-1 <= f' <= 0, 0 <= f'' <= steepest), rows of
+:class:`dpstats.curator.unit_rows.UnitRows` (w |a| <= 1, w |a|^2 <= longest), and a random b. All
+coordinates of t are penalised, that of a constant too. Write G_D(t) for the gradient of the sum, which a
+row changes by at most a vector v with |v| <= 1, and A_D(t) for its Hessian, which a row changes by a matrix
+of rank one with eigenvalue at most e = steepest * longest.
+
+*The exact minimum has a density.* b = -(G_D(t) + ridge t) is a bi-Lipschitz bijection of t: strongly
+monotone, and Lipschitz also where f'' jumps (Huber), so that the change of variables holds almost
+everywhere. With p the density of b, t has the density p(-G_D(t) - ridge t) det(A_D(t) + ridge I).
+
+*Slack.* Let D and D' differ in one row, and let A be the Hessian of what they share with the ridge, so that
+A >= ridge I. det(A + h aa') / det(A) = 1 + h a'A^-1 a lies in [1, 1 + e / ridge]. The determinants of D and
+D' therefore differ by a factor of at most exp(c), c = log(1 + e / ridge), in either direction (`slack`).
+The square of the length enters, not the length, and nothing may be left without ridge.
+
+**Pure epsilon.** The tilts of D and D' that give the same t differ by v - v', with |v - v'|_2 <= 2 and
+coordinates of at most twice the bounds of w a. A density with |log p(b) - log p(b')| <= eps_b for such b,
+b' gives eps_b + c (spec/erm.md A, Theorem 1 of the paper with its constant). The noise of :mod:`knorm`
+does: let z be its lattice point and u uniform in the lattice's cell; z + u has a density proportional to
+exp(-r |z|), and the cells of b and b' are at most |b - b'| and the cell's size apart, which the rate r
+already allows for. The objective is tilted by z alone; -u is part of the error of the minimum (below).
+
+**Gaussian.** Let b ~ N(0, s^2 I) and m = 1 / s.
+
+(i) *One row more or less.* D' has the row X, a vector of length at most 1, that D has not. At a given t the
+tilts are b and b' = b - (its gradient), b' = b + v, v = q X with 0 <= q <= 1: **f' has one sign**. Under D
+
+    log(p_D / p_D') = (2 b'v + |v|^2) / (2 s^2) - log det ratio.
+
+If D has the row more, the last term lies in [0, c]; else in [-c, 0]. The first is convex in q, so on [0, 1]
+at most max(0, L), L = (2 b'X + |X|^2) / (2 s^2), and b'X/|X| ~ N(0, s^2): L has exactly the law of the
+privacy loss of N(0, 1) against N(m |X|, 1), and |X| = 1 is worst. So the loss is at most max(0, L) + c in
+one direction and max(0, L) in the other. delta(eps) = E (1 - e^(eps - loss))+ grows with the loss, hence
+for eps >= c
+
+    delta(eps) <= delta_G(eps - c; m),  delta_G(e; m) = Phi(-e/m + m/2) - e^e Phi(-e/m - m/2).
+
+Were f' of both signs, |b'X| would stand for b'X: twice the delta.
+
+(ii) *That is mu-GDP* for mu = -2 Phi^-1(2 Phi(-m/2) / (1 + e^c)) (`gaussian`). The trade-off curve of (i)
+is, for a <= a_k = e^-c Phi(-m/2), T(a) = 1 - Phi(Phi^-1(e^c a) + m); from there, by symmetry, the line of
+slope -e^c to the diagonal, which it meets at a* = 2 Phi(-m/2) / (1 + e^c). Let G be the curve of mu-GDP. On
+the line G - T is convex, 0 at a* by the choice of mu, and not positive at a_k: with p = Phi(-m/2), u ->
+Phi^-1(1 - 1/u) is concave (1/(1 - Phi) is convex, because phi > z (1 - Phi)) and 2/a* = 1/p + e^c/p. Below
+a_k the mu that T needs grows with a (Phi/phi increases), so that the mu at a_k, which is enough there, is
+enough.
+
+(iii) *Replacing a row* goes through the data set in which it weighs nothing: 2 mu-GDP, by the group
+property of GDP (Dong, Roth & Su 2022, Theorem 2.14). k rows: 2 k mu. zCDP follows, rho = (2 k mu)^2 / 2.
+
+The noise is OpenDP's discrete Gaussian. Against a continuous one rounded to the lattice, whose rounding is
+part of the error of the minimum, the densities differ by the factors 1 + h of :mod:`mechanisms`; so do
+those of t, for each D, and what is said there of delta holds with the shift v - v'. The curator's guard
+pays for it.
+
+**The minimum is not exact** (spec/erm.md A (2); Iyengar et al. 2019). The solver returns t_a with |grad
+J(t_a)| <= tau, proved for the floating-point numbers, the lattice's rounding of b included (`Tolerance` in
+:mod:`objective`). J is strongly convex: |t_a - t| <= tau / ridge. So, given the exact t, which is released
+in this argument only, t_a lies in a ball that is the same for D and D': releasing t_a + noise for a
+sensitivity of 2 tau / ridge is a second, adaptive release. Epsilons add, and the squares of mu.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy import special
+
+from dpstats.errors import BudgetError
+
+__all__ = ["Split", "gaussian", "gaussian_rate", "pure_epsilon", "slack", "split"]
+
+# shares of the cost that pay for minima that are not exact: of epsilon, and of mu
+APPROXIMATE_PURE, APPROXIMATE_MU = 5e-3, 1e-2
+_RAISED = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Split:
+    """What a cost pays for.
+
+    Attributes
+    ----------
+    tilt : float
+        Cost of the noise b, as its law counts it: epsilon for neighbours that differ by one row's vectors,
+        or 1 / sd of Gaussian noise.
+    rest : float
+        Cost of the noise on the minimum: epsilon or mu.
+    """
+
+    tilt: float
+    rest: float
+
+
+def slack(ridge: float, curvature: float) -> float:
+    """c = log(1 + curvature / ridge); see the module."""
+    return math.log1p(curvature / ridge)
+
+
+def pure_epsilon(epsilon: float, c: float) -> float:
+    """What is left of epsilon for the tilt."""
+    return epsilon - c
+
+
+def gaussian(rate: float, c: float) -> float:
+    """mu of one row more or less, for a tilt of sd 1 / rate and slack c; (ii) of the module."""
+    return -2 * float(special.ndtri(2 * special.ndtr(-rate / 2) / (1 + math.exp(c))))
+
+
+def gaussian_rate(mu: float, c: float) -> float:
+    """The inverse of `gaussian` in its first argument; not positive where the slack alone exceeds mu."""
+    share = float(special.ndtr(-mu / 2)) * (1 + math.exp(c)) / 2
+    return -2 * float(special.ndtri(share)) if share < 1 else -math.inf
+
+
+def split(cost: float, c: float, rows: int, pure: bool) -> Split:
+    """Split the cost of replacing `rows` rows, each by another.
+
+    Raises
+    ------
+    BudgetError
+        If the slack alone exceeds the cost: the ridge is too small for it.
+    """
+    c *= _RAISED  # for rounding
+    if pure:
+        rest = cost * APPROXIMATE_PURE
+        tilt = pure_epsilon((cost - rest) / rows, c)
+    else:
+        rest = cost * APPROXIMATE_MU
+        tilt = gaussian_rate(math.sqrt(cost**2 - rest**2) / (2 * rows), c)
+    if not tilt > 0:
+        raise BudgetError(
+            "the penalty is too small for the budget: the slack of the determinants, "
+            f"{c:.3g}, exceeds what a row may cost; give a larger penalty or budget"
+        )
+    return Split(tilt, rest)

@@ -1,0 +1,98 @@
+"""Rows of a design inside the unit ball, by a public map, for losses of a margin (spec/erm.md A)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import squared_norms
+from dpstats.families import MarginLoss
+
+__all__ = ["Rows", "UnitRows"]
+
+ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
+
+
+class Rows(NamedTuple):
+    """Rows of a block: `signed`, y a, shape (k, B); `weight`, w; `margin`, y (a'params + offset)."""
+
+    signed: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray
+
+
+class UnitRows:
+    """a = (x - center) / (scale radius) of a row, entries clipped to [-reach, reach], and its weight w.
+
+    w = min(1, 1 / |a|, longest / |a|^2), so that w |a| <= 1 and w |a|^2 <= longest whatever the row holds;
+    rows of at most unit length weigh 1. Weights by the covariates alone move no coefficient where the model
+    is right (spec/erm.md A, Mallows weights).
+
+    Parameters
+    ----------
+    design : PublicDesign
+        Its response is y: 1 where it exceeds 1/2, and -1 elsewhere.
+    center, scale : array_like, shape (k,)
+        For all columns, the intercept's included; scale positive.
+    radius : float
+        Positive. Longer rows of (x - center) / scale count less.
+    longest : float
+        At least 1; where no row is longer than `radius`, 1.
+    reach : array_like, shape (k,)
+        Positive bounds of the entries of a, none above `longest`.
+    """
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        scale: np.ndarray,
+        radius: float,
+        longest: float,
+        reach: np.ndarray,
+    ) -> None:
+        self.k = k = len(design.names)
+        self._center = np.asarray(center, dtype=float)
+        self._size = np.asarray(scale, dtype=float) * float(radius)
+        self.reach, self.longest = np.asarray(reach, dtype=float), float(longest)
+        if not self._center.shape == self._size.shape == self.reach.shape == (k,):
+            raise ValueError(f"center, scale and reach must hold {k} numbers, one for each column")
+        numbers = np.concatenate([self._size, self.reach, [self.longest]])
+        if not (np.isfinite(self._center).all() and np.isfinite(numbers).all() and (numbers > 0).all()):
+            raise ValueError("scale, radius, longest and reach must be positive, and all numbers finite")
+        if self.longest < 1 or (self.reach > self.longest).any():
+            raise ValueError("longest must be at least 1, and at least as large as any reach")
+        self._offset = design.offset_bounds != (0.0, 0.0)
+        self.most_offset = max(map(abs, design.offset_bounds))
+        self.entries = np.minimum(self.reach, 1.0)
+        """Bounds of the entries of w a."""
+
+    def read(self, block: Block, scratch: Scratch, params: np.ndarray) -> Rows:
+        """Rows of a block about `params`; reused arrays. Rows that are not ok weigh nothing."""
+        signed = scratch("signed", self.k, len(block.ok))
+        np.subtract(block.exog.T, self._center[:, None], out=signed)
+        np.multiply(signed, (1 / self._size)[:, None], out=signed)
+        np.clip(signed, -self.reach[:, None], self.reach[:, None], out=signed)
+        square = squared_norms(signed, scratch)
+        weight = np.divide(1.0, np.sqrt(square), out=scratch("weight", len(square)))
+        np.minimum(weight, np.divide(self.longest, square, out=square), out=weight)
+        np.minimum(weight, 1.0, out=weight)
+        weight[~block.ok] = 0.0
+        margin = params @ signed
+        if self._offset:
+            margin += np.clip(block.offset, -self.most_offset, self.most_offset)
+        sign = np.where(block.time > 0.5, 1.0, -1.0)
+        np.multiply(signed, sign, out=signed)
+        margin *= sign
+        margin[~block.ok] = 0.0
+        return Rows(signed, weight, margin)
+
+    def pulled(self, loss: MarginLoss, params: np.ndarray) -> float:
+        """The largest -f' of a row about public `params`, raised for rounding."""
+        longest = math.sqrt(min(float(self.reach @ self.reach), self.longest**2))
+        reach = longest * float(np.linalg.norm(params)) + self.most_offset
+        return min(1.0, loss.pulled(reach * ROUNDED) * ROUNDED)

@@ -1,0 +1,66 @@
+"""Rows of the declared box in the unit ball, by one public constant for all (spec/erm.md A, items 3, 4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class UnitBall:
+    """a = (x - center) / (scale radius), no longer than `longest`.
+
+    Attributes
+    ----------
+    center, scale, reach : array, shape (k,)
+        Of all columns, a constant's included; entries of a lie within `reach`.
+    radius, longest : float
+    constant : bool
+        Whether the first column is 1.
+    """
+
+    center: Array
+    scale: Array
+    reach: Array
+    radius: float
+    longest: float
+    constant: bool
+
+    @classmethod
+    def of_box(cls, bounds: Array, constant: bool) -> UnitBall:
+        """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its
+        half-width.
+
+        A row has length sqrt k where all its entries lie at an end, and none is longer.
+        """
+        center, scale = bounds.mean(axis=1), np.diff(bounds, axis=1)[:, 0] / 2
+        fixed = scale <= 0
+        center = np.where(fixed, 0.0, center)
+        scale = np.where(fixed, np.maximum(np.abs(bounds[:, 1]), 1e-9), scale)
+        if not constant:  # a line through the origin stays one only if nothing is centred
+            center, scale = np.zeros(len(bounds)), np.maximum(np.abs(bounds).max(axis=1), 1e-9)
+        radius = math.sqrt(len(bounds))
+        return cls(center, scale, np.full(len(bounds), 1 / radius), radius, 1.0, constant)
+
+    @property
+    def k(self) -> int:
+        return len(self.center)
+
+    def public(self) -> dict[str, Any]:
+        """Parameters of the row map, as the curator takes them."""
+        return dict(
+            center=self.center, scale=self.scale, radius=self.radius, longest=self.longest, reach=self.reach
+        )
+
+    @property
+    def to_user(self) -> Array:
+        """Matrix that takes params of a to coefficients of x."""
+        back = np.diag(1 / (self.scale * self.radius))
+        if self.constant:
+            back[0] -= self.center @ back
+        return back

@@ -1,0 +1,72 @@
+"""What an estimator of this folder hands over, and the last step to the user's scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.curator import Minimum
+from dpstats.estimators.objective.coordinates import UnitBall
+from dpstats.moments.mixture import LAWS, Tails
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Coefficients on the user's scale.
+
+    Attributes
+    ----------
+    params : array, shape (k,)
+    cov, cov_privacy : array, shape (k, k)
+    tails : Tails or None
+        Of noise that is not normal.
+    penalty : float
+        c of the mean loss + c |params of a|^2 that was minimised.
+    problems : tuple of str
+        Codes: "unsolved", "unreliable".
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    tails: Tails | None
+    penalty: float
+    problems: tuple[str, ...] = ()
+
+
+def estimate(
+    ball: UnitBall, minimum: Minimum, params: Array, sampling: Array, carried: Array, more: Array,
+    problems: tuple[str, ...] = (),
+) -> Estimate:  # fmt: skip
+    """Collect the parts.
+
+    Parameters
+    ----------
+    ball, minimum
+    params : array, shape (k,)
+        In the coordinates of `ball`, like all that follows.
+    sampling : array, shape (k, k)
+        Covariance by sampling.
+    carried : array, shape (k, k)
+        What takes the principal noise, that of the tilt or of the minimum, to the params.
+    more : array, shape (k, k)
+        Covariance by other noise.
+    problems : tuple of str
+    """
+    k, penalty = ball.k, minimum.ridge / (2 * minimum.n)
+    if not minimum.solved:
+        lost = np.diag(np.full(k, np.inf))
+        return Estimate(np.zeros(k), lost, lost, None, penalty, ("unsolved",))
+    law, sds = (minimum.law, minimum.sds)
+    if minimum.tilt_law != "none":
+        law, sds, more = minimum.tilt_law, minimum.tilt_sds, more + np.diag(minimum.sds**2)
+    back = ball.to_user
+    noise = back @ carried * sds
+    principal = noise @ noise.T
+    privacy = principal + back @ more @ back.T
+    tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
+    cov = privacy + back @ sampling @ back.T
+    return Estimate(back @ params, cov, privacy, tails, penalty, problems)

@@ -1,0 +1,94 @@
+"""The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (spec/erm.md E1, E2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Curator, Minimum
+from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power, with_floor
+from dpstats.estimators.objective.coordinates import UnitBall
+from dpstats.estimators.objective.estimate import Estimate, estimate
+from dpstats.estimators.objective.plan import Plan
+from dpstats.families import MarginLoss
+
+Array = np.ndarray
+
+
+def fit_penalised(
+    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True,
+    compat: str | None = None,
+) -> Estimate:  # fmt: skip
+    """Release a penalised minimum, its curvature and squared scores.
+
+    Parameters
+    ----------
+    curator : Curator
+    ball : UnitBall
+    loss : MarginLoss
+    ridge : float
+        The penalty on the scale of the sum of losses: 2 n c.
+    plan : Plan
+    tilted : bool
+        Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
+    compat : {None, "paper"}
+        "paper": spherical noise of pure epsilon in the tilt, also under zCDP, and noise of the published
+        size on the two matrices, each by itself, with eigenvalues of both raised to 2c.
+
+    Notes
+    -----
+    With A the inverse of the released curvature (2c added), the minimum errs by A (gradient of the sample,
+    with covariance Sigma / n, + b / n): the sandwich A Sigma A / n and, with the law of b, A b / n
+    (equation 4). Noise on the minimum itself is just added (equation 8). Sigma is about the penalised
+    minimum, so that 4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean.
+    2c, to which the paper raises those of Sigma, is 26 times too large for the smallest one of its own
+    example (spec/erm.md A, item 8), and raising only what is negative makes intervals too long where noise
+    is large.
+    """
+    paper = compat == "paper"
+    minimum = curator.minimise(
+        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=paper, pure=paper and tilted,
+        **ball.public(),
+    )  # fmt: skip
+    n, c = minimum.n, ridge / (2 * minimum.n)
+    about = dict(ball.public(), loss=loss, params=minimum.params)
+    least, center = 2 * c * np.eye(ball.k), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
+    if paper:
+        curvature, scores = _published(curator, plan, about)
+        inner, sigma = (with_floor(matrix, 2 * c) for matrix in (curvature + least, scores - center))
+    else:
+        (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
+        inner, sigma = pooled(curvature, hidden) + least, pooled(scores - center, lost)
+    inverse = symmetric_power(inner, -1.0)
+    return estimate(
+        ball, minimum, minimum.params, sampling=inverse @ sigma @ inverse / n,
+        carried=_carried(minimum, inverse), more=np.zeros((ball.k, ball.k)),
+    )  # fmt: skip
+
+
+def _carried(minimum: Minimum, inverse: Array) -> Array:
+    return np.eye(len(inverse)) if minimum.tilt_law == "none" else inverse / minimum.n
+
+
+def _joint(
+    curator: Curator, plan: Plan, loss: MarginLoss, about: dict[str, Any]
+) -> tuple[tuple[Array, float], tuple[Array, float]]:
+    """Curvature and squared scores, each per row and with what noise hides of its eigenvalues."""
+    release = curator.release("margin_sandwich", plan.matrices, **about)
+    weights = (release.n, release.n * loss.together / about["longest"])
+    scores, curvature = (
+        (matrix / weight, noise_edge(sds) / weight)
+        for matrix, sds, weight in zip(release.values, release.sds, weights, strict=True)
+    )
+    return curvature, scores
+
+
+def _published(curator: Curator, plan: Plan, about: dict[str, Any]) -> tuple[Array, Array]:
+    """Both per row, each for half of epsilon, or of mu squared."""
+    cost = plan.matrices / (2 if plan.pure else math.sqrt(2))
+    names = ("margin_curvature", "margin_scores")
+    releases = [curator.release(name, cost, published=True, **about) for name in names]
+    curvature, scores = (release.values[0] / release.n for release in releases)
+    return curvature, scores

@@ -1,0 +1,101 @@
+"""A private support vector machine with intervals: the Huber hinge loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dpstats.budget import Budget
+from dpstats.errors import SpecificationError
+from dpstats.families import MarginLoss, huber_hinge
+from dpstats.formula import Design, build_design
+from dpstats.ledger import Ledger
+from dpstats.models.margin import check_labels, fit_margin
+from dpstats.results import Fit
+from dpstats.rows import open_rows
+from dpstats.schema import Schema
+
+
+def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None = None) -> Svm:
+    """Describe a linear support vector machine whose hinge is rounded, so that it has standard errors.
+
+    Parameters
+    ----------
+    formula : str
+        Such as ``"rich ~ age + education"``; the left side is a variable declared as ``flag()``.
+    data
+        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
+    schema : Schema
+        What is public about each variable.
+    h : float
+        Width of the rounding, public: the loss is the hinge where the margin is farther than h from 1.
+    c : float, optional
+        Penalty, public. The fit minimises the mean loss + c |theta|^2, theta being the coefficients over
+        half the public ranges. Default: as small as the budget allows.
+
+    Returns
+    -------
+    Svm
+        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+
+    Raises
+    ------
+    SpecificationError
+        For a mistake in formula, schema, h, c or the columns of the data.
+    """
+    return Svm(formula, data, schema, huber_hinge(h), c)
+
+
+class Svm:
+    """A support vector machine that has not been fitted.
+
+    Attributes
+    ----------
+    design : Design
+        Columns, bounds and radius, known before any row is read.
+    """
+
+    def __init__(self, formula: str, data: Any, schema: Schema, loss: MarginLoss, c: float | None) -> None:
+        self._loss, self._c = loss, c
+        self.design: Design = build_design(formula, schema)
+        check_labels(self.design, "svm")
+        self._rows = open_rows(data, schema, self.design.variables)
+
+    def fit(
+        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+    ) -> Fit:  # fmt: skip
+        """Spend a budget and estimate.
+
+        Parameters
+        ----------
+        budget : Budget
+            ``pure(epsilon)``, ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``. It is spent
+            whatever comes out.
+        method : {"auto", "objective", "output"}
+            Noise on the objective, which is the default, or on its minimum (docs/erm.md).
+        ledger : Ledger or path, optional
+            Charged with the whole budget before anything is released.
+        compat : {None, "paper"}
+            Follow the paper: its noise, its constants and its floors (docs/erm.md).
+
+        Returns
+        -------
+        Fit
+            With ``decision_function(newdata)``, and ``predict(newdata)`` for labels.
+
+        Raises
+        ------
+        BudgetError
+            If the penalty is too small for the budget, or the budget exceeds what the ledger has left.
+            Nothing is spent then.
+        """
+        if method not in ("auto", "objective", "output"):
+            raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {method!r}")
+        return fit_margin(
+            self.design, self._rows, budget, self._loss, model="svm", dist="huber",
+            method="objective" if method == "auto" else method, c=self._c, ledger=ledger, compat=compat,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"svm, {self._loss.title}: {self.design!r}"

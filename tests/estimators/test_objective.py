@@ -1,0 +1,124 @@
+"""Fits of losses of a margin: numbers of the page, limits without noise, and what the noise is said to do."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import special
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.estimators.objective import UnitBall, fit_debiased, fit_penalised, make_plan
+from dpstats.estimators.objective.plan import least_ridge
+from dpstats.families import LOGISTIC_LOSS, huber_hinge
+from dpstats.formula import build_design
+from dpstats.moments.mixture import Tails
+from dpstats.rows import open_rows
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+SCHEMA = dps.Schema(a=dps.bounded(-1, 3), b=dps.bounded(10, 20), y=dps.flag())
+DESIGN = build_design("y ~ a + b", SCHEMA)
+TRUE = np.array([-4.0, 0.8, 0.2])
+
+
+def made(n: int, seed: int = 0) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-1, 3, n), rng.uniform(10, 20, n)
+    eta = TRUE[0] + TRUE[1] * a + TRUE[2] * b
+    return dict(a=a, b=b, y=(rng.uniform(size=n) < special.expit(eta)).astype(int))
+
+
+def curator(n: int, budget: object, seed: int = 0) -> Curator:
+    return Curator(open_rows(made(n, seed), SCHEMA, DESIGN.variables), DESIGN, budget)
+
+
+BALL = UnitBall.of_box(DESIGN.bounds, True)
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(1, 2.99573227), (2, 3.60337864), (3, 4.11300328), (5, 4.968596), (11, 6.91319341), (21, 9.28441969)],
+)
+def test_quantiles_of_spherical_noise(p, expected):
+    """gamma = 1, so that a coordinate has variance p + 1."""
+    tails = Tails("spherical", p, np.array([p + 1.0]))
+    assert tails.half_widths(0.95, np.array([[p + 1.0]]))[0] == pytest.approx(expected, abs=6e-9)
+    assert tails.two_sided(np.array([expected]), np.array([[p + 1.0]]))[0] == pytest.approx(0.05, abs=1e-9)
+
+
+def test_quantile_of_a_sum_with_a_normal():
+    part = 2 * 6 / 0.25
+    found = Tails("spherical", 5, np.array([part])).half_widths(0.95, np.array([[4 + part]]))
+    assert found[0] == pytest.approx(14.54161492, abs=6e-9)
+
+
+@pytest.mark.parametrize("law", ["laplace", "linf", "spherical"])
+@pytest.mark.parametrize("m", [1, 3, 12, 40])
+def test_intervals_hold_what_they_say(law, m):
+    """Drawn noise, one direction with equal parts of all coordinates and one along an axis."""
+    draws = np.array([SeededNoise(seed).pure(np.zeros(m), law, np.ones(m), 1.0) for seed in range(4000)])
+    for direction in (np.ones(m) / np.sqrt(m), np.eye(m)[0]):
+        projected = draws @ direction
+        tails = Tails(law, m, np.array([projected.var()]))
+        half = tails.half_widths(0.95, np.array([[projected.var()]]))[0]
+        share = np.mean(np.abs(projected) <= half)
+        assert share >= 0.935 and (law != "spherical" or share <= 0.965)
+
+
+def test_the_map_to_users_and_back():
+    exog = np.column_stack([np.ones(5), np.linspace(-1, 3, 5), np.linspace(20, 10, 5)])
+    params = np.array([0.3, -1.0, 2.0])
+    unit = (exog - BALL.center) / (BALL.scale * BALL.radius)
+    assert exog @ (BALL.to_user @ params) == pytest.approx(unit @ params)
+    assert np.linalg.norm(unit, axis=1).max() == pytest.approx(1.0)
+    assert (np.abs(unit) <= BALL.reach * (1 + 1e-12)).all()
+
+
+def test_without_noise_and_penalty_it_is_maximum_likelihood():
+    data = made(40000)
+    exog = np.column_stack([np.ones(40000), data["a"], data["b"]])
+    reference = sm.Logit(data["y"], exog).fit(disp=0)
+    robust = sm.Logit(data["y"], exog).fit(disp=0, cov_type="HC0")
+    for budget in (dps.pure(1e3), dps.gdp(1e3)):
+        for kind, expected in ((False, reference), (True, robust)):
+            with noise(NoNoise()):
+                fit = fit_debiased(curator(40000, budget), BALL, make_plan(budget, True), kind)
+            assert fit.params == pytest.approx(expected.params, abs=1e-4)
+            assert np.sqrt(np.diag(fit.cov)) == pytest.approx(expected.bse, rel=1e-3)
+
+
+def test_the_bias_of_the_penalty_is_taken_off():
+    budget, data = dps.pure(1), made(4000)
+    exog = np.column_stack([np.ones(4000), data["a"], data["b"]])
+    target = sm.Logit(data["y"], exog).fit(disp=0).params
+    with noise(NoNoise()):
+        corrected = fit_debiased(curator(4000, budget), BALL, make_plan(budget, True)).params
+        plan = make_plan(budget)
+        penalised = fit_penalised(
+            curator(4000, budget), BALL, LOGISTIC_LOSS, least_ridge(LOGISTIC_LOSS, 1.0, plan.minimum), plan
+        ).params
+    assert np.abs(corrected - target).max() < 0.2 * np.abs(penalised - target).max()
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC_LOSS, huber_hinge(0.5)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("budget", [dps.pure(1), dps.gdp(0.5)], ids=str)
+@pytest.mark.parametrize("tilted", [True, False])
+def test_the_noise_is_as_large_as_it_is_said_to_be(loss, budget, tilted):
+    """Same rows, other noise: the scatter of params is what cov_privacy says."""
+    plan, n, found = make_plan(budget), 3000, []
+    ridge = 2 * n * 0.01
+    for seed in range(60):
+        with noise(SeededNoise(seed)):
+            private = curator(n, budget)
+        found.append(fit_penalised(private, BALL, loss, ridge, plan, tilted))
+    scatter = np.array([fit.params for fit in found]).var(axis=0)
+    claimed = np.median([np.diag(fit.cov_privacy) for fit in found], axis=0)
+    assert 0.55 < np.min(scatter / claimed) and np.max(scatter / claimed) < 1.7  # 60 draws, heavy tails
+
+
+def test_intervals_at_little_budget_are_marked():
+    """The rule of the page, n epsilon_H < .9 p^2.5, for its noise; smaller noise is allowed a little more."""
+    budget, rows = dps.pure(0.3), 60
+    with noise(SeededNoise(0)):
+        few = fit_debiased(curator(rows, budget), BALL, make_plan(budget, True))
+        many = fit_debiased(curator(40 * rows, budget), BALL, make_plan(budget, True))
+    assert few.problems == ("unreliable",) and many.problems == ()
