@@ -86,12 +86,13 @@ def test_a_constant_offset_moves_the_intercept_only(how: str) -> None:
     assert one.to_numpy() == pytest.approx(other.to_numpy(), abs=1e-4)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", [way for way in WAYS if way != ("poisson", "paper")], ids=str)
 def test_the_reference_level_permutes_contrasts(way: tuple[str, str]) -> None:
-    """Without noise: a whitened row depends on the coding, and its noise with it."""
+    """Without noise: a whitened row depends on the coding, and its noise with it.
+
+    The paper's bounds of counts are so wide that the lattice is coarse.
+    """
     huge = dict(budget=dps.gdp(1e7), source=NoNoise())
-    if way == ("poisson", "paper"):
-        pytest.skip("its bounds are so wide that the lattice is coarse")
     one = fit(way, **huge)
     other = fit(way, schema={"region": dps.levels("south", "north", other=True)}, **huge)
     south = one["region[T.south]"]
