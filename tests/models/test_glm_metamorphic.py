@@ -76,8 +76,11 @@ def test_exposure_is_an_offset_of_its_logarithm(how: str) -> None:
 @pytest.mark.parametrize("how", ["newton", "pmt"])
 def test_a_constant_offset_moves_the_intercept_only(how: str) -> None:
     huge = dict(budget=dps.gdp(1e7), source=NoNoise())
-    change, declared = (lambda rows: {"months": np.full(len(rows["age"]), 12.0)}), {"months": dps.bounded(6, 24)}
-    one = fit(("poisson", how), change, declared, exposure="months", **huge)
+    declared = {"months": dps.bounded(6, 24)}
+    one = fit(
+        ("poisson", how), lambda rows: {"months": np.full(len(rows["age"]), 12.0)}, declared,
+        exposure="months", **huge,
+    )  # fmt: skip
     other = fit(("poisson", how), **huge)
     other["Intercept"] -= np.log(12)
     assert one.to_numpy() == pytest.approx(other.to_numpy(), abs=1e-4)

@@ -1,4 +1,4 @@
-"""T1, T2, T8 and T9 on fits of generalised linear models: what one row, its order or type can change is noise."""
+"""T1, T2, T8 and T9 on fits of GLMs: what one row, its order or its type can change, is noise."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -25,7 +25,8 @@ ASKED = [
 ]
 MEANT = {name: wild for name in SCHEMA if name != "region"}
 ROWS = st.fixed_dictionaries(
-    MEANT | {"ill": st.sampled_from([0, 1]) | wild, "region": st.sampled_from(["north", "south", "Z", None, 3.5])}
+    MEANT
+    | {"ill": st.sampled_from([0, 1]) | wild, "region": st.sampled_from(["north", "south", "Z", None, 3.5])}
 )
 
 
@@ -74,7 +75,8 @@ AT_ANGLE = [FAR[0], dict(FAR[0], age=18, income=0, region="north")]
 LOOSE = [
     ("logistic_score", "binomial", "pmt", FAR, 8), ("glm_score", "gamma", "pmt", FAR, 8),
     ("glm_score", "poisson", "newton", FAR, 8), ("column_means", "poisson", "pmt", FAR, 8),
-    ("truncated_score", "binomial", "paper", FAR, 4), ("truncated_information", "binomial", "paper", AT_ANGLE, 8),
+    ("truncated_score", "binomial", "paper", FAR, 4),
+    ("truncated_information", "binomial", "paper", AT_ANGLE, 30),
 ]  # fmt: skip
 
 
@@ -118,7 +120,7 @@ def test_a_fit_spends_its_budget_and_no_more(way: tuple[str, str], budget: Any) 
 
 
 ARRAYS = visits(700, 9)
-ARRAYS |= {"age": np.round(ARRAYS["age"]), "cost": np.round(ARRAYS["cost"]), "income": np.round(ARRAYS["income"])}
+ARRAYS |= {name: np.round(ARRAYS[name]) for name in ("age", "cost", "income")}
 
 
 def answers(way: tuple[str, str], data: Any) -> bytes:

@@ -1,0 +1,83 @@
+"""The dispersion of gamma and Poisson fits: Pearson's without noise, and with it as far off as it says."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+import dpstats as dps
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+SCHEMA = dps.Schema(x=dps.bounded(-4, 4), z=dps.bounded(-4, 4), y=dps.bounded(0, 1000))
+N = 5000
+
+
+def sample(family: str, phi: float, seed: int, n: int = N) -> dict[str, np.ndarray]:
+    """Gamma responses, or counts of a negative binomial law whose variance is phi times the mean."""
+    generator = np.random.default_rng([seed, n])
+    x, z = np.clip(generator.normal(size=(2, n)), -4, 4)
+    mean = np.exp(1 + 0.3 * x - 0.2 * z)
+    if family == "gamma":
+        y = mean * generator.gamma(1 / phi, phi, n)
+    else:
+        y = generator.poisson(mean) if phi == 1 else generator.negative_binomial(mean / (phi - 1), 1 / phi)
+    return {"x": x, "z": z, "y": y.astype(float)}
+
+
+def fitted(family: str, data: dict[str, np.ndarray], mu: float, source: object) -> dps.Fit:
+    with noise(source):
+        return dps.glm("y ~ x + z", data, SCHEMA, family).fit(dps.gdp(mu))
+
+
+CASES = [("gamma", 0.2), ("gamma", 0.5), ("gamma", 1.0), ("poisson", 1.0), ("poisson", 1.5), ("poisson", 2.5)]
+
+
+@pytest.mark.parametrize(("family", "phi"), CASES)
+def test_without_noise_it_is_that_of_pearson(family: str, phi: float) -> None:
+    data = sample(family, phi, 1)
+    law = sm.families.Gamma(sm.families.links.Log()) if family == "gamma" else sm.families.Poisson()
+    model = sm.GLM(data["y"], np.column_stack([np.ones(N), data["x"], data["z"]]), family=law)
+    wanted = model.fit(scale="X2").scale
+    found = fitted(family, data, 1e9, NoNoise()).record.dispersion
+    assert found.value == pytest.approx(wanted, rel=0.01 if family == "gamma" else 0.03)
+    assert found.se_privacy < 1e-3 * found.se
+    # of a mean of squares of 5000 scores, kurtosis k: phi sqrt((k - 1) / n)
+    mean = model.fit().fittedvalues
+    score = (data["y"] - mean) / mean ** (1 if family == "gamma" else 0.5)
+    kurtosis = np.mean(score**4) / np.mean(score**2) ** 2
+    assert found.se == pytest.approx(phi * np.sqrt((kurtosis - 1) / N), rel=0.35)
+
+
+NOISY = [("gamma", 0.5, 1.0), ("gamma", 1.0, 4.0), ("poisson", 1.0, 1.0), ("poisson", 2.5, 4.0)]
+
+
+@pytest.mark.parametrize(("family", "phi", "mu"), NOISY)
+def test_it_errs_as_much_as_it_says(family: str, phi: float, mu: float) -> None:
+    """The root mean square of 20 standard normal numbers lies within .5 and 1.5 but once in 2000 times."""
+    fits = [fitted(family, sample(family, phi, seed), mu, SeededNoise(seed)) for seed in range(20)]
+    told = np.array([fit.record.dispersion for fit in fits])
+    errors = (told[:, 0] - phi) / told[:, 1]
+    assert np.isfinite(told).all() and (told[:, 2] <= told[:, 1]).all()
+    assert 0.5 < np.sqrt(np.mean(errors**2)) < 1.5
+    assert np.median(told[:, 1]) < 0.5 * phi
+
+
+def test_it_is_printed_and_kept(tmp_path) -> None:
+    fit = fitted("poisson", sample("poisson", 2.5, 3), 4.0, SeededNoise(1))
+    fit.save(tmp_path / "fit.json")
+    assert dps.load(tmp_path / "fit.json").record.dispersion == fit.record.dispersion
+    assert f"{fit.record.dispersion.value:.3f}" in str(fit.summary()) and "Dispersion" in str(fit.summary())
+
+
+def test_a_logit_has_none() -> None:
+    schema = dps.Schema({**SCHEMA, "yes": dps.flag()})
+    data = sample("poisson", 1.0, 1)
+    with noise(SeededNoise(1)):
+        fit = dps.logit("yes ~ x", data | {"yes": (data["y"] > 2).astype(int)}, schema).fit(dps.gdp(1))
+    assert fit.record.dispersion is None
+
+
+@pytest.mark.parametrize("family", ["gamma", "poisson"])
+def test_where_noise_drowns_it_its_error_says_so(family: str) -> None:
+    for seed in range(5):
+        found = fitted(family, sample(family, 1.0, seed, 200), 0.05, SeededNoise(seed)).record.dispersion
+        assert found.value >= 0 and found.se > 0.5 * found.value
