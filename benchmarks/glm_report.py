@@ -12,8 +12,8 @@ RATIOS = {
     ("logit", 1_000, 5, 1): 0.220 / 0.188, ("logit", 10_000, 10, 0.3): 0.119 / 0.086,
     ("poisson", 10_000, 5, 0.3): 0.021 / 0.012,
 }  # fmt: skip
-# erm.md C, by (n, slopes): RMSE of one coefficient by maximum likelihood, and by the better of its tables of E3
-# at mu = .3, 1, 3; nan where it gives none
+# erm.md C, by (n, slopes): RMSE of one coefficient by maximum likelihood, and by the better of its tables of
+# E3 at mu = .3, 1, 3; nan where it gives none
 NONE = math.nan
 ERM = {
     (1_000, 5): (0.120, 0.30, 0.139, 0.119), (1_000, 20): (0.126, 0.30, 0.209, 0.133),
