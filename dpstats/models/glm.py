@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpstats.budget import Budget
+from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.newton import Estimate, Problem, fit_newton, make_plan
 from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_costs, published_costs
+from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
 from dpstats.models.linear import LinearModel, ols
+from dpstats.models.margin import fit_margin
 from dpstats.models.public import as_columns
 from dpstats.results import Fit
 from dpstats.rows import open_rows
@@ -97,6 +99,9 @@ def glm(
     return GlmModel("glm", FAMILIES[family], formula, data, schema, public, weights)
 
 
+_MARGIN = ("objective", "output")
+
+
 class GlmModel:
     """A model that has not been fitted.
 
@@ -119,21 +124,27 @@ class GlmModel:
 
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
-        compat: str | None = None,
+        compat: str | None = None, c: float | None = None, robust: bool = False,
     ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
         ----------
         budget : Budget
-            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``. It is spent whatever comes out.
-        method : {"auto", "newton", "pmt"}
-            Noisy Newton, or the paper's truncation by public moments, which needs `public` (docs/glm.md).
+            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``, for logistic regression
+            ``pure(epsilon)`` too. It is spent whatever comes out.
+        method : {"auto", "newton", "pmt", "objective", "output"}
+            Noisy Newton, or a paper's truncation by public moments, which needs `public` (docs/glm.md). For
+            logistic regression also objective and output perturbation, whose coefficients are penalised
+            (docs/erm.md). Under pure epsilon "auto" is objective perturbation with its bias removed.
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
         compat : {None, "paper"}
-            With method "pmt", follow the paper where it is private
-            (:mod:`dpstats.estimators.pmt.published`).
+            With the methods of papers, follow them where they are private.
+        c : float, optional
+            Penalty of the methods "objective" and "output"; default as small as the budget allows.
+        robust : bool
+            Under pure epsilon, standard errors that hold where the model is wrong.
 
         Returns
         -------
@@ -145,7 +156,13 @@ class GlmModel:
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
-        self._check_fit(budget, method, compat)
+        if self.family is BINOMIAL and (method in _MARGIN or (method == "auto" and isinstance(budget, Pure))):
+            return fit_margin(
+                self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
+                method="debiased" if method == "auto" else method, c=c, robust=robust, ledger=ledger,
+                compat=compat,
+            )  # fmt: skip
+        self._check_fit(budget, method, compat, c, robust)
         method = "newton" if method == "auto" else compat or method
         costs = self._costs(method, budget.mu)
         named = METHOD if method == "newton" else PMT_METHOD
@@ -164,8 +181,13 @@ class GlmModel:
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 
-    def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
-        check_method(method, ("auto", "newton", "pmt"), compat, self._public)
+    def _check_fit(
+        self, budget: Budget, method: str, compat: str | None, c: float | None, robust: bool
+    ) -> None:
+        known = ("auto", "newton", "pmt") + (_MARGIN if self.family is BINOMIAL else ())
+        check_method(method, known, compat, self._public)
+        if c is not None or robust:
+            raise SpecificationError("c and robust go with method='objective' or 'output', or pure epsilon")
         if compat and self.family.name not in PUBLISHED:
             raise SpecificationError(
                 f"compat='paper' covers {' and '.join(PUBLISHED)}: the paper's algorithm for "

@@ -64,6 +64,8 @@ def fit_margin(
     SpecificationError
         Before anything is spent.
     """
+    if design.weights is not None:
+        raise SpecificationError(f"weights= do not go with {METHODS.get(method, method)}; leave them out")
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
     ball = UnitBall.of_box(design.bounds, design.has_intercept)

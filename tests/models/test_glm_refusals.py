@@ -36,11 +36,13 @@ def test_describing_a_model(case: str) -> None:
 
 
 FITTING: dict[str, tuple[dict[str, Any], str]] = {
-    "pure budget": (dict(budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
+    "pure budget": (dict(family="poisson", budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
     "pure budget and pmt": (dict(budget=dps.pure(1), method="pmt", public=PUBLIC), "no pure epsilon; give"),
     "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
     "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
-    "method": (dict(method="irls"), "method must be 'auto', 'newton' or 'pmt', got 'irls'"),
+    "method": (dict(method="irls"), "method must be 'auto', .*'objective' or 'output', got 'irls'"),
+    "objective of counts": (dict(family="poisson", method="objective"), "'newton' or 'pmt', got 'objective'"),
+    "penalty": (dict(c=0.1), "c and robust go with method='objective'"),
     "compat": (dict(method="pmt", compat="glmnet"), "compat must be None or 'paper', got 'glmnet'"),
     "compat without pmt": (dict(compat="paper", public=PUBLIC), "compat='paper' goes with method='pmt'"),
     "pmt without public": (dict(method="pmt"), "method='pmt' needs public=, moments of public rows"),
