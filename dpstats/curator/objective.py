@@ -134,11 +134,15 @@ class Objective:
         """What a cost pays for; without a tilt, all of it for the noise on the minimum."""
         return split(cost, self.slack, rows, pure) if self.tilted else Split(0.0, cost)
 
-    def tilt_law(self, cost: Split, pure: bool) -> Law:
-        """Of b: neighbours that differ in a row differ by two vectors w a f', each no longer than 1."""
-        if not pure:  # the theorem counts one vector, and what replacing means is in `split`
-            return Law("gaussian", np.full(self.k, _RAISED), cost.tilt)
-        return self._pure_law(2 * _RAISED, 2 * self.rows.entries * _RAISED, cost.tilt)
+    def tilt_law(self, cost: Split, rows: int, pure: bool) -> Law:
+        """Of b, for neighbours that differ in `rows` rows: in each by two vectors w a f', none longer than 1.
+
+        The rate of a Gaussian tilt is for one such vector; what replacing rows costs in all is in `split`.
+        """
+        far = 2 * rows * _RAISED
+        if not pure:
+            return Law("gaussian", np.full(self.k, far), cost.tilt * 2 * rows)
+        return self._pure_law(far, far * self.rows.entries, cost.tilt * rows)
 
     def tolerance(self, n: int, tilt: Law | None) -> Tolerance:
         """For the tilt whose law this is."""
@@ -169,7 +173,7 @@ class Objective:
     def planned(self, cost: float, n: int, rows: int, pure: bool) -> Planned:
         """With the noise that hides the replacement of `rows` of n rows at this cost."""
         paid = self.split(cost, rows, pure)
-        tilt = self.tilt_law(paid, pure) if self.tilted else None
+        tilt = self.tilt_law(paid, rows, pure) if self.tilted else None
         tolerance = self.tolerance(n, tilt)
         return Planned(self, tilt, self.rest_law(paid, rows, tolerance, pure), tolerance)
 

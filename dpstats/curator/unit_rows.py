@@ -66,6 +66,7 @@ class UnitRows:
             raise ValueError("scale, radius, longest and reach must be positive, and all numbers finite")
         if self.longest < 1 or (self.reach > self.longest).any():
             raise ValueError("longest must be at least 1, and at least as large as any reach")
+        self._inside = float(self.reach @ self.reach) <= ROUNDED  # the clipped rows are short enough
         self._offset = design.offset_bounds != (0.0, 0.0)
         self.most_offset = max(map(abs, design.offset_bounds))
         self.entries = np.minimum(self.reach, 1.0)
@@ -77,11 +78,11 @@ class UnitRows:
         np.subtract(block.exog.T, self._center[:, None], out=signed)
         np.multiply(signed, (1 / self._size)[:, None], out=signed)
         np.clip(signed, -self.reach[:, None], self.reach[:, None], out=signed)
-        square = squared_norms(signed, scratch)
-        weight = np.divide(1.0, np.sqrt(square), out=scratch("weight", len(square)))
-        np.minimum(weight, np.divide(self.longest, square, out=square), out=weight)
-        np.minimum(weight, 1.0, out=weight)
-        weight[~block.ok] = 0.0
+        weight = scratch("weight", len(block.ok))
+        weight[:] = block.ok
+        if not self._inside:
+            np.multiply(weight, self._shortening(signed, scratch), out=weight)
+            weight[~block.ok] = 0.0
         margin = params @ signed
         if self._offset:
             margin += np.clip(block.offset, -self.most_offset, self.most_offset)
@@ -90,6 +91,12 @@ class UnitRows:
         margin *= sign
         margin[~block.ok] = 0.0
         return Rows(signed, weight, margin)
+
+    def _shortening(self, columns: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """min(1, 1 / |a|, longest / |a|^2), shape (B,)."""
+        square = squared_norms(columns, scratch)
+        shorter = np.minimum(1 / np.sqrt(square), np.divide(self.longest, square, out=square))
+        return np.minimum(shorter, 1.0)
 
     def pulled(self, loss: MarginLoss, params: np.ndarray) -> float:
         """The largest -f' of a row about public `params`, raised for rounding."""

@@ -1,6 +1,7 @@
 """The minimum of a tilted objective is exact to a proved tolerance, on any data, or is not released."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dpstats.curator.objective import Objective
 from dpstats.curator.statistics import REGISTRY
 from dpstats.errors import BudgetError
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
+from dpstats.schema import Unit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.margin import TINY, Labelled, labelled, unit_map
 
@@ -100,7 +102,7 @@ def test_wild_data_are_solved_and_rounding_is_bounded(kind, loss):
     x, y = wild(3000, 4, kind)
     for ridge in (0.5, 50.0):
         problem = Objective(Labelled(4), loss=loss, ridge=ridge, **unit_map(4))
-        law = problem.tilt_law(problem.split(20.0, 1, True), True)
+        law = problem.tilt_law(problem.split(20.0, 1, True), 1, True)
         tolerance = problem.tolerance(len(x), law)
         blocks = Blocks(labelled(x, y), Labelled(4), 1000)
         drawn = SeededNoise(1).pure(np.zeros(4), law.name, law.axes, 2)
@@ -213,3 +215,14 @@ def test_bounds_of_scores_follow_released_params():
     along = np.cos(angles[:, None] + angles) ** 2  # rows on either side of the params
     worst = np.sqrt((sizes**2)[:, None] + sizes**2 - 2 * np.outer(sizes, sizes) * along).max()
     assert worst == pytest.approx(1.1501, abs=2e-3) and worst <= bounds[1]
+
+
+@pytest.mark.parametrize("budget", [dps.pure(4), dps.gdp(4)], ids=str)
+def test_a_unit_of_several_rows_gets_the_noise_of_as_many_replacements(budget):
+    one, rows = curator(budget=budget), labelled(*TINY)
+    three = Curator(replace(rows, unit=Unit("person", 3)), Labelled(2), budget)
+    for tilted in (True, False):
+        problem = dict(loss=LOGISTIC_LOSS, ridge=1e4, tilted=tilted, **unit_map(2))  # hardly any slack
+        first, second = (each.minimise(1.9, **problem) for each in (one, three))
+        sds = (first.tilt_sds, second.tilt_sds) if tilted else (first.sds, second.sds)
+        assert sds[1] == pytest.approx(3 * sds[0], rel=1e-3)
