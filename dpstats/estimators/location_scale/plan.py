@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpstats.estimators.steps import early_costs, tail_costs
+
 # Shares of mu^2; they add up to 1.
 MOMENTS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.05, 0.10, 0.015, 0.135, 0.67, 0.03
 EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
@@ -57,15 +59,14 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
     mu : float
         Total, positive.
     early_steps, tail_steps : int
-        The first two early steps get a third, the next two two thirds, of what each later one gets.
+        See :mod:`dpstats.estimators.steps`.
     """
-    weights = [1.0, 1.0, 2.0, 2.0][:early_steps] + [3.0] * (early_steps - 4)
     return Plan(
         mu=mu,
         moments=mu * math.sqrt(MOMENTS),
         matrix=mu * math.sqrt(MATRIX),
         location=(mu * math.sqrt(LOCATION / LOCATION_STEPS),) * LOCATION_STEPS,
-        early=tuple(mu * math.sqrt(EARLY * weight / sum(weights)) for weight in weights),
-        tail=(mu * math.sqrt(TAIL / tail_steps),) * tail_steps,
+        early=early_costs(mu, EARLY, early_steps),
+        tail=tail_costs(mu, TAIL, tail_steps),
         check=mu * math.sqrt(CHECK),
     )

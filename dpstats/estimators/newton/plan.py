@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpstats.estimators.steps import early_costs, tail_costs
+
 # Shares of mu^2; they add up to 1.
 MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
 EARLY_STEPS, TAIL_STEPS = 8, 8
@@ -46,15 +48,11 @@ class Plan:
 
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
-    """Split a total of Gaussian differential privacy over the releases of a fit.
-
-    The first two early steps get a third, the next two two thirds, of what each later one gets.
-    """
-    weights = [1.0, 1.0, 2.0, 2.0][:early_steps] + [3.0] * (early_steps - 4)
+    """Split a total of Gaussian differential privacy over the releases of a fit."""
     return Plan(
         mu=mu,
         means=mu * math.sqrt(MEANS),
         octaves=mu * math.sqrt(OCTAVES),
-        early=tuple(mu * math.sqrt(EARLY * weight / sum(weights)) for weight in weights),
-        tail=(mu * math.sqrt(TAIL / tail_steps),) * tail_steps,
+        early=early_costs(mu, EARLY, early_steps),
+        tail=tail_costs(mu, TAIL, tail_steps),
     )
