@@ -266,6 +266,7 @@ class Curator:
             )
         except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
             failure = type(error)()
+        del compute  # it leads to the rows, and this frame hangs on the traceback
         raise failure
 
     def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
