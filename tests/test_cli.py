@@ -2,7 +2,9 @@
 
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -73,6 +75,8 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit(model="ols", formula="time ~ voltage", dist="sev"), "--dist is for --model survreg, not ols"),
         (fit(model="ridge", formula="time ~ voltage"), "--model ridge needs --alpha"),
         (fit(model="ridge", formula="time ~ voltage", alpha="-1"), "alpha"),
+        (fit(model="glm", formula="time ~ voltage"), "--model glm needs --family"),
+        (fit(model="logit", formula="status ~ voltage", exposure="time"), "--exposure is for --model glm"),
         (fit(model="ols", formula="time ~ voltage", public="no.json"), "no.json"),
         (fit(model="ols", formula="time ~ voltage", weights="volts"), "volts"),
         (fit(out="new.csv"), "new.csv exists"),
@@ -242,3 +246,27 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out == f"dpstats {dps.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"model": "logit", "formula": "status ~ voltage"}, dps.logit),
+        ({"model": "svm", "formula": "status ~ voltage"}, dps.svm),
+        (
+            {"model": "glm", "formula": "time ~ voltage", "family": "poisson", "exposure": "voltage"},
+            partial(dps.glm, family="poisson", exposure="voltage"),
+        ),
+    ],
+    ids=["logit", "svm", "glm"],
+)
+def test_other_models_fit_as_from_python(
+    options: dict[str, str], expected: Any, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = dps.Schema.load("drives.toml")
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(**options, out="other.fit.json")) == 0
+    with testing.noise(testing.NoNoise()):
+        model = expected(options["formula"], "drives.csv", schema)
+        assert capsys.readouterr().out == f"{model.fit(dps.approx(1, 1e-6)).summary()}\n"
+    assert main(["show", "other.fit.json"]) == 0

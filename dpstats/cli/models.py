@@ -8,18 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS
-from dpstats.models import LinearModel, Survreg, ols, ridge, survreg
+from dpstats.families import DISTS, FAMILIES
+from dpstats.models import (
+    GlmModel,
+    LinearModel,
+    Survreg,
+    Svm,
+    glm,
+    logit,
+    ols,
+    ridge,
+    survreg,
+    svm,
+)
 from dpstats.moments import PublicMoments
 from dpstats.schema import Schema
 
-MODELS: dict[str, Callable[..., Survreg | LinearModel]] = {"survreg": survreg, "ols": ols, "ridge": ridge}
+Model = Survreg | LinearModel | GlmModel | Svm
+
+MODELS: dict[str, Callable[..., Model]] = {
+    "survreg": survreg, "ols": ols, "ridge": ridge, "logit": logit, "glm": glm, "svm": svm,
+}  # fmt: skip
 # Options of the models, by their names without --; an option that was not given is None.
 _TAKES = {
     "survreg": ("dist",),
     "ols": ("public", "weights"),
     "ridge": ("alpha", "public", "weights"),
+    "logit": ("weights",),
+    "glm": ("family", "exposure", "weights"),
+    "svm": (),
 }
+_NEEDS = {"ridge": ("alpha", "its penalty: --alpha 0.1"), "glm": ("family", "for example --family poisson")}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +50,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--public", type=Path, metavar="FILE",
         help="of ols and ridge: a table of public rows, or their moments (.json)",
     )  # fmt: skip
-    parser.add_argument("--weights", metavar="EXPRESSION", help="of ols and ridge: the rows' weights")
+    parser.add_argument("--family", choices=tuple(FAMILIES), help="of glm, which needs it")
+    parser.add_argument(
+        "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
+    )
+    parser.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
 
 
-def described(options: argparse.Namespace, schema: Schema) -> Survreg | LinearModel:
+def described(options: argparse.Namespace, schema: Schema) -> Model:
     """The model that the options describe; nothing is spent.
 
     Raises
@@ -44,7 +67,7 @@ def described(options: argparse.Namespace, schema: Schema) -> Survreg | LinearMo
     """
     takes = _TAKES[options.model]
     given = {}
-    for name in ("dist", "alpha", "public", "weights"):
+    for name in ("dist", "alpha", "public", "family", "exposure", "weights"):
         value = getattr(options, name)
         if value is None:
             continue
@@ -52,8 +75,9 @@ def described(options: argparse.Namespace, schema: Schema) -> Survreg | LinearMo
             models = ", ".join(model for model in MODELS if name in _TAKES[model])
             raise SpecificationError(f"--{name} is for --model {models}, not {options.model}")
         given[name] = _public(value) if name == "public" else value
-    if "alpha" in takes and "alpha" not in given:
-        raise SpecificationError(f"--model {options.model} needs --alpha, its penalty: --alpha 0.1")
+    needed, example = _NEEDS.get(options.model, ("", ""))
+    if needed and needed not in given:
+        raise SpecificationError(f"--model {options.model} needs --{needed}, {example}")
     return MODELS[options.model](options.formula, options.data, schema, **given)
 
 
