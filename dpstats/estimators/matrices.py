@@ -45,3 +45,9 @@ def pooled(matrix: Array, edge: float) -> Array:
     if hidden.any():
         values[hidden] = max(float(values[hidden].mean()), 0.0)
     return (vectors * values) @ vectors.T
+
+
+def longest_image(matrix: Array, lower: Array, upper: Array) -> float:
+    """Upper bound of |matrix x|^2 over the box of x."""
+    center, half = (lower + upper) / 2, (upper - lower) / 2
+    return float(np.sum((np.abs(matrix @ center) + np.abs(matrix) @ half) ** 2))

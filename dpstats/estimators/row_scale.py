@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator import Release
+from dpstats.curator import Curator, Release
+from dpstats.estimators.matrices import longest_image
 
 Array = np.ndarray
 
@@ -86,6 +87,12 @@ class RowScale:
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
 
 
+def release_scale(curator: Curator, cost: float, box: Box, log: bool, constant: bool = True) -> RowScale:
+    """Release the moments of rows in the declared box, and the scale that they give; see `row_scale`."""
+    moments = curator.release("event_moments", cost, center=box.center, half=box.half, log=log)
+    return row_scale(moments, box, log, constant)
+
+
 def row_scale(moments: Release, box: Box, log: bool, constant: bool = True) -> RowScale:
     """Shrink noisy moments of rows towards a public prior and turn them into a scale.
 
@@ -145,5 +152,4 @@ def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
 def longest_square(whitening: Array, scale: RowScale) -> float:
     """Upper bound of |W x~|^2 over the declared box."""
     box = scale.row_box
-    half = (box.upper - box.lower) / 2
-    return float(np.sum((np.abs(whitening @ box.center) + np.abs(whitening) @ half) ** 2))
+    return longest_image(whitening, box.lower, box.upper)

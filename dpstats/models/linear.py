@@ -18,8 +18,8 @@ from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, chec
 from dpstats.models.public import as_public
 from dpstats.moments import Solution
 from dpstats.results import Fit
-from dpstats.results.cautions import cautions
 from dpstats.results.record import penalty
+from dpstats.results.ridge import fields_of
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
@@ -166,19 +166,16 @@ class LinearModel:
         constant = self.design.has_intercept
         max_weight = None if self.design.weights is None else self.design.max_weight
         result = fit_gram(curator, self._box, constant, plan, self._public, max_weight)
-        return dict(linear=result.moments, **self._solved(result.moments.solve(self.alpha), result.settings))
+        return self._described(result.moments.solve(self.alpha), result.settings) | {"linear": result.moments}
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None
         result = fit_pmt(curator, self._public, self.design.has_intercept, self.alpha, mu, compat)
-        return self._solved(result.solution, result.settings)
+        return self._described(result.solution, result.settings)
 
-    def _solved(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:
-        return dict(
-            params=solution.params, cov=solution.cov, cov_privacy=solution.cov_privacy,
-            flags=cautions(solution, self.design.names),
-            settings={name: round(value, 4) for name, value in settings.items()},
-        )  # fmt: skip
+    def _described(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:
+        rounded = {name: round(value, 4) for name, value in settings.items()}
+        return fields_of(solution, self.design.names) | {"settings": rounded}
 
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"

@@ -68,8 +68,12 @@ def hidden(values: Array, vectors: Array, size: float, variance: float | Array) 
     variance : float or array
         That a coefficient may have along a direction that is not seen.
     """
-    seen = np.clip((values / size - 0.75) / 0.5, 0.0, 1.0)
-    return np.asarray((vectors * ((1 - seen) ** 2 * variance)) @ vectors.T)
+    return np.asarray((vectors * ((1 - seen_share(values, size)) ** 2 * variance)) @ vectors.T)
+
+
+def seen_share(values: Array, size: float | Array) -> Array:
+    """From 0 to 1: whether eigenvalues exceed what noise of this size, as an operator, may make."""
+    return np.asarray(np.clip((values / size - 0.75) / 0.5, 0.0, 1.0))
 
 
 def positive(matrix: Array) -> Array:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
+from dpstats.moments.solution import Solution
 from dpstats.results.base import Released
 from dpstats.results.cautions import CODES, cautions
 from dpstats.results.estimates import Estimates, limit_heads
@@ -61,10 +62,12 @@ def solved(moments: LinearMoments, alpha: float, names: Sequence[str]) -> dict[s
     alpha : float
     names : sequence of str, length d
     """
-    solution = moments.solve(alpha)
+    return {"linear": moments, "alpha": alpha, **fields_of(moments.solve(alpha), names)}
+
+
+def fields_of(solution: Solution, names: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a record that a solution fills."""
     return {
-        "linear": moments,
-        "alpha": alpha,
         "params": solution.params,
         "cov": solution.cov,
         "cov_privacy": solution.cov_privacy,

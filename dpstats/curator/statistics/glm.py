@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class _Score(Statistic):
     def __init__(
         self,
         design: PublicDesign,
+        *,
         center: np.ndarray,
         scale: np.ndarray,
         beta: np.ndarray,
@@ -106,17 +108,8 @@ class LogisticScore(_Score):
 
     name = "logistic_score"
 
-    def __init__(
-        self,
-        design: PublicDesign,
-        *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        beta: np.ndarray,
-        whitening: np.ndarray,
-        radius: float,
-    ) -> None:
-        super().__init__(design, center, scale, beta, whitening, radius)
+    def __init__(self, design: PublicDesign, *, radius: float, **row: Any) -> None:
+        super().__init__(design, radius=radius, **row)
         self._tau = logistic_information_weight(radius)
         root = math.sqrt(self._tau * 0.25) * radius
         self.parts = (Part(np.full(self._k, radius), np.ones(1)), Part(np.full(self._k, root)))
@@ -179,18 +172,8 @@ class GlmScore(_Score):
 
     name = "glm_score"
 
-    def __init__(
-        self,
-        design: PublicDesign,
-        *,
-        center: np.ndarray,
-        scale: np.ndarray,
-        beta: np.ndarray,
-        whitening: np.ndarray,
-        radius: float,
-        score: BoundedScore,
-    ) -> None:
-        super().__init__(design, center, scale, beta, whitening, radius)
+    def __init__(self, design: PublicDesign, *, radius: float, score: BoundedScore, **row: Any) -> None:
+        super().__init__(design, radius=radius, **row)
         self._bounded = score
         limit, steepest = score.limit, score.curvature_limit
         self._tau, self._kappa = score.matrix_weights(radius)

@@ -25,7 +25,7 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
-from dpstats.estimators.row_scale import Box, RowScale, row_scale
+from dpstats.estimators.row_scale import Box, RowScale, release_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
 
@@ -60,7 +60,7 @@ def fit_gram(
         Whether the model has an intercept.
     plan : Plan
     public : PublicMoments, optional
-        Moments of public rows, which stand in for all but the last release.
+        Moments of public rows, which stand in for the first releases.
     max_weight : float, optional
         Public maximum of the rows' weights, if they have any.
     """
@@ -108,8 +108,7 @@ def _rated(moments: LinearMoments, max_weight: float) -> LinearMoments:
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
     assert plan.moments is not None
-    moments = curator.release("event_moments", plan.moments, center=box.center, half=box.half, log=False)
-    return Coordinates.of_scale(row_scale(moments, box, False, constant))
+    return Coordinates.of_scale(release_scale(curator, plan.moments, box, False, constant))
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:

@@ -17,7 +17,7 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.plan import Plan
-from dpstats.estimators.row_scale import Box, RowScale, row_scale
+from dpstats.estimators.row_scale import Box, RowScale, release_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
 Array = np.ndarray
@@ -70,8 +70,7 @@ def _matrix(
 ) -> tuple[Coordinates, Array, Array, float]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and its noise."""
     assert plan.moments is not None and plan.matrix is not None
-    moments = curator.release("event_moments", plan.moments, center=box.center, half=box.half, log=False)
-    scale = row_scale(moments, box, False, constant)
+    scale = release_scale(curator, plan.moments, box, False, constant)
     limits = _limits(scale)
     release = curator.release("box_moments", plan.matrix, limits=limits, **scale.public())
     units = np.outer(limits, limits) / release.n

@@ -20,7 +20,7 @@ from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.row_scale import RowScale, row_scale
+from dpstats.estimators.row_scale import RowScale, release_scale
 
 Array = np.ndarray
 
@@ -79,10 +79,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     -------
     Estimate
     """
-    moments = curator.release(
-        "event_moments", plan.moments, center=problem.box.center, half=problem.box.half, log=problem.log
-    )
-    scale = row_scale(moments, problem.box, problem.log)
+    scale = release_scale(curator, plan.moments, problem.box, problem.log)
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpstats.moments.solution import seen_share
+
 Array = np.ndarray
 
 # weight of the past in an early step, while whitening and residuals still change
@@ -110,7 +112,7 @@ class Information:
     @property
     def seen(self) -> Array:
         """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
-        return np.clip((self.values / self.sizes - 0.75) / 0.5, 0.0, 1.0)
+        return seen_share(self.values, self.sizes)
 
     def expected(self, level: float) -> Array:
         """The matrix, drawn to `level` along directions of which the releases say little."""

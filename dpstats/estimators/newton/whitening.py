@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.newton.problem import Located
 
 Array = np.ndarray
@@ -35,5 +36,4 @@ class Whitening:
 
     def longest_square(self, located: Located) -> float:
         """Upper bound of |W z|^2 over the declared box."""
-        center, half = (located.lower + located.upper) / 2, (located.upper - located.lower) / 2
-        return float(np.sum((np.abs(self.matrix @ center) + np.abs(self.matrix) @ half) ** 2))
+        return longest_image(self.matrix, located.lower, located.upper)
