@@ -206,6 +206,7 @@ def _one_response(parsed: grammar.Parsed, formula: str) -> str:
 def _describe(response: Response) -> str:
     if isinstance(response, SurvResponse):
         lower, upper = response.time_bounds
-        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, censored beyond"
+        failed = "; every row is a failure" if response.all_failed else ""
+        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, censored beyond{failed}"
     assert isinstance(response, NumericResponse)
     return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

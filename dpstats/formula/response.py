@@ -27,7 +27,7 @@ from dpstats.schema import Event, Flag, Schema
 
 @dataclass(frozen=True)
 class SurvResponse:
-    """``Surv(time, event)``: a right-censored time between public bounds.
+    """``Surv(time, event)``: a right-censored time between public bounds; ``Surv(time)``: a failure in each row.
 
     A time beyond the upper bound is censored there (spec/results.md 2.6), one below the lower is moved up.
     """
@@ -35,21 +35,28 @@ class SurvResponse:
     text: str
     time_bounds: tuple[float, float]
     _time: Expression = field(repr=False)
-    _event: str = field(repr=False)
+    _event: str | None = field(repr=False)
     _event_value: float = field(repr=False)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether the formula says that every row holds a time to failure."""
+        return self._event is None
 
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        return self._time.variables | {self._event}
+        return self._time.variables | ({self._event} if self._event else frozenset())
 
     def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array]) -> tuple[Array, Array]:
         """Time and event (1 or 0) of each row of a block, from its values before and after clipping."""
-        size = len(leaves[self._event])
         clipped = self._time.values(leaves)
+        size = len(next(iter(leaves.values())))
         time = np.fmin(np.fmax(clipped, self.time_bounds[0]), self.time_bounds[1])
         # clipping that shortens a time says only that the unit lived at least that long
-        failed = (leaves[self._event] == self._event_value) & ~(self._time.values(raw) > clipped)
+        failed = np.broadcast_to(~(self._time.values(raw) > clipped), size)
+        if self._event is not None:
+            failed = failed & (leaves[self._event] == self._event_value)
         return np.array(np.broadcast_to(time, size)), failed.astype(np.float64)
 
 
@@ -102,11 +109,13 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
 
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     given = Arguments(tree, "time", "event", "censored")
-    if ("event" in given) == ("censored" in given):
-        raise FormulaError(f"{code!r} needs an event indicator: Surv(time, event) or Surv(time, censored=c)")
+    if "event" in given and "censored" in given:
+        raise FormulaError(f"{code!r} needs an event indicator of one kind: Surv(time, event) or Surv(time, censored=c)")
     time = read_number(given.tree("time"), schema)
     if not time.variables:
         raise FormulaError(f"{code!r} needs a time that depends on a variable")
+    if "event" not in given and "censored" not in given:
+        return SurvResponse(code, _room(time, schema), time, None, 1.0)
     word = "event" if "event" in given else "censored"
     indicator = given.tree(word)
     name = variable_name(indicator)

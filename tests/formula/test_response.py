@@ -43,6 +43,16 @@ def test_censored_names_the_opposite_indicator():
     assert plain.event[USABLE].tolist() == [0, 0, 1, 0, 0, 0, 0]
 
 
+def test_without_an_indicator_every_row_is_a_failure():
+    design, block = read("Surv(time) ~ x")
+    assert design.response.all_failed and design.variables == ("time", "x")
+    assert block.time[USABLE].tolist() == [10, 10, 100, 400, 400, 400, 50]
+    assert block.event[USABLE].tolist() == [1, 1, 1, 1, 0, 0, 1]
+    assert block.ok.tolist() == [True] * 7 + [False, False, True]
+    assert "every row is a failure" in repr(design)
+    assert not read("Surv(time, dead) ~ x")[0].response.all_failed
+
+
 def test_the_time_goes_through_the_same_walk_as_a_covariate():
     design, block = read("Surv(time / 24, dead) ~ x")
     assert design.response.time_bounds == (10 / 24, 400 / 24)
