@@ -14,9 +14,9 @@ which must hold its entries to 2^-32 of their scale. Clipping moves an entry tow
 
     |l r - l_q r_q| <= |l| |r - r_q| + |r_q| |l - l_q| <= 2 e s t.
 
-Let u = s t be the scale of a released coordinate, times its svec weight sqrt 2 if it lies off the diagonal of
-a symmetric part. A row's contribution to it thus moves by at most 2 e u, and the difference between
-neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled and
+Let u = s t be the scale of a released coordinate, times its weight (sqrt 2, as a rule) if it lies off the
+diagonal of a symmetric part. A row's contribution to it thus moves by at most 2 e u, and the difference
+between neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled and
 weighted: at most five roundings, a relative 2^-50 of a number of at most n u, for either neighbour:
 2 n 2^-50 u. So the difference of the sums of neighbours is that of the real-valued statistic and a vector
 whose entries are at most
@@ -65,12 +65,15 @@ class Part:
     ----------
     left_scale : array_like, shape (a,)
     right_scale : array_like, shape (b,), optional
-        None for a symmetric part, which is released as svec: upper triangle, off-diagonal entries times
-        sqrt 2.
+        None for a symmetric part, of which the upper triangle is released.
+    off_diagonal : float
+        Weight of its entries off the diagonal. With sqrt 2 (svec) the L2 norm of the coordinates is the
+        Frobenius norm of the matrix; with 2 their L1 norm is the sum of the sizes of all its entries.
     """
 
     left_scale: np.ndarray
     right_scale: np.ndarray | None = None
+    off_diagonal: float = math.sqrt(2)
     units: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,11 +95,11 @@ class Part:
         return rows * (rows + 1) // 2 if self.symmetric else rows * columns
 
     def pack(self, matrix: np.ndarray) -> np.ndarray:
-        """Coordinates in which the L2 norm is the Frobenius norm of `matrix`."""
+        """Released coordinates of `matrix`."""
         if not self.symmetric:
             return matrix.ravel()
         rows, columns = np.triu_indices(len(matrix))
-        return matrix[rows, columns] * np.where(rows == columns, 1.0, math.sqrt(2))
+        return matrix[rows, columns] * np.where(rows == columns, 1.0, self.off_diagonal)
 
     def unpack(self, coordinates: np.ndarray) -> np.ndarray:
         """Inverse of `pack`."""
@@ -104,7 +107,7 @@ class Part:
             return coordinates.reshape(self.units.shape)
         matrix = np.zeros(self.units.shape)
         rows, columns = np.triu_indices(len(matrix))
-        matrix[rows, columns] = coordinates / np.where(rows == columns, 1.0, math.sqrt(2))
+        matrix[rows, columns] = coordinates / np.where(rows == columns, 1.0, self.off_diagonal)
         return matrix + np.triu(matrix, 1).T
 
 

@@ -27,7 +27,7 @@ from dpstats.schema import Event, Flag, Schema
 
 @dataclass(frozen=True)
 class SurvResponse:
-    """``Surv(time, event)``: a right-censored time between public bounds; ``Surv(time)``: a failure in each row.
+    """``Surv(time, event)``: a right-censored time between public bounds; ``Surv(time)``: failures only.
 
     A time beyond the upper bound is censored there (spec/results.md 2.6), one below the lower is moved up.
     """
@@ -110,7 +110,8 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     given = Arguments(tree, "time", "event", "censored")
     if "event" in given and "censored" in given:
-        raise FormulaError(f"{code!r} needs an event indicator of one kind: Surv(time, event) or Surv(time, censored=c)")
+        raise FormulaError(f"{code!r} needs an event indicator of one kind: Surv(time, event) or "
+                           "Surv(time, censored=c)")
     time = read_number(given.tree("time"), schema)
     if not time.variables:
         raise FormulaError(f"{code!r} needs a time that depends on a variable")

@@ -24,6 +24,11 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "published": (
+        "published",
+        "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
+        "the model, and a penalty shrinks the slopes; without compat they are corrected",
+    ),
     "unsolved": (
         "unsolved",
         "no minimum was found to the accuracy that privacy rests on, so none was released; the budget is "

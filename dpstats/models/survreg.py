@@ -16,6 +16,7 @@ from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
+from dpstats.models.functional import fit_by_functional
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
@@ -30,7 +31,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     Parameters
     ----------
     formula : str
-        Such as ``"Surv(time, failed) ~ temp + maker"``; see docs/formula.md.
+        Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(time) ~ temp"`` if every row is a failure;
+        see docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
     schema : Schema
@@ -69,17 +71,24 @@ class Survreg:
         _check(self.design, DISTS[dist])
         self._rows = open_rows(data, schema, self.design.variables)
 
-    def fit(self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None) -> Fit:
+    def fit(
+        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+    ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
         ----------
         budget : Budget
-            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``. It is spent whatever comes out.
-        method : {"auto", "newton"}
-            Noisy Newton on bounded martingale scores (docs/survreg.md).
+            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``; for "functional" ``pure(epsilon)``. It
+            is spent whatever comes out.
+        method : {"auto", "newton", "functional"}
+            Noisy Newton on bounded martingale scores, or the functional mechanism, for times of which none is
+            censored: ``Surv(time)`` (docs/survreg.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
+        compat : {None, "paper"}
+            With method "functional", noise and estimate as published, for reproduction only.
 
         Returns
         -------
@@ -91,7 +100,12 @@ class Survreg:
             If the budget is of a kind that this method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
-        _check_fit(budget, method, self._rows.n)
+        _check_method(method, compat)
+        if method == "functional":
+            dist = DISTS[self.dist]
+            box = _problem(self.design, dist).box
+            return fit_by_functional(self._rows, self.design, dist, box, budget, ledger, compat)
+        _check_fit(budget, self._rows.n)
         plan = make_plan(budget.mu)
         costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
         line = pay(
@@ -128,9 +142,16 @@ def _check(design: Design, dist: Dist) -> None:
         )
 
 
-def _check_fit(budget: Budget, method: str, n: int) -> None:
-    if method not in ("auto", "newton"):
-        raise SpecificationError(f"method must be 'auto' or 'newton', got {method!r}")
+def _check_method(method: str, compat: str | None) -> None:
+    if method not in ("auto", "newton", "functional"):
+        raise SpecificationError(f"method must be 'auto', 'newton' or 'functional', got {method!r}")
+    if compat not in (None, "paper"):
+        raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+    if compat and method != "functional":
+        raise SpecificationError("compat='paper' goes with method='functional'")
+
+
+def _check_fit(budget: Budget, n: int) -> None:
     if isinstance(budget, Pure):
         raise BudgetError("survreg adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
     check_budget(budget, n)
@@ -139,7 +160,8 @@ def _check_fit(budget: Budget, method: str, n: int) -> None:
 def _times(design: Design) -> SurvResponse:
     if not isinstance(design.response, SurvResponse):
         raise FormulaError(
-            "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp'"
+            "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or "
+            "Surv(time) if every row is a failure"
         )
     return design.response
 

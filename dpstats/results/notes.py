@@ -9,7 +9,7 @@ import numpy as np
 from dpstats.results import inference, life
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
-from dpstats.results.record import MARGIN_MODELS, Record
+from dpstats.results.record import MARGIN_MODELS, MOVED, Record
 from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
@@ -83,5 +83,6 @@ def _public(name: str, variable: Variable, record: Record) -> str:
         return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
     low, high = variable.bounds
     unit = f" {variable.unit}" if variable.unit else ""
-    censored = " (longer = censored)" if record.is_survival and name in record.response_variables else ""
+    is_time = record.is_survival and name in record.response_variables
+    censored = " (longer = censored)" if is_time and not MOVED.keys() <= record.settings.keys() else ""
     return f"{name} [{plain(low)}, {plain(high)}]{unit}{censored}"

@@ -29,6 +29,9 @@ MARGIN_MODELS = ("svm",)
 
 Setting = str | float | int | bool
 
+MOVED = {"times beyond": "moved to the bounds"}
+"""The setting of a survival fit that takes a time beyond its bounds for one at them, and not for censored."""
+
 PROJECTED = (
     "cov_projected",
     "the released covariance was not positive semi-definite; it was replaced by the nearest one that is",

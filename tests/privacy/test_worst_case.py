@@ -103,6 +103,10 @@ def columns(**more: np.ndarray) -> Build:
     )
 
 
+def boxes(d: int) -> dict[str, Any]:
+    return dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False)
+
+
 def margin(d: int) -> dict[str, Any]:
     """Rows fill the unit ball at the corners of their box. About params of 0 all margins are 0, and every
     bound is attained; bounds about other params are in test_tilt.
@@ -124,7 +128,7 @@ SPACES = {
         Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
         Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
     ],
-    "event_moments": [Space(lambda d: dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False), 1.5)],
+    "event_moments": [Space(boxes, 1.5)],
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
@@ -151,6 +155,7 @@ SPACES = {
     ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
+    "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
     "martingale_score": [
@@ -235,7 +240,7 @@ def declaring(what: str) -> list[tuple[str, Space, int]]:
 
 @pytest.mark.parametrize(("name", "space", "d"), declaring("sensitivity_l1"))
 def test_the_search_reaches_the_l1_norm_and_never_passes_it(name, space, d):
-    """Of the box: a row of ones against one that weighs nothing."""
+    """Of the box: a row of ones against one that weighs nothing; of the weights: see their proof."""
     statistic = REGISTRY[name](MadeDesign(d), **space.public(d))
     found = search(statistic, d, space.half, np.random.default_rng(d), order=1)
     assert 0.99 * statistic.sensitivity_l1 <= found <= statistic.sensitivity_l1 * (1 + 1e-9)
@@ -251,7 +256,7 @@ def test_the_search_reaches_every_range_and_never_passes_it(name, space, d):
 
 
 def test_what_is_declared_is_searched():
-    assert {name for name, _, _ in declaring("sensitivity_l1")} == {"box_moments"}
+    assert {name for name, _, _ in declaring("sensitivity_l1")} == {"box_moments", "functional_weights"}
     assert {name for name, _, _ in declaring("ranges")} == {
         "box_moments", "event_moments", "margin_curvature", "margin_scores", "margin_sandwich",
     }  # fmt: skip

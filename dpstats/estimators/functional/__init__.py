@@ -1,0 +1,6 @@
+"""Location-scale regression by the functional mechanism (docs/survreg.md, spec/survreg.md E2)."""
+
+from dpstats.estimators.functional.estimate import FunctionalFit, fit_functional
+from dpstats.estimators.functional.standard import STANDARDS
+
+__all__ = ["STANDARDS", "FunctionalFit", "fit_functional"]

@@ -1,0 +1,125 @@
+"""One release, the line it gives, and how uncertain that is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.functional.bootstrap import bootstrap
+from dpstats.estimators.functional.moments import Line, Moments, least_squares, published
+from dpstats.estimators.functional.standard import STANDARDS
+from dpstats.estimators.row_scale import Box
+from dpstats.families import Family
+
+Array = np.ndarray
+
+# noise on the residual variance, as a share of it, from which intervals are taken as rough, and none is given
+_USABLE, _HOPELESS = 0.3, 0.8
+
+
+@dataclass(frozen=True)
+class FunctionalFit:
+    """A fit on the user's scale.
+
+    Attributes
+    ----------
+    params : array, shape (k + 1,)
+        Intercept, slopes, log sigma, for the response on the model's scale.
+    cov, cov_privacy : array, shape (k + 1, k + 1)
+        Of all uncertainty, and its part due to privacy noise, the bias of damping included. A variance is
+        infinite where nothing can be estimated.
+    published : array, shape (k + 1,)
+        The paper's estimate from the same release, which is not one of sigma (spec/survreg.md A3).
+    problems : tuple of str
+        Codes: "budget", "hopeless", "weak:j" with j the index of a coefficient.
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    published: Array
+    problems: tuple[str, ...]
+
+
+def fit_functional(
+    curator: Curator, box: Box, log: bool, family: Family, epsilon: float, compat: bool = False
+) -> FunctionalFit:
+    """Release the weights once and solve them.
+
+    Parameters
+    ----------
+    curator : Curator
+        With a pure budget.
+    box : Box
+        Declared bounds of the covariates and, last, of the response on the model's scale.
+    log : bool
+        Whether the response is log time.
+    family : Family
+        One of STANDARDS.
+    epsilon : float
+        Cost.
+    compat : bool
+        Noise of the published size, and the published estimate.
+    """
+    standard = STANDARDS[family.name]
+    of_family = standard.curvature if compat else None
+    release = curator.release(
+        "functional_weights", epsilon, center=box.center, half=box.half, log=log, published=of_family
+    )
+    moments, scale = Moments.of(release, of_family), release.sd / math.sqrt(2)
+    line = least_squares(moments, standard, family.mean)
+    paper = published(moments, standard, scale)
+
+    def solve(of: Moments) -> Array:
+        return published(of, standard, scale) if compat else least_squares(of, standard, family.mean).params
+
+    exact, noisy = bootstrap(moments, line, standard, family.mean, solve)
+    sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
+    bias = np.zeros(len(paper)) if compat else noisy.mean(axis=0) - line.params
+    weak = _weak(line, moments)
+    user = _to_user(box)
+    cov_privacy = user @ (privacy + np.outer(bias, bias) + weak) @ user.T
+    cov = cov_privacy + user @ sampling @ user.T
+    problems = _problems(line, user @ weak @ user.T, cov)
+    if "hopeless" in problems:
+        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
+    params, as_published = (_on_user_scale(found, box) for found in (line.params, paper))
+    return FunctionalFit(as_published if compat else params, cov, cov_privacy, as_published, problems)
+
+
+def _weak(line: Line, moments: Moments) -> Array:
+    """Prior variance along directions of u that noise hides: each might explain the whole response."""
+    d = len(line.gram)
+    if not line.hidden.any():
+        return np.zeros((d + 2, d + 2))
+    total = line.square + float(line.params[1:-1] @ line.gram @ line.params[1:-1])
+    lift = np.vstack([-moments.mean[:-1], np.eye(d), np.zeros(d)])
+    return lift @ line.hidden @ lift.T * (total / moments.edge)
+
+
+def _problems(line: Line, weak: Array, cov: Array) -> tuple[str, ...]:
+    share, hidden = line.square_noise / line.square, round(float(np.trace(line.hidden)))
+    if share > _HOPELESS or 0 < hidden == len(line.gram):
+        return ("hopeless",)
+    codes = ["budget"] if share > _USABLE or hidden else []
+    return (*codes, *(f"weak:{j}" for j in range(len(cov)) if weak[j, j] > 0.5 * cov[j, j]))
+
+
+def _to_user(box: Box) -> Array:
+    """Matrix from params in the box to the user's."""
+    half, center, d = box.half, box.center, len(box.half) - 1
+    matrix = np.zeros((d + 2, d + 2))
+    matrix[0, 0], matrix[-1, -1] = half[-1], 1.0
+    slopes = half[-1] / (half[:-1] * math.sqrt(max(d, 1)))
+    matrix[1:-1, 1:-1] = np.diag(slopes)
+    matrix[0, 1:-1] = -slopes * center[:-1]
+    return matrix
+
+
+def _on_user_scale(params: Array, box: Box) -> Array:
+    shift = np.zeros(len(params))
+    shift[0], shift[-1] = box.center[-1], math.log(box.half[-1])
+    return _to_user(box) @ params + shift

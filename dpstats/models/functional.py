@@ -1,0 +1,81 @@
+"""``survreg(...).fit(..., method="functional")``: uncensored times under pure epsilon."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from dpstats.budget import Budget, Pure
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError, SpecificationError
+from dpstats.estimators.functional import STANDARDS, FunctionalFit, fit_functional
+from dpstats.estimators.row_scale import Box
+from dpstats.families import Dist
+from dpstats.formula import Design, SurvResponse
+from dpstats.ledger import Ledger, pay
+from dpstats.models.cautions import cautions
+from dpstats.models.checks import check_budget
+from dpstats.results import Fit
+from dpstats.results.record import MOVED
+from dpstats.rows import Rows
+
+METHOD, PAPER_METHOD = "functional mechanism (pure epsilon)", "functional mechanism, as published"
+_WHAT = "weights of a quadratic likelihood"
+
+
+def fit_by_functional(
+    rows: Rows, design: Design, dist: Dist, box: Box, budget: Budget,
+    ledger: Ledger | str | Path | None, compat: str | None,
+) -> Fit:  # fmt: skip
+    """Check, pay, release once and publish; `survreg` has the words for users.
+
+    Raises
+    ------
+    SpecificationError
+        If rows may be censored or the family has no expansion; nothing is spent then.
+    BudgetError
+        If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
+    """
+    check_budget(budget, rows.n)
+    epsilon = _checked(design, dist, budget)
+    method, released = (PAPER_METHOD if compat else METHOD), {_WHAT: f"epsilon = {epsilon:.4g}"}
+    curator = Curator(rows, design, budget)
+    line = pay(
+        ledger, budget, formula=design.formula, method=method, released=released, unit=rows.unit.short
+    )
+    found = fit_functional(curator, box, dist.log, dist.family, epsilon, bool(compat))
+    names = (*design.names, "Log(scale)")
+    problems = (*found.problems, *(["published"] if compat else []))
+    return Fit(
+        model="survreg", dist=dist.name, formula=design.formula, schema=design.schema, names=names,
+        params=found.params, cov=found.cov, cov_privacy=found.cov_privacy, nobs=curator.n, budget=budget,
+        method=method, released=tuple(released), settings=_settings(found, compat),
+        adjacency=curator.unit.adjacency, unit=str(curator.unit), flags=cautions(problems, names),
+        ledger=line, not_private=curator.not_private,
+    )  # fmt: skip
+
+
+def _checked(design: Design, dist: Dist, budget: Budget) -> float:
+    """Epsilon, if the method can use the budget on these rows."""
+    if not isinstance(budget, Pure):
+        raise BudgetError(
+            "method='functional' adds Laplace noise, which is for a budget of pure epsilon; give pure(...), "
+            "or use method='newton', which makes more of zcdp, gdp and approx"
+        )
+    if dist.family.name not in STANDARDS:
+        raise SpecificationError(f"method='functional' is not there for dist={dist.name!r}; use 'newton'")
+    if isinstance(design.response, SurvResponse) and not design.response.all_failed:
+        raise SpecificationError(
+            "method='functional' cannot tell a censored time from a failure: its quadratic likelihood is one "
+            "of failures, and censored rows bias slopes, scale and intercept by an amount that no number of "
+            "rows and no budget makes smaller. Use method='newton', which handles censoring; or, if every "
+            "row is a failure, say so: Surv(time) in place of Surv(time, event)"
+        )
+    return budget.epsilon
+
+
+def _settings(found: FunctionalFit, compat: str | None) -> dict[str, str | float]:
+    if compat:
+        return {"line": "as published", **MOVED}
+    intercept, sigma = float(found.published[0]), math.exp(found.published[-1])
+    return {"line": "least squares", **MOVED, "published sigma": sigma, "published intercept": intercept}
