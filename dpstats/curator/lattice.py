@@ -16,8 +16,8 @@ which must hold its entries to 2^-32 of their scale. Clipping moves an entry tow
 
 Let u = s t be the scale of a released coordinate, times its weight (sqrt 2, as a rule) if it lies off the
 diagonal of a symmetric part. A row's contribution to it thus moves by at most 2 e u, and the difference
-between neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled and
-weighted: at most five roundings, a relative 2^-50 of a number of at most n u, for either neighbour:
+between neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled
+and weighted: at most five roundings, a relative 2^-50 of a number of at most n u, for either neighbour:
 2 n 2^-50 u. So the difference of the sums of neighbours is that of the real-valued statistic and a vector
 whose entries are at most
 
