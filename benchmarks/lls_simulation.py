@@ -1,11 +1,11 @@
 """The simulation of the paper on location-scale regression by the functional mechanism, run again.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lls_simulation.py --reps 10 \\
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lls_simulation.py --reps 20 --figures \\
         | tee benchmarks/results/lls_simulation.txt
 
 "Differentially Private Log-Location-Scale Regression Using Functional Mechanism", section 4, in the design of
-spec/survreg.md B: x and beta ~ N(0, 1), errors SEV or logistic of scale 1, 80 % of n rows to fit, 20 % to test; the error is
-|prediction - y| / |y|, pooled over the replications, whose number is the seed. Methods:
+spec/survreg.md B: x and beta ~ N(0, 1), errors SEV or logistic of scale 1, 80 % of n rows to fit, 20 % to
+test; the error is |prediction - y| / |y|, pooled over the replications, whose number is the seed. Methods:
 
     MLE          maximum likelihood, NOT PRIVATE
     published    the paper's algorithm: x and y scaled by the data's own extremes, NOT PRIVATE
@@ -199,7 +199,7 @@ def figures(found: Found) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    replications.arguments(parser, "all", 10)
+    replications.arguments(parser, "all", 20)
     parser.add_argument("--figures", action="store_true", help="draw the boxplots too")
     options = parser.parse_args()
     known = groups()
