@@ -12,6 +12,9 @@ test; the error is |prediction - y| / |y|, pooled over the replications, whose n
     unscaled     the same with x left as it is, though the noise is for |x| <= 1 / sqrt d, NOT PRIVATE
     functional   survreg(method="functional"), pure(epsilon), x in [-4, 4] and y in [-25, 25]
     newton       survreg as it comes, approx(epsilon, 1e-6), the same bounds
+
+"need" is rows mu^2 / (40 + 7 k), which docs/survreg.md says must be 1 for newton to be usable; "bounded" is how
+often the published quadratic has a maximum at all.
 """
 
 import argparse
@@ -157,8 +160,8 @@ def report(found: Found) -> None:
             first = next(iter(chosen.values()))[1]
             print(f"\n{family}, over {axis}: {first}; median error; DP and nonDP as in the paper's text")
             print(f"{axis:>8s} reps |" + "".join(f"{name:>11s}" for name in METHODS)
-                  + " | newton/MLE  not estimable | bounded |   DP nonDP")
-            for at, (lines, _) in chosen.items():
+                  + " | newton/MLE  not estimable   need | bounded |   DP nonDP")
+            for at, (lines, _, need) in chosen.items():
                 medians = {method: float(np.median(pooled(lines, method))) for method in METHODS}
                 ratio = medians["newton"] / medians["MLE"]
                 reached, cells = reached + (ratio <= 1.05), cells + 1
@@ -166,21 +169,23 @@ def report(found: Found) -> None:
                 stable = np.mean([line["bounded"] for line in lines])
                 text = TEXT.get((family, axis, at), (None, None))
                 print(f"{at:8g} {len(lines):4d} |" + "".join(f"{value:11.3f}" for value in medians.values())
-                      + f" | {ratio:10.3f} {hopeless:14.0%} | {stable:7.0%} |"
+                      + f" | {ratio:10.3f} {hopeless:14.0%} {need:6.2f} | {stable:7.0%} |"
                       + "".join(f"{'' if value is None else f'{value:.2f}':>5s}" for value in text))
     print(f"\nnewton within 5 % of MLE in {reached} of {cells} cells")
 
 
 def _of_axis(
     found: Found, family: str, axis: str
-) -> dict[float, tuple[replications.Lines, str]]:
-    """Lines by the value on the axis of a figure, with what stays fixed."""
+) -> dict[float, tuple[replications.Lines, str, float]]:
+    """Lines by the value on the axis of a figure, with what stays fixed, and how much of the need is met."""
     chosen = {}
     for (cell, epsilon), lines in found.items():
         if (cell.family, cell.axis) == (family, axis) and lines:
             fixed = {"d": f"d = {cell.d}", "n": f"n = {cell.n:,}", "epsilon": f"epsilon = {epsilon:g}"}
             others = ", ".join(text for name, text in fixed.items() if name != axis)
-            chosen[{"d": cell.d, "n": cell.n, "epsilon": epsilon}[axis]] = (lines, others)
+            at = {"d": cell.d, "n": cell.n, "epsilon": epsilon}[axis]
+            met = 0.8 * cell.n * dps.approx(epsilon, DELTA).mu ** 2 / (40 + 7 * (cell.d + 1))
+            chosen[at] = (lines, others, met)
     return dict(sorted(chosen.items()))
 
 
@@ -191,7 +196,7 @@ def figures(found: Found) -> None:
             if chosen:
                 boxes = {
                     at: {method: pooled(lines, method) for method in METHODS}
-                    for at, (lines, _) in chosen.items()
+                    for at, (lines, _, _) in chosen.items()
                 }
                 fixed = next(iter(chosen.values()))[1]
                 draw(boxes, axis, f"{family}, {fixed}", RESULTS / f"lls_{family}_{axis}.png")

@@ -16,7 +16,7 @@ from dpstats.estimators.functional.standard import Standard
 
 Array = np.ndarray
 
-DRAWS = 300
+DRAWS = 200
 
 
 def bootstrap(
