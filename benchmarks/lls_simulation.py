@@ -13,8 +13,8 @@ test; the error is |prediction - y| / |y|, pooled over the replications, whose n
     functional   survreg(method="functional"), pure(epsilon), x in [-4, 4] and y in [-25, 25]
     newton       survreg as it comes, approx(epsilon, 1e-6), the same bounds
 
-"need" is rows mu^2 / (40 + 7 k), which docs/survreg.md says must be 1 for newton to be usable; "bounded" is how
-often the published quadratic has a maximum at all.
+"need" is rows mu^2 / (40 + 7 k), which docs/survreg.md says must be 1 for newton to be usable; "bounded" is
+how often the published quadratic has a maximum at all.
 """
 
 import argparse
