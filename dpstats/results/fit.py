@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.results import io
+from dpstats.results.forest import Forest
 from dpstats.results.glm import Ratios
 from dpstats.results.inference import Inference
+from dpstats.results.lifeplots import LifePlots
 from dpstats.results.maketables import MakeTables
 from dpstats.results.margin import Margin
 from dpstats.results.marginal import MarginalEffects
@@ -24,7 +26,7 @@ from dpstats.results.table import Document
 
 class Fit(
     Inference, Pairwise, Predictions, Outside, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival,
-    MakeTables,
+    Forest, LifePlots, MakeTables,
 ):  # fmt: skip
     """A private fit.
 
