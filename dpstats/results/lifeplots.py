@@ -16,10 +16,12 @@ from dpstats.errors import SpecificationError
 from dpstats.formula import SurvResponse
 from dpstats.results import life
 from dpstats.results.base import Released, design_of
+from dpstats.results.curve import SurvivalCurve
 from dpstats.results.estimates import with_limits
 from dpstats.results.format import level_percent, plain
 from dpstats.results.plots import BAND, legend, style, titled
-from dpstats.results.points import NewData, Points, points
+from dpstats.results.points import NewData, Points
+from dpstats.results.points import points as points_of
 from dpstats.results.record import Record
 from dpstats.results.survival import require_survival
 
@@ -33,6 +35,7 @@ FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7,
 ROOM = 0.05  # of the height of the axes, for each tick
 SHOWN = (0.005, 0.99)  # failed fractions between which a line is drawn
 STEPS = 201
+MARKERS = "osD^v<>"
 NO_POINTS = "line only: the times of the rows are private"
 Range = tuple[float, float]
 Function = Callable[[Record, Points, np.ndarray], life.Linear]
@@ -76,6 +79,23 @@ def draw(
         ax.fill_between(grid, low, high, color=style(i)["color"], alpha=BAND, linewidth=0)
 
 
+def draw_points(record: Record, curve: SurvivalCurve, ends: Range, level: float, ax: Axes) -> None:
+    """Draw the points of a curve that lie between `ends`, with their limits."""
+    quantile = life.dist_of(record).family.quantile
+    table = curve.table(level)
+    inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
+    least, most = quantile(np.array([min(FAILED), max(FAILED)]))
+    for i, (group, block) in enumerate(table[inside].groupby("group", sort=False)):
+        failed = 1 - block[["survival", "conf_high", "conf_low"]].to_numpy().T
+        with np.errstate(divide="ignore"):
+            middle, low, high = np.clip(quantile(failed), least, most)
+        ax.errorbar(
+            block["time"], middle, yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
+            fmt=MARKERS[i % len(MARKERS)], color="0.25", markersize=4, linewidth=0.8,
+            label=f"Kaplan-Meier, {group!s}" if group else "Kaplan-Meier",
+        )  # fmt: skip
+
+
 def spaced(record: Record, ends: Range) -> np.ndarray:
     """Return times between `ends`: evenly by their logarithm where that is what is modelled."""
     return np.geomspace(*ends, STEPS) if life.dist_of(record).log else np.linspace(*ends, STEPS)
@@ -85,6 +105,7 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
     """Scale the axes so that the family's distribution functions are straight lines."""
     dist = life.dist_of(record)
     drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()])
+    drawn = drawn[np.isfinite(drawn)]
     least, most = dist.family.quantile(np.array([min(FAILED), max(FAILED)]))
     low, high = (float(np.clip(end, least, most)) for end in (drawn.min() - 0.5, drawn.max() + 0.5))
     ax.set_ylim(low, high if low < high else low + 1)
@@ -128,6 +149,7 @@ class LifePlots(Released):
         newdata: NewData | None = None,
         times: Range | None = None,
         level: float = 0.95,
+        points: SurvivalCurve | None = None,
         ax: Axes | None = None,
     ) -> Axes:
         """Plot failed fractions against time on probability paper, where fits are straight lines.
@@ -143,24 +165,29 @@ class LifePlots(Released):
             failed.
         level : float
             Of the bands, point by point.
+        points : SurvivalCurve, optional
+            Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
+            it there are no points, because the times of the rows are private.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
 
         Returns
         -------
         matplotlib Axes
-            Its vertical coordinate is z, the quantile of the standard variable: add points of your own at
-            ``(time, family quantile of the failed fraction)``.
+            Its vertical coordinate is z, the quantile of the standard variable.
         """
         record, at, ends = self._lines("plot_life", newdata, times)
         dist = life.dist_of(record)
         ax = axes(ax)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
+        if points is not None:
+            draw_points(record, points, ends, level, ax)
         probability_paper(record, ends, ax)
         if dist.log:
             ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         ax.set_ylabel("failed")
-        ax.annotate(NO_POINTS, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
+        note = NO_POINTS if points is None else f"points: Kaplan-Meier, {points.budget}"
+        ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
         return finish(record, at, f"{dist.title} probability plot", level, ax)
 
     def plot_reliability(
@@ -215,5 +242,5 @@ class LifePlots(Released):
         self, asked: str, newdata: NewData | None, times: Range | None
     ) -> tuple[Record, Points, Range]:
         require_survival(self.record, asked)
-        at = points(self.record, newdata, asked)
+        at = points_of(self.record, newdata, asked)
         return self.record, at, time_range(self.record, at, times)
