@@ -155,9 +155,11 @@ class SurvivalCurve(Shown):
         new = ax is None
         ax = axes(ax)
         for i, (group, block) in enumerate(self.table(level).groupby("group", sort=False)):
-            ax.plot(block["time"], block["survival"], marker=".", **style(i), label=str(group) or "all rows")
+            look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
+            label = ", ".join(part for part in ("" if new else "Kaplan-Meier", str(group)) if part)
+            ax.plot(block["time"], block["survival"], marker=".", **look, label=label or "all rows")
             ax.fill_between(
-                block["time"], block["conf_low"], block["conf_high"], color=style(i)["color"], alpha=BAND,
+                block["time"], block["conf_low"], block["conf_high"], color=look["color"], alpha=BAND,
                 linewidth=0,
             )  # fmt: skip
         if new:
