@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/kaplan_meier_coverage.py --reps 400 \\
         | tee benchmarks/results/kaplan_meier_coverage.txt
 
-Times are Weibull or log-logistic, censored by an independent uniform time and at the public upper bound. Noise
-and data are seeded by cell and replication. A time counts where the curve says something.
+Times are Weibull or log-logistic, censored by an independent uniform time and at the public upper bound.
+Noise and data are seeded by cell and replication. A time counts where the curve says something.
 """
 
 import argparse
@@ -88,7 +88,8 @@ def main() -> None:
     print(f"{options.rows} rows, {options.reps} curves a line; intervals are to cover in 95 % of curves\n")
     heads = ["budget", "design", "~", "covered %", "worst time", "best time", "times", "mean z", "sd z",
              "median se", "noise %"]  # fmt: skip
-    print(tabulate(rows, heads, floatfmt=("", "", "", ".1f", ".1f", ".1f", ".0f", ".2f", ".2f", ".4f", ".0f")))
+    formats = ("", "", "", ".1f", ".1f", ".1f", ".0f", ".2f", ".2f", ".4f", ".0f")
+    print(tabulate(rows, heads, floatfmt=formats))
 
 
 if __name__ == "__main__":
