@@ -17,8 +17,8 @@ from dpstats.formula import SurvResponse
 from dpstats.results import life
 from dpstats.results.base import Released, design_of
 from dpstats.results.curve import SurvivalCurve
-from dpstats.results.estimates import with_limits
 from dpstats.results.format import level_percent, plain
+from dpstats.results.intervals import standard_errors, transformed
 from dpstats.results.plots import BAND, legend, style, titled
 from dpstats.results.points import NewData, Points
 from dpstats.results.points import points as points_of
@@ -72,10 +72,10 @@ def draw(
     """Draw back(of(time)) over `grid`, a line with its band for each point."""
     for i in range(len(at.exog)):
         one = at.rows(np.full(len(grid), i))
-        columns = with_limits(*of(record, one, grid), record.cov, level, back)
-        known = np.isfinite(columns["conf_low"]) & np.isfinite(columns["conf_high"])
-        low, high = (np.where(known, columns[name], np.nan) for name in ("conf_low", "conf_high"))
-        ax.plot(grid, columns["estimate"], **style(i), label=at.label(i) or "all rows")
+        centre, gradient = of(record, one, grid)
+        se = standard_errors(gradient, record.cov)
+        estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
+        ax.plot(grid, estimate, **style(i), label=at.label(i) or "all rows")
         ax.fill_between(grid, low, high, color=style(i)["color"], alpha=BAND, linewidth=0)
 
 
