@@ -13,14 +13,14 @@ from dpstats.errors import (
     SpecificationError,
 )
 from dpstats.ledger import Ledger
-from dpstats.models import glm, logit, ols, public_moments, ridge, survreg, svm
+from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
 from dpstats.moments import PublicMoments
-from dpstats.results import Fit, load
+from dpstats.results import Fit, compare, load
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 __all__ = [
     "BudgetError", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError", "NotReleased",
     "PublicMoments", "Schema", "SchemaError", "SpecificationError", "__version__", "approx", "bounded",
-    "count", "datasets", "event", "flag", "gdp", "glm", "levels", "load", "logit", "ols", "parse_budget",
-    "public_moments", "pure", "ridge", "survreg", "svm", "zcdp",
+    "compare", "count", "datasets", "event", "flag", "gdp", "glm", "kaplan_meier", "levels", "load",
+    "logit", "ols", "parse_budget", "public_moments", "pure", "ridge", "survreg", "svm", "zcdp",
 ]  # fmt: skip

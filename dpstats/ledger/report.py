@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dpstats._axes import axes
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.ledger.amounts import to_text
 from dpstats.ledger.curve import Total
@@ -96,10 +97,7 @@ class Report:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve and the total. Needs matplotlib."""
-        from matplotlib import pyplot
-
-        if ax is None:
-            ax = pyplot.subplots()[1]
+        ax = axes(ax)
         deltas = [10.0 ** (-power / 4) for power in range(8, 49)]
         ax.plot(deltas, [self.epsilon(delta) for delta in deltas], label=f"{len(self.entries)} charges")
         total = self.total

@@ -1,12 +1,13 @@
 """One short page per model: the family, estimator and names it ties together."""
 
 from dpstats.models.glm import GlmModel, glm, logit
+from dpstats.models.kaplan_meier import KaplanMeier, kaplan_meier
 from dpstats.models.linear import LinearModel, ols, ridge
 from dpstats.models.public import public_moments
 from dpstats.models.survreg import Survreg, survreg
 from dpstats.models.svm import Svm, svm
 
 __all__ = [
-    "GlmModel", "LinearModel", "Survreg", "Svm", "glm", "logit", "ols", "public_moments", "ridge", "survreg",
-    "svm",
+    "GlmModel", "KaplanMeier", "LinearModel", "Survreg", "Svm", "glm", "kaplan_meier", "logit", "ols",
+    "public_moments", "ridge", "survreg", "svm",
 ]  # fmt: skip

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.results import inference, life, scatter
-from dpstats.results.estimates import limit_heads
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, percent
 from dpstats.results.glm import ratio_name
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.record import Record
-from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count
 

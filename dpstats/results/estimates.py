@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dpstats.results.intervals import Transform, standard_errors, transformed
-from dpstats.results.table import Document
+from dpstats.results.table import Document, Shown
+
+NOT_ESTIMABLE = "not estimable"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimates:
+class Estimates(Shown):
     """What `life`, `reliability` and their like return.
 
     Attributes
@@ -31,20 +33,6 @@ class Estimates:
     def document(self) -> Document:
         """The printed table."""
         return self.layout()
-
-    def as_text(self) -> str:
-        """Return plain text."""
-        return self.document.as_text()
-
-    def as_html(self) -> str:
-        """Return an HTML fragment."""
-        return self.document.as_html()
-
-    def __repr__(self) -> str:
-        return self.as_text()
-
-    def _repr_html_(self) -> str:
-        return self.as_html()
 
 
 def with_limits(

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.results import io
+from dpstats.results.forest import Forest
 from dpstats.results.glm import Ratios
 from dpstats.results.inference import Inference
+from dpstats.results.lifeplots import LifePlots
+from dpstats.results.maketables import MakeTables
 from dpstats.results.margin import Margin
 from dpstats.results.marginal import MarginalEffects
+from dpstats.results.outside import Outside
+from dpstats.results.pairwise import Pairwise
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
 from dpstats.results.ridge import Ridge, at_alpha
@@ -19,7 +24,10 @@ from dpstats.results.survival import Survival
 from dpstats.results.table import Document
 
 
-class Fit(Inference, Predictions, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival):
+class Fit(
+    Inference, Pairwise, Predictions, Outside, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival,
+    Forest, LifePlots, MakeTables,
+):  # fmt: skip
     """A private fit.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the

@@ -12,7 +12,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import LOG
 from dpstats.results.base import Released
 from dpstats.results.glm import ratio_name
-from dpstats.results.intervals import critical
+from dpstats.results.joint import Joint, half_widths
 from dpstats.results.record import Record
 from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
 
@@ -36,11 +36,9 @@ def z_values(record: Record) -> np.ndarray:
     return np.divide(record.params, se, out=np.full(len(se), np.nan), where=usable)
 
 
-def limits(record: Record, level: float) -> tuple[np.ndarray, np.ndarray]:
+def limits(record: Record, level: float, joint: Joint = None) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper limits of the coefficients, each of shape (k,)."""
-    half = critical(level) * bse(record)
-    if record.tails is not None:
-        half = record.tails.half_widths(level, record.cov)
+    half = half_widths(level, record.cov, joint, record.tails)
     return record.params - half, record.params + half
 
 
@@ -68,6 +66,33 @@ def _of_kind(record: Record) -> dict[str, list[object]]:
         return {}
     found = {"sigma": record.linear.sigma(), "rsquared": record.linear.rsquared()}
     return {"alpha": [record.alpha], **{name: [quantity.value] for name, quantity in found.items()}}
+
+
+def tidy(
+    record: Record, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False
+) -> pd.DataFrame:
+    """Return one row per coefficient; see `Inference.tidy`."""
+    if exponentiate and not ratios_are_meaningful(record):
+        raise SpecificationError(
+            f"exponentiate=True needs a link of log or logit, or a model of log time; {record.dist!r} "
+            f"models {'time' if record.is_survival else 'the mean'} itself"
+        )
+    back = np.exp if exponentiate else np.array
+    with np.errstate(over="ignore"):
+        columns: dict[str, object] = {
+            "term": list(record.names),
+            "estimate": back(record.params),
+            "std_error": bse(record),
+            "statistic": z_values(record),
+            "p_value": p_values(record),
+        }
+        if conf_int:
+            columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
+    columns["privacy_share"] = privacy_share(record)
+    columns["component"] = ["location"] * record.n_location + ["scale"] * (
+        len(record.names) - record.n_location
+    )
+    return pd.DataFrame(columns)
 
 
 class Inference(Released):
@@ -108,24 +133,48 @@ class Inference(Released):
         """Two-sided p-values: normal, or by the law of the noise where that is not."""
         return self._series(p_values(self.record), "pvalues")
 
+    @property
+    def use_t(self) -> bool:
+        """False: the reference is the normal distribution, or the law of the noise."""
+        return False
+
+    @property
+    def df_model(self) -> int:
+        """Number of location coefficients besides the intercept."""
+        return self.record.n_location - ("Intercept" in self.record.names)
+
+    @property
+    def df_resid(self) -> int | None:
+        """Number of rows less that of coefficients, where the former is public."""
+        return None if self.record.nobs is None else self.record.nobs - len(self.record.names)
+
     def cov_params(self) -> pd.DataFrame:
         """Return the covariance of the coefficients: sampling and privacy noise."""
         names = list(self.record.names)
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
-    def conf_int(self, level: float = 0.95) -> pd.DataFrame:
+    def conf_int(self, level: float = 0.95, joint: Joint = None) -> pd.DataFrame:
         """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
 
         Parameters
         ----------
         level : float
             Confidence level (R's and broom's word; there is no ``alpha``).
+        joint : {None, True, "bonferroni", "scheffe", "sup-t"}
+            Let all intervals hold at once, with confidence `level`. "bonferroni" (True) holds for any noise;
+            "sup-t" is a little shorter and needs normal noise; "scheffe" holds for every linear combination
+            of the coefficients.
 
         Returns
         -------
         DataFrame, columns 0 (lower) and 1 (upper)
+
+        Raises
+        ------
+        SpecificationError
+            For an unknown `joint`, or one that needs normal noise where it is not.
         """
-        low, high = limits(self.record, level)
+        low, high = limits(self.record, level, joint)
         return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
 
     def tidy(self, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False) -> pd.DataFrame:
@@ -146,28 +195,7 @@ class Inference(Released):
         SpecificationError
             If exponentiated coefficients have no meaning for this distribution.
         """
-        record = self.record
-        if exponentiate and not ratios_are_meaningful(record):
-            raise SpecificationError(
-                f"exponentiate=True needs a link of log or logit, or a model of log time; {record.dist!r} "
-                f"models {'time' if record.is_survival else 'the mean'} itself"
-            )
-        back = np.exp if exponentiate else np.array
-        with np.errstate(over="ignore"):
-            columns: dict[str, object] = {
-                "term": list(record.names),
-                "estimate": back(record.params),
-                "std_error": bse(record),
-                "statistic": z_values(record),
-                "p_value": p_values(record),
-            }
-            if conf_int:
-                columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
-        columns["privacy_share"] = privacy_share(record)
-        columns["component"] = ["location"] * record.n_location + ["scale"] * (
-            len(record.names) - record.n_location
-        )
-        return pd.DataFrame(columns)
+        return tidy(self.record, conf_int, level, exponentiate)
 
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole fit: model, size, budget, neighbours, flags.
@@ -198,7 +226,7 @@ class Inference(Released):
 
         Parameters
         ----------
-        hypothesis : str or array, shape (r, k)
+        hypothesis : str, list of str, or array of shape (r, k)
             ``"maker[T.WDC] = 0"``, ``"temp = 2 * volt, Log(scale) = 0"``, or contrast rows tested against 0.
         """
         return t_test(self.record, hypothesis)
@@ -208,9 +236,9 @@ class Inference(Released):
 
         Parameters
         ----------
-        hypothesis : str or array, shape (r, k)
+        hypothesis : str, list of str, or array of shape (r, k)
             As in `t_test`.
         """
         return wald_test(self.record, hypothesis)
 
-    linear_hypothesis = wald_test
+    linear_hypothesis = wald_test  # the name in R's car

@@ -16,13 +16,13 @@ from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.base import Released, design_of
-from dpstats.results.estimates import Estimates, limit_heads
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_heads
 from dpstats.results.format import figures, level_percent
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
 from dpstats.results.record import Record
-from dpstats.results.reports import NOT_ESTIMABLE, beside
+from dpstats.results.reports import beside
 from dpstats.results.slopes import derivatives
 from dpstats.results.table import Column, Document, Table
 from dpstats.schema import Event, Flag, Levels

@@ -7,10 +7,10 @@ import re
 import numpy as np
 
 from dpstats.results import inference, life
+from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
 from dpstats.results.record import MARGIN_MODELS, MOVED, Record
-from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
 SHOWN_LEVELS = 8

@@ -12,7 +12,7 @@ _LIKELIHOOD = "needs the log-likelihood of the private data, which was not relea
 _DATA = "is the private training data"
 _SEARCH = "depends on the private data through the path of the optimiser"
 
-_NEW_DATA = "For new data use fit.predict(newdata) or fit.augment(newdata)."
+_NEW_DATA = "For public rows use fit.predict(newdata), fit.augment(newdata) or fit.residuals(newdata, y)."
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
 _DISPERSION = "A gamma or Poisson fit has fit.dispersion."
 _POINTS = "At public points use fit.marginal_effects(newdata)."
@@ -131,6 +131,7 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
         ("predict_proba", "predict_log_proba"),
         ("needs a model of probabilities, which a hinge loss is not", "Use fit.predict(newdata) for labels."),
     ),
+    "summary2": ("is another layout of the same numbers", "Use fit.summary()."),
     "remove_data": ("has nothing to remove: a fit holds no data", "fit.save(path) is safe to share."),
 }
 

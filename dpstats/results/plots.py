@@ -1,13 +1,14 @@
-"""Plots of fits. Matplotlib is imported when one is asked for, and its global state is left alone."""
+"""What plots of fits have in common, and the ridge path."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from dpstats._axes import axes
 from dpstats.results.record import Record
 
 if TYPE_CHECKING:
@@ -15,23 +16,22 @@ if TYPE_CHECKING:
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the ten colours are used up
 COLOURS = 10
+BAND = 0.15  # opacity
 
 
-def axes(ax: Axes | None) -> Axes:
-    """Return `ax`, or the axes of a new figure that pyplot does not know.
+def style(j: int) -> dict[str, Any]:
+    """Return colour and line style of the j-th line."""
+    return {"linestyle": STYLES[j // COLOURS % len(STYLES)], "color": f"C{j % COLOURS}"}
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
-    return Figure(figsize=(7.5, 4.5), layout="constrained").add_subplot()
+
+def titled(record: Record, title: str) -> str:
+    """Return `title`, with a warning where the fit is not private."""
+    return f"NOT PRIVATE. {title}" if record.not_private else title
+
+
+def legend(ax: Axes) -> None:
+    """Put a legend beside the axes, where it hides no line."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize="small", frameon=False)
 
 
 def plot_path(
@@ -56,14 +56,13 @@ def plot_path(
         known = np.isfinite(line["std_error"])
         columns = ("conf_low", "estimate", "conf_high")
         low, estimate, high = (factor * line[column].where(known) for column in columns)
-        style, colour = STYLES[j // COLOURS % len(STYLES)], f"C{j % COLOURS}"
-        ax.plot(line["alpha"], estimate, style, color=colour, label=name)
-        ax.fill_between(line["alpha"], low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(line["alpha"], estimate, **style(j), label=name)
+        ax.fill_between(line["alpha"], low, high, color=style(j)["color"], alpha=BAND, linewidth=0)
     ax.axhline(0, color="0.6", linewidth=0.8)
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")
     title = "Ridge path, 95 % intervals for the penalised coefficients"
     ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label,
-           title=f"NOT PRIVATE. {title}" if record.not_private else title)  # fmt: skip
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize="small", frameon=False)
+           title=titled(record, title))  # fmt: skip
+    legend(ax)
     return ax

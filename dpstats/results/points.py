@@ -39,7 +39,10 @@ class Points:
 
     def repeated(self, times: int) -> Points:
         """Return every row `times` times, one after the other."""
-        rows = np.repeat(np.arange(len(self.exog)), times)
+        return self.rows(np.repeat(np.arange(len(self.exog)), times))
+
+    def rows(self, rows: np.ndarray) -> Points:
+        """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         return Points(self.exog[rows], self.offset[rows], frame, self.names)
 

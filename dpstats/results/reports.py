@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 
 from dpstats.results import life as numbers
-from dpstats.results.estimates import Estimates, limit_heads, with_limits
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_heads, with_limits
 from dpstats.results.format import bracket, figures, level_percent, plain, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.points import Points
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Document, Table
 
-NOT_ESTIMABLE = "not estimable"
 Columns = dict[str, np.ndarray]
 
 

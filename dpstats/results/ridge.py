@@ -18,13 +18,12 @@ from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.base import Released
 from dpstats.results.cautions import CODES, cautions
-from dpstats.results.estimates import Estimates, limit_heads
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_heads
 from dpstats.results.format import figures, plain
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
 from dpstats.results.plots import plot_path
 from dpstats.results.record import LINEAR_MODELS, Record, penalty
-from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.table import Column, Document, Table
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ import numpy as np
 
 from dpstats.results import inference, life
 from dpstats.results.below import tables_below
-from dpstats.results.estimates import limit_heads
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.notes import notes
 from dpstats.results.record import LINEAR_MODELS, MARGIN_MODELS, Record, Setting
-from dpstats.results.reports import NOT_ESTIMABLE
 from dpstats.results.ridge import at_alpha
 from dpstats.results.table import WIDTH, Column, Document, Pair, Table
 from dpstats.schema import ROW

@@ -1,13 +1,14 @@
-"""One table engine: what a table is, and its two faces, text and HTML.
+"""One table engine: what a table is, and its faces: text, HTML, LaTeX, Markdown, CSV.
 
 Every printed result is a `Document`; no other module lays out text (spec/results.md 2.2).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from dpstats.results import html, text
+from dpstats.results import delimited, html, latex, markdown, text
 
 Pair = tuple[str, str]
 WIDTH = 78
@@ -43,23 +44,35 @@ class Table:
     aside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A title, a banner, lines of (label, value) pairs, tables and notes, each of them optional."""
+class Shown(ABC):
+    """What prints as a `Document`: as text, in a notebook as HTML, and in other formats when asked."""
 
-    title: str = ""
-    banner: str = ""
-    head: tuple[tuple[Pair, ...], ...] = ()
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def document(self) -> Document:
+        """The printed table."""
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return plain text, no line longer than `width`."""
-        return text.document(self, width)
+        return text.document(self.document, width)
 
     def as_html(self) -> str:
         """Return an HTML fragment, self-contained and without scripts."""
-        return html.document(self)
+        return html.document(self.document)
+
+    def as_latex(self) -> str:
+        """Return LaTeX for a document that uses the package booktabs."""
+        return latex.document(self.document)
+
+    def as_markdown(self) -> str:
+        """Return Markdown with pipe tables."""
+        return markdown.document(self.document)
+
+    def as_csv(self) -> str:
+        """Return comma-separated values, as printed; full numbers are in ``.frame`` and ``fit.tidy()``."""
+        return delimited.document(self.document)
 
     def __str__(self) -> str:
         return self.as_text()
@@ -69,3 +82,22 @@ class Document:
 
     def _repr_html_(self) -> str:
         return self.as_html()
+
+    def _repr_latex_(self) -> str:
+        return self.as_latex()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(Shown):
+    """A title, a banner, lines of (label, value) pairs, tables and notes, each of them optional."""
+
+    title: str = ""
+    banner: str = ""
+    head: tuple[tuple[Pair, ...], ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> Document:
+        """Itself."""
+        return self

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -12,13 +13,16 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpstats.errors import SpecificationError
+from dpstats.moments.mixture import Tails
 from dpstats.results.base import design_of
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, p_value, z_value
-from dpstats.results.intervals import critical, standard_errors
+from dpstats.results.intervals import standard_errors
+from dpstats.results.joint import Joint, half_widths
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Document, Table
+from dpstats.results.table import Column, Document, Shown, Table
 
-Hypothesis: TypeAlias = str | ArrayLike
+Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +45,43 @@ class WaldTest:
         return f"Wald test of {self.null}: chi2({self.df}) = {z_value(self.statistic)}, p {relation}"
 
 
-@dataclass(frozen=True, slots=True)
-class ContrastTest:
-    """Tests of single contrasts, statsmodels' names; `effect` is contrast minus null value."""
+@dataclass(frozen=True, slots=True, repr=False)
+class ContrastTest(Shown):
+    """Tests of single contrasts, statsmodels' names; `effect` is contrast minus null value.
+
+    Attributes
+    ----------
+    effect, sd, tvalue, pvalue : array, shape (r,)
+    null : tuple of str
+    cov : array, shape (r, r)
+        Of the effects.
+    tails : Tails, optional
+        Law of noise that is not normal, for contrasts of one coefficient.
+    """
 
     effect: np.ndarray
     sd: np.ndarray
     tvalue: np.ndarray
     pvalue: np.ndarray
     null: tuple[str, ...]
+    cov: np.ndarray
+    tails: Tails | None = None
 
-    def conf_int(self, level: float = 0.95) -> np.ndarray:
-        """Return limits of the effects, shape (r, 2)."""
-        half = critical(level) * self.sd
+    def conf_int(self, level: float = 0.95, joint: Joint = None) -> np.ndarray:
+        """Return limits of the effects, shape (r, 2).
+
+        Parameters
+        ----------
+        level : float
+        joint : {None, "bonferroni", "scheffe", "sup-t"}
+            Let all limits hold at once; see `Fit.conf_int`.
+        """
+        half = half_widths(level, self.cov, joint, self.tails)
         return np.column_stack([self.effect - half, self.effect + half])
 
-    def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
+    def summary_frame(self, level: float = 0.95, joint: Joint = None) -> pd.DataFrame:
         """Return one row per contrast: coef, std err, z, P>|z| and limits."""
-        low, high = self.conf_int(level).T
+        low, high = self.conf_int(level, joint).T
         return pd.DataFrame(
             {
                 "coef": self.effect,
@@ -71,32 +94,20 @@ class ContrastTest:
             index=list(self.null),
         )
 
-    def _document(self) -> Document:
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        return Document(tables=(self._table("null", "difference"),))
+
+    def _table(self, label: str, effect: str) -> Table:
         rows: list[tuple[str, ...]] = []
         for name, row in zip(self.null, self.summary_frame().to_numpy(), strict=True):
-            effect, sd, z, p, low, high = (float(v) for v in row)
-            if math.isinf(sd):
-                rows.append((name, "not estimable"))
-            else:
-                rows.append(
-                    (name, figures(effect), figures(sd), z_value(z), p_value(p), figures(low), figures(high))
-                )
-        columns = (
-            Column("null", "l"),
-            Column("difference", "."),
-            Column("std err", "."),
-            Column("z"),
-            Column("P>|z|"),
-            Column("[0.025", "."),
-            Column("0.975]", "."),
-        )
-        return Document(tables=(Table(columns, tuple(rows)),))
-
-    def __repr__(self) -> str:
-        return self._document().as_text()
-
-    def _repr_html_(self) -> str:
-        return self._document().as_html()
+            value, sd, z, p, low, high = (float(v) for v in row)
+            cells = (figures(value), figures(sd), z_value(z), p_value(p), figures(low), figures(high))
+            rows.append((name, NOT_ESTIMABLE) if math.isinf(sd) else (name, *cells))
+        points = (Column(head, ".") for head in limit_heads(0.95))
+        heads = (Column(effect, "."), Column("std err", "."), Column("z"), Column("P>|z|"), *points)
+        return Table((Column(label, "l"), *heads), tuple(rows))
 
 
 def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
@@ -108,6 +119,8 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
         If the text cannot be read, the shape is wrong, or rows repeat each other.
     """
     k = len(record.names)
+    if isinstance(hypothesis, list | tuple) and hypothesis and all(isinstance(h, str) for h in hypothesis):
+        hypothesis = ", ".join(map(str, hypothesis))
     if isinstance(hypothesis, str):
         matrix, value = design_of(record).linear_constraint(hypothesis, record.names)
         matrix = np.asarray(matrix, dtype=float)
@@ -138,13 +151,39 @@ def _text(names: tuple[str, ...], row: np.ndarray, value: float) -> str:
 
 
 def t_test(record: Record, hypothesis: Hypothesis) -> ContrastTest:
-    """Test each row of the hypothesis; normal reference."""
+    """Test each row of the hypothesis; normal reference, or by the law of the noise for one coefficient."""
     matrix, value, null = constraint(record, hypothesis)
+    return contrasts(record, matrix, value, null)
+
+
+def contrasts(
+    record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple[str, ...]
+) -> ContrastTest:
+    """Test matrix @ params = value, row by row."""
     effect = matrix @ record.params - value
     sd = standard_errors(matrix, record.cov)
     usable = np.isfinite(sd) & (sd > 0)
     z = np.divide(effect, sd, out=np.full(len(sd), np.nan), where=usable)
-    return ContrastTest(effect, sd, z, 2 * special.ndtr(-np.abs(z)), null)
+    cov = _cov_of(record, matrix)
+    cov[np.diag_indices(len(sd))] = sd**2
+    tails = _tails_of(record, matrix)
+    chance = np.asarray(2 * special.ndtr(-np.abs(z)))
+    if tails is not None:
+        chance = np.where(np.isnan(z), np.nan, tails.two_sided(effect, cov))
+    return ContrastTest(effect, sd, z, chance, null, cov, tails)
+
+
+def _cov_of(record: Record, matrix: np.ndarray) -> np.ndarray:
+    """Return the covariance of the rows of `matrix`, as if what is not estimable were certain."""
+    return np.asarray(matrix @ np.where(np.isinf(record.cov), 0.0, record.cov) @ matrix.T)
+
+
+def _tails_of(record: Record, matrix: np.ndarray) -> Tails | None:
+    """Return the law of noise of the rows; of several coefficients together it is taken as normal."""
+    if record.tails is None:
+        return None
+    alone = (matrix != 0).sum(axis=1) == 1
+    return replace(record.tails, variances=np.where(alone, matrix**2 @ record.tails.variances, 0.0))
 
 
 def wald_test(record: Record, hypothesis: Hypothesis) -> WaldTest:
@@ -154,7 +193,7 @@ def wald_test(record: Record, hypothesis: Hypothesis) -> WaldTest:
     if not np.isfinite(standard_errors(matrix, record.cov)).all():
         return WaldTest(math.nan, df, math.nan, text)
     effect = matrix @ record.params - value
-    cov = matrix @ np.where(np.isinf(record.cov), 0.0, record.cov) @ matrix.T
+    cov = _cov_of(record, matrix)
     sd = np.sqrt(np.diagonal(cov))
     if not (sd > 0).all() or np.linalg.matrix_rank(cov / np.outer(sd, sd)) < df:
         return WaldTest(math.nan, df, math.nan, text)

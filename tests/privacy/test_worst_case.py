@@ -137,6 +137,10 @@ SPACES = {
         Space(score(family, c), 60.0) for family, c in ((SEV, 1.34), (SEV, 24.0), (LOGISTIC, 2.0))
     ],
     "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
+    "exit_counts": [
+        Space(lambda d: dict(edges=(-1.0, 1.0)), 1.5),
+        Space(lambda d: dict(edges=(0.0,), groups=d + 1), 0.6),
+    ],
     "residual_moments": [
         Space(pilot(0.9, 2.0), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
@@ -256,9 +260,12 @@ def test_the_search_reaches_every_range_and_never_passes_it(name, space, d):
 
 
 def test_what_is_declared_is_searched():
-    assert {name for name, _, _ in declaring("sensitivity_l1")} == {"box_moments", "functional_weights"}
+    assert {name for name, _, _ in declaring("sensitivity_l1")} == {
+        "box_moments", "exit_counts", "functional_weights",
+    }  # fmt: skip
     assert {name for name, _, _ in declaring("ranges")} == {
-        "box_moments", "event_moments", "margin_curvature", "margin_scores", "margin_sandwich",
+        "box_moments", "event_moments", "exit_counts", "margin_curvature", "margin_scores",
+        "margin_sandwich",
     }  # fmt: skip
 
 

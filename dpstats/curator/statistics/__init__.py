@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
+from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
@@ -24,6 +25,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
         ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
-        MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights,
+        MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
     )
 }  # fmt: skip

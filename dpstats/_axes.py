@@ -1,0 +1,32 @@
+"""Axes to draw on, without pyplot: matplotlib is imported when a plot is asked for, and its global state is
+left alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
+    """Return `ax`, or the axes of a new figure that pyplot does not know.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    width, height : float
+        Of a new figure, in inches.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
+    return Figure(figsize=(width, height), layout="constrained").add_subplot()

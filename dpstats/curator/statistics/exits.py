@@ -1,0 +1,77 @@
+"""How many rows leave observation between public times, by an event or censored: for survival curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+
+__all__ = ["ExitCounts"]
+
+
+class ExitCounts(Statistic):
+    """Counts of rows by group, interval of time and kind of exit; shape (groups, 2 J + 1).
+
+    The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-1}, t_J]. Columns 0 to J - 1 count events in each,
+    columns J to 2 J - 1 rows censored in each, and the last column rows that outlast the grid: those whose
+    time exceeds t_J, and those censored at t_J. A row's group is 0 if its covariates are all 0, else the
+    number of the covariate that is 1: the coding of a factor whose first level is the reference.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    edges : sequence of float
+        t_1 < ... < t_J.
+    groups : int
+        1, or one more than there are covariates.
+
+    Notes
+    -----
+    A valid row adds 1 to exactly one cell, since the group is rounded and clipped to one that there is, and
+    a row that weighs nothing adds nothing. For rows in cells c and d, or none, the difference is e_c - e_d:
+
+    *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows in different cells.
+    """
+
+    name = "exit_counts"
+
+    def __init__(self, design: PublicDesign, *, edges: Sequence[float], groups: int = 1) -> None:
+        self._edges = np.asarray(edges, dtype=float)
+        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
+            raise ValueError("the edges must be numbers that increase")
+        self._first, self._groups = int(design.has_intercept), groups
+        if groups not in (1, 1 + len(design.names) - self._first):
+            raise ValueError("groups must be 1, or one more than there are covariates")
+        self._cells = groups * (2 * len(self._edges) + 1)
+        self.parts = (Part(np.ones(1), np.ones(self._cells)),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.ranges = np.ones(self._cells)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        intervals, rows = len(self._edges), len(block.ok)
+        interval = np.searchsorted(self._edges, block.time)
+        censored = block.event < 0.5
+        beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
+        kind = np.where(beyond, 2 * intervals, np.minimum(interval, intervals - 1) + intervals * censored)
+        cell = self._group(block) * (2 * intervals + 1) + kind
+        counts = scratch("counts", rows, self._cells)
+        counts[:] = 0.0
+        counts[np.arange(rows), cell] = 1.0
+        ones = scratch("ones", 1, rows)
+        ones[0] = block.ok
+        return (Factor(ones.T, counts),)
+
+    def _group(self, block: Block) -> np.ndarray:
+        if self._groups == 1:
+            return np.zeros(len(block.ok), dtype=np.intp)
+        covariates = block.exog[:, self._first :]
+        number = np.nan_to_num(covariates @ np.arange(1.0, self._groups))
+        return np.clip(np.rint(number), 0, self._groups - 1).astype(np.intp)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector.reshape(self._groups, -1),)

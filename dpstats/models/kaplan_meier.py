@@ -1,0 +1,148 @@
+"""Private survival curves without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats.budget import Budget, Pure
+from dpstats.curator import Curator
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.formula import Design, SurvResponse, build_design
+from dpstats.ledger import Ledger, pay
+from dpstats.models.checks import check_budget
+from dpstats.results import SurvivalCurve
+from dpstats.rows import open_rows
+from dpstats.schema import Bounded, Count, Levels, Schema
+
+TIMES = 15  # of each spacing
+
+
+def kaplan_meier(
+    formula: str, data: Any, schema: Schema, times: Sequence[float] | None = None
+) -> KaplanMeier:
+    """Describe Kaplan-Meier curves at public times, as R's survfit does.
+
+    Parameters
+    ----------
+    formula : str
+        ``"Surv(time, failed) ~ 1"``, or ``"Surv(time, failed) ~ maker"`` for a curve of each level of a
+        factor.
+    data
+        As of :func:`dpstats.survreg`.
+    schema : Schema
+    times : sequence of float, optional
+        Where the curve is wanted. They are public: choose them without looking at the data. More of them
+        cost precision, though little. Where many rows are censored at once there should be one. Default: 15
+        even steps between the public bounds of the time and, where the lower is above 0, 15 even steps of its
+        logarithm.
+
+    Returns
+    -------
+    KaplanMeier
+        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+
+    Raises
+    ------
+    SpecificationError
+        For a mistake in formula, schema, times or the columns of the data.
+    """
+    return KaplanMeier(formula, data, schema, times)
+
+
+class KaplanMeier:
+    """Curves that have not been released.
+
+    Attributes
+    ----------
+    design : Design
+    times : array, shape (J,)
+    groups : tuple of str
+    """
+
+    def __init__(self, formula: str, data: Any, schema: Schema, times: Sequence[float] | None) -> None:
+        self.design: Design = build_design(formula, schema)
+        self.groups = _groups(self.design)
+        self.times = _times(self.design, times)
+        self._rows = open_rows(data, schema, self.design.variables)
+
+    def fit(self, budget: Budget, ledger: Ledger | str | Path | None = None) -> SurvivalCurve:
+        """Spend a budget on the counts of exits.
+
+        Parameters
+        ----------
+        budget : Budget
+            Of any kind. It is spent whatever comes out.
+        ledger : Ledger or path, optional
+            Charged with the whole budget before anything is released.
+
+        Returns
+        -------
+        SurvivalCurve
+
+        Raises
+        ------
+        BudgetError
+            If it exceeds what the ledger has left. Nothing is spent then.
+        """
+        check_budget(budget, self._rows.n)
+        pure = isinstance(budget, Pure)
+        method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
+        line = pay(
+            ledger, budget, formula=self.design.formula, method=method, released=("exit counts",),
+            unit=self._rows.unit.short,
+        )  # fmt: skip
+        curator = Curator(self._rows, self.design, budget)
+        cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
+        release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
+        return SurvivalCurve(
+            formula=self.design.formula, times=self.times, groups=self.groups, counts=release.values[0],
+            sds=release.sds[0], nobs=curator.n, budget=budget, method=method, time_unit=_unit(self.design),
+            adjacency=curator.unit.adjacency, unit=str(curator.unit), ledger=line,
+            not_private=curator.not_private,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"kaplan_meier at {len(self.times)} times: {self.design!r}"
+
+
+def _groups(design: Design) -> tuple[str, ...]:
+    if not isinstance(design.response, SurvResponse):
+        raise FormulaError("kaplan_meier needs Surv(time, event) left of ~, such as 'Surv(t, failed) ~ 1'")
+    if design.names == ("Intercept",) and design.offset is None:
+        return ("",)
+    for name in design.covariates:
+        variable = design.schema[name]
+        if isinstance(variable, Levels):
+            coded = ("Intercept", *(f"{name}[T.{level}]" for level in variable.all[1:]))
+            if design.names == coded and design.offset is None:
+                return tuple(variable.all)
+    raise FormulaError("kaplan_meier takes '~ 1' or '~ factor' for one factor declared as levels()")
+
+
+def _times(design: Design, times: Sequence[float] | None) -> np.ndarray:
+    assert isinstance(design.response, SurvResponse)
+    low, high = design.response.time_bounds
+    if times is None:
+        even = np.linspace(low, high, TIMES + 1)[1:]
+        steps = np.geomspace(low, high, TIMES + 1)[1:] if low > 0 else even
+        short = [float(f"{time:.4g}") for time in np.concatenate([even, steps])]
+        return np.unique(np.append([time for time in short if low < time < high], high))
+    grid = np.asarray(times, dtype=float)
+    if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
+        raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
+    if grid[0] < low or grid[-1] > high:
+        raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
+    return grid
+
+
+def _unit(design: Design) -> str:
+    for name in design.schema:
+        variable = design.schema[name]
+        assert isinstance(design.response, SurvResponse)
+        if name in design.response.variables and isinstance(variable, Bounded | Count):
+            return variable.unit or ""
+    return ""

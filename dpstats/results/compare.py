@@ -1,0 +1,114 @@
+"""Several fits side by side, with what each of them cost (R's modelsummary, statsmodels' summary_col)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpstats.errors import SpecificationError
+from dpstats.results import inference
+from dpstats.results.base import Released
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates
+from dpstats.results.format import figures, percent
+from dpstats.results.record import Record
+from dpstats.results.summary import BANNER, heading
+from dpstats.results.table import WIDTH, Column, Document, Table
+
+BESIDE = 4  # fits in one table; more follow below
+LABEL, GAP = 22, 2
+
+
+def compare(*fits: Released, names: Sequence[str] | None = None, level: float = 0.95) -> Estimates:
+    """Lay out fits side by side: coefficients, standard errors in parentheses, and budgets.
+
+    Parameters
+    ----------
+    *fits : Fit
+        Of any models.
+    names : sequence of str, optional
+        Heads of their columns; default: (1), (2), ...
+    level : float
+        Of the limits in ``.frame``.
+
+    Returns
+    -------
+    Estimates
+        In ``.frame``, the rows of `Fit.tidy` of all fits, with a column ``fit``.
+
+    Raises
+    ------
+    SpecificationError
+        If there is nothing to compare, or names and fits differ in number.
+    """
+    if not fits or not all(isinstance(fit, Released) for fit in fits):
+        raise SpecificationError("compare(a, b, ...) takes fits, as model.fit(budget) returns them")
+    heads = [f"({i + 1})" for i in range(len(fits))] if names is None else [str(name) for name in names]
+    if len(heads) != len(fits) or len(set(heads)) != len(heads):
+        raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {names}")
+    records = [fit.record for fit in fits]
+    frames = [
+        inference.tidy(record, conf_int=True, level=level).assign(fit=head)
+        for record, head in zip(records, heads, strict=True)
+    ]
+    frame = pd.concat(frames, ignore_index=True)
+    return Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(records, heads))
+
+
+def _document(records: list[Record], heads: list[str]) -> Document:
+    terms = list(dict.fromkeys(name for record in records for name in record.names))
+    tables = [
+        _table(records[start : start + BESIDE], heads[start : start + BESIDE], terms)
+        for start in range(0, len(records), BESIDE)
+    ]
+    lines = tuple(
+        ((f"{head}", f"{heading(record)}: {record.formula}. {record.method}. {_price(record)}"),)
+        for head, record in zip(heads, records, strict=True)
+    )
+    note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
+    note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
+    banner = BANNER if any(record.not_private for record in records) else ""
+    return Document(title="Fits side by side", banner=banner, head=lines, tables=tuple(tables), notes=(note,))
+
+
+def _price(record: Record) -> str:
+    shared = "" if record.charged_alpha is None else ", shared with another penalty"
+    return f"{'NOT PRIVATE' if record.not_private else record.budget}{shared}; unit {record.unit}"
+
+
+def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
+    """Two lines for each term that one of the fits has, then facts."""
+    rows: list[tuple[str, ...]] = []
+    for term in terms:
+        cells = [_cells(record, term) for record in records]
+        if any(first for first, _ in cells):
+            rows += [(term, *(first for first, _ in cells)), ("", *(second for _, second in cells))]
+    width = (WIDTH - LABEL) // len(records) - GAP
+    rows += [(label, *(value[:width] for value in values)) for label, values in _facts(records)]
+    return Table((Column("", "l"), *(Column(head[:width]) for head in heads)), tuple(rows))
+
+
+def _cells(record: Record, term: str) -> tuple[str, str]:
+    if term not in record.names:
+        return "", ""
+    j = record.names.index(term)
+    se = float(inference.bse(record)[j])
+    if math.isinf(se):
+        return NOT_ESTIMABLE, ""
+    return figures(float(record.params[j])), f"({figures(se)})"
+
+
+def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
+    spent = [record.budget.to_dict() for record in records]
+    shares = [pd.Series(inference.privacy_share(record)).median() for record in records]
+    facts = [
+        ("Model", [record.model for record in records]),
+        ("Family", [record.dist for record in records]),
+        ("Rows", ["not public" if record.nobs is None else str(record.nobs) for record in records]),
+        ("privacy", [percent(share) for share in shares]),
+    ]
+    for unit in ("epsilon", "delta", "rho", "mu"):
+        if any(unit in budget for budget in spent):
+            facts.append((unit, [f"{budget[unit]:g}" if unit in budget else "" for budget in spent]))
+    return facts

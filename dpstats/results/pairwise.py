@@ -1,0 +1,191 @@
+"""Pairwise contrasts of the levels of a factor (statsmodels' t_test_pairwise, R's emmeans).
+
+A contrast is the difference of two rows of the design that differ in the factor alone, whatever its coding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from dpstats.errors import SpecificationError
+from dpstats.results.base import Released, design_of
+from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.format import p_value
+from dpstats.results.points import NewData, points
+from dpstats.results.record import Record
+from dpstats.results.table import Document
+from dpstats.results.wald import ContrastTest, contrasts
+from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
+
+__all__ = ["Pairwise", "PairwiseTest"]
+
+FIRST, LAST = 0.31, 0.77  # two places inside the public ranges, where no product of two values agrees
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class PairwiseTest(ContrastTest):
+    """Contrasts of all pairs of levels, with p-values adjusted for their number.
+
+    Attributes
+    ----------
+    adjusted : array, shape (r,)
+        NaN where a contrast is not estimable.
+    method : str
+        Of the adjustment.
+    """
+
+    adjusted: np.ndarray
+    method: str
+
+    @property
+    def result_frame(self) -> pd.DataFrame:
+        """One row per pair, in statsmodels' columns: with ``pvalue-hs`` and ``reject-hs`` at 5 %."""
+        frame = self.summary_frame()
+        reject = self.adjusted <= 0.05
+        return frame.assign(**{f"pvalue-{self.method}": self.adjusted, f"reject-{self.method}": reject})
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        table = self._table("pair", "difference")
+        rows = tuple(
+            row if row[-1] == NOT_ESTIMABLE else (*row[:4], p_value(float(p)), *row[5:])
+            for row, p in zip(table.rows, self.adjusted, strict=True)
+        )
+        note = f"P>|z| is adjusted for the number of pairs ({self.method}); intervals hold one at a time."
+        return Document(tables=(replace(table, rows=rows),), notes=(note,))
+
+
+def pairwise(record: Record, term: str, newdata: NewData | None, method: str) -> PairwiseTest:
+    """Compare all pairs of levels of a factor."""
+    from statsmodels.sandbox.stats.multicomp import contrast_allpairs
+
+    name, levels = factor(record, term)
+    rows = _rows(record, name, levels, newdata)
+    pairs = -contrast_allpairs(len(levels))
+    labels = [f"{levels[int(np.argmax(p))]} - {levels[int(np.argmin(p))]}" for p in pairs]
+    test = contrasts(record, pairs @ rows, np.zeros(len(pairs)), tuple(labels))
+    return PairwiseTest(
+        **{field: getattr(test, field) for field in ContrastTest.__dataclass_fields__},
+        adjusted=_adjusted(test.pvalue, method),
+        method=method,
+    )
+
+
+def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
+    """Return the variable that `term` names, such as ``"maker"`` or ``"C(maker)"``, and its levels.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no covariate with levels.
+    """
+    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", str(term))
+    name = match[1] if match else str(term)
+    known = {each: levels_of(record.schema[each]) for each in record.covariates}
+    if not known.get(name):
+        listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
+        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {term!r}")
+    return name, known[name]
+
+
+def levels_of(variable: Variable) -> tuple[str, ...]:
+    """Return the values of a variable that has levels, the reference first; none for a number."""
+    if isinstance(variable, Levels):
+        return tuple(variable.all)
+    return tuple(variable.codes[::-1]) if isinstance(variable, Flag | Event) else ()
+
+
+def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
+    """Return a row for each level, zeros for the scale; they may differ in the factor alone."""
+    if newdata is not None:
+        at = points(record, _with(newdata, name, levels[0]), "t_test_pairwise")
+        if len(at.exog) != 1:
+            raise SpecificationError("newdata of t_test_pairwise is one point: where the others are held")
+        return _at(record, at.frame.assign(**{name: levels[0]}), name, levels)
+    ends = [_at(record, _inside(record, place), name, levels) for place in (FIRST, LAST)]
+    differences = [rows - rows[0] for rows in ends]
+    if not np.allclose(differences[0], differences[1], rtol=1e-9, atol=1e-12):
+        raise SpecificationError(
+            f"{name!r} interacts with other variables, so a difference of its levels depends on them; "
+            f"t_test_pairwise({name!r}, newdata={{...}}) holds them at one point"
+        )
+    return ends[0]
+
+
+def _with(newdata: NewData, name: str, level: str) -> NewData:
+    """Let a point leave out the factor that is compared."""
+    return {name: level, **newdata} if isinstance(newdata, dict) else newdata
+
+
+def _at(record: Record, point: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
+    frame = pd.concat([point.assign(**{name: level}) for level in levels], ignore_index=True)
+    rows = np.zeros((len(levels), len(record.names)))
+    rows[:, : record.n_location] = design_of(record).exog(frame)[0]
+    return rows
+
+
+def _inside(record: Record, place: float) -> pd.DataFrame:
+    """Return a point inside the public ranges: some value of every covariate."""
+    values: dict[str, object] = {}
+    for name in record.covariates:
+        variable = record.schema[name]
+        if isinstance(variable, Bounded | Count):
+            low, high = variable.bounds
+            values[name] = low + place * (high - low)
+        else:
+            values[name] = levels_of(variable)[0 if place < 0.5 else -1]
+    return pd.DataFrame([values])
+
+
+def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
+    from statsmodels.stats.multitest import multipletests
+
+    known = ~np.isnan(pvalues)
+    adjusted = np.full(len(pvalues), np.nan)
+    try:
+        adjusted[known] = multipletests(pvalues[known], method=method)[1] if known.any() else []
+    except ValueError:
+        raise SpecificationError(
+            f"method must be one of statsmodels' multipletests, such as 'hs', 'holm', 'bonferroni' or "
+            f"'fdr_bh'; got {method!r}"
+        ) from None
+    return adjusted
+
+
+class Pairwise(Released):
+    """Comparisons of the levels of a factor."""
+
+    __slots__ = ()
+
+    def t_test_pairwise(
+        self, term: str, newdata: NewData | None = None, method: str = "hs"
+    ) -> PairwiseTest:
+        """Test the difference between any two levels of a factor.
+
+        Parameters
+        ----------
+        term : str
+            A covariate with levels, ``"maker"`` or ``"C(maker)"``.
+        newdata : dict, optional
+            Where the other variables are held. Needed if the factor interacts with them, because the
+            differences then depend on where that is.
+        method : str
+            Adjustment of the p-values, a name of statsmodels' ``multipletests``: ``"hs"`` is Holm-Sidak.
+
+        Returns
+        -------
+        PairwiseTest
+            With ``result_frame``, and ``conf_int(level, joint="sup-t")`` for intervals that hold at once.
+
+        Raises
+        ------
+        SpecificationError
+            If `term` has no levels, or interacts with variables that `newdata` does not give.
+        """
+        return pairwise(self.record, term, newdata, method)

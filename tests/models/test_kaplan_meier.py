@@ -1,0 +1,178 @@
+"""Private Kaplan-Meier curves: exact without noise, honest with it, and refused where they make no sense."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.duration.survfunc import SurvfuncRight
+
+import dpstats as dps
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.moments.exits import cumulative_hazard
+from dpstats.results import SurvivalCurve
+from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+from tests.results.test_record import reachable
+
+SCHEMA = dps.Schema(
+    time=dps.bounded(1, 100, unit="days"), failed=dps.event(), maker=dps.levels("A", "B", "C"),
+    temp=dps.bounded(0, 1),
+)  # fmt: skip
+TIMES = [5.0, 10, 20, 30, 50, 80]
+LARGE = dps.zcdp(1e6)
+
+
+def rows(n: int = 2000, seed: int = 1, censored: bool = True) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    time, end = rng.weibull(1.3, n) * 40 + 1, rng.uniform(0, 120, n) if censored else np.full(n, np.inf)
+    end = np.minimum(end, 100.0)
+    return pd.DataFrame({
+        "time": np.minimum(time, end), "failed": (time <= end).astype(int),
+        "maker": rng.choice(["A", "B", "C"], n), "temp": 0.5,
+    })  # fmt: skip
+
+
+def curve(data: pd.DataFrame, right: str = "1", budget: dps.budget.Budget = LARGE, **more) -> SurvivalCurve:
+    with noise(NoNoise()):
+        return dps.kaplan_meier(f"Surv(time, failed) ~ {right}", data, SCHEMA, **more).fit(budget)
+
+
+def test_without_censoring_it_is_the_share_that_survives() -> None:
+    data = rows(censored=False)
+    frame = curve(data, times=TIMES).frame
+    share = np.array([(data["time"] > time).mean() for time in TIMES])
+    assert frame["survival"].to_numpy() == pytest.approx(share, rel=1e-12)
+    n = len(data)  # Greenwood
+    assert frame["std_error"].to_numpy() == pytest.approx(np.sqrt(share * (1 - share) / n), rel=1e-3)
+
+
+def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:
+    data = rows(20_000)
+    theirs = SurvfuncRight(data["time"], data["failed"])
+
+    def wanted(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at = np.searchsorted(theirs.surv_times, times, side="right") - 1
+        return theirs.surv_prob[at], theirs.surv_prob_se[at]
+
+    coarse, fine = (curve(data, times=times).frame for times in (TIMES, np.arange(2.0, 100.5, 0.5)))
+    assert coarse["survival"].to_numpy() == pytest.approx(wanted(np.array(TIMES))[0], abs=2e-3)
+    survival, error = wanted(fine["time"].to_numpy())
+    assert fine["survival"].to_numpy() == pytest.approx(survival, abs=5e-4)
+    assert fine["std_error"].to_numpy() == pytest.approx(error, rel=0.01)
+
+
+def test_counts_are_of_exits_and_a_row_at_a_time_of_the_grid_has_its_place() -> None:
+    data = pd.DataFrame({"time": [5, 5, 5.5, 80, 80, 99, 0.2, np.nan], "failed": [1, 0, 1, 1, 0, 1, 1, 1]})
+    recording = Recording(NoNoise())
+    with noise(recording):
+        dps.kaplan_meier("Surv(time, failed) ~ 1", data, SCHEMA, times=TIMES).fit(dps.zcdp(1))
+    events, censored, beyond = np.split(recording.records[0].exact, [6, 12])
+    assert list(events) == [2, 1, 0, 0, 0, 1] and list(censored) == [1, 0, 0, 0, 0, 0] and beyond == [2]
+
+
+def test_groups_are_curves_of_their_own() -> None:
+    data = rows()
+    frame = curve(data, "maker", times=TIMES).frame
+    for level, block in frame.groupby("group"):
+        alone = curve(data[data["maker"] == level], times=TIMES).frame
+        assert block["survival"].to_numpy() == pytest.approx(alone["survival"].to_numpy(), rel=1e-12)
+    assert list(frame["group"].unique()) == ["A", "B", "C"]
+
+
+counts = st.lists(st.floats(-30, 500), min_size=13, max_size=13)
+
+
+@settings(max_examples=100, deadline=None)
+@given(counts, st.floats(0.01, 40), st.floats(0.5, 0.999))
+def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, level: float) -> None:
+    made = SurvivalCurve(
+        formula="Surv(t, e) ~ 1", times=np.arange(1.0, 7), groups=("",), counts=[noisy],
+        sds=np.full((1, 13), sd), nobs=100, budget=dps.pure(1), method="", adjacency="", unit="",
+    )  # fmt: skip
+    frame = made.table(level).dropna()
+    for name in ("survival", "conf_low", "conf_high"):
+        assert frame[name].between(0, 1).all()
+    assert (frame["conf_low"] <= frame["survival"]).all() and (frame["survival"] <= frame["conf_high"]).all()
+    assert (np.diff(frame["survival"]) <= 0).all() and (frame["std_error"] >= 0).all()
+    assert len(made.as_text().splitlines()) > 5 and max(map(len, made.as_text().splitlines())) <= 79
+
+
+def test_the_delta_method_is_the_derivative() -> None:
+    noisy = np.array([30.0, 20, 25, 4, 9, 6, 900])
+    sds = np.full(7, 0.5)
+    base = cumulative_hazard(noisy, sds)
+    moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(7)])
+    gradient = (moved - base.value).T / 1e-5
+    assert base.se_privacy == pytest.approx(0.5 * np.sqrt((gradient**2).sum(axis=1)), rel=1e-4)
+    assert base.se == pytest.approx(np.sqrt(gradient**2 @ (noisy + 0.25)), rel=1e-4)
+
+
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(1)], ids=["gaussian", "pure"])
+def test_intervals_cover(budget: dps.budget.Budget) -> None:
+    """30 curves of 10,000 rows: about 600 intervals; full size in benchmarks/kaplan_meier_coverage.py."""
+    inside = []
+    model_times = [10.0, 20, 30, 40, 50, 60, 80]
+    truth = np.exp(-(((np.array(model_times) - 1) / 40) ** 1.3))
+    for rep in range(30):
+        with noise(SeededNoise(rep)):
+            fit = dps.kaplan_meier(
+                "Surv(time, failed) ~ 1", rows(10_000, rep), SCHEMA, times=model_times
+            ).fit(budget)
+        inside.append(fit.frame["conf_low"].le(truth) & fit.frame["conf_high"].ge(truth))
+    # intervals of one curve go together: 210 of them are worth fewer
+    assert 0.88 <= np.mean(inside) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("formula", "times", "error"),
+    [
+        ("temp ~ 1", None, FormulaError),
+        ("Surv(time, failed) ~ temp", None, FormulaError),
+        ("Surv(time, failed) ~ maker + temp", None, FormulaError),
+        ("Surv(time, failed) ~ 0 + maker", None, FormulaError),
+        ("Surv(time, failed) ~ 1", [3.0, 2], SpecificationError),
+        ("Surv(time, failed) ~ 1", [], SpecificationError),
+        ("Surv(time, failed) ~ 1", [50.0, 200], SpecificationError),
+    ],
+)
+def test_mistakes_are_named(formula: str, times: list[float] | None, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        dps.kaplan_meier(formula, rows(10), SCHEMA, times=times)
+
+
+def test_it_is_charged_and_a_refusal_costs_nothing(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.approx(1, 1e-6))
+    model = dps.kaplan_meier("Surv(time, failed) ~ maker", rows(), SCHEMA)
+    with pytest.raises(BudgetError, match="would fit"):
+        model.fit(dps.approx(2, 1e-6), ledger=ledger)
+    assert ledger.spent is None
+    found = model.fit(dps.approx(1, 1e-6), ledger=ledger)
+    assert "1.00 of 1.00 spent" in str(found) and not found.not_private
+    assert "epsilon = 1, delta = 1e-06" in str(found) and "NOT PRIVATE" not in str(found)
+
+
+def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
+    data = rows(1201)
+    data.loc[:50, "time"] = 23.456789012
+    found = dps.kaplan_meier("Surv(time, failed) ~ maker", data, SCHEMA).fit(dps.pure(1))
+    found.save(tmp_path / "curve.json")
+    back = SurvivalCurve.load(tmp_path / "curve.json")
+    assert back.to_dict() == found.to_dict() == pickle.loads(pickle.dumps(found)).to_dict()
+    assert back.frame.equals(found.frame) and repr(back) == repr(found)
+    assert "23.4567" not in json.dumps(found.to_dict())
+    for item in reachable(found):
+        assert not (isinstance(item, np.ndarray) and 1201 in item.shape)
+    with pytest.raises(SpecificationError, match="not a saved curve"):
+        SurvivalCurve.from_dict({"format": "dpstats.fit/1"})
+
+
+def test_a_curve_without_noise_says_so_everywhere() -> None:
+    found = curve(rows(), "maker")
+    assert "NOT PRIVATE" in str(found) and "Private" not in str(found)
+    assert found.plot().get_title().startswith("NOT PRIVATE")
+
+

@@ -1,0 +1,35 @@
+"""A fit of every model and distribution, made by hand: what one of them must do, all of them must."""
+
+from typing import Any
+
+import numpy as np
+
+import dpstats as dps
+from dpstats.families import DISTS
+from dpstats.results import Fit
+from tests.results import fits, glms, linear
+
+MARGIN_AT = {"x": 2.0, "z": "b"}
+
+
+def svm(**changes: Any) -> Fit:
+    """A support vector machine; `changes` replace fields of the record."""
+    cov = np.diag([0.04, 0.02, 0.01])
+    fields: dict[str, Any] = {
+        "model": "svm", "dist": "huber", "formula": "good ~ z + x",
+        "schema": dps.Schema(x=dps.bounded(0, 10), z=dps.levels("a", "b"), good=dps.flag()),
+        "names": ("Intercept", "z[T.b]", "x"), "params": [-2.0, 0.5, 0.4], "cov": cov,
+        "cov_privacy": 0.3 * cov, "nobs": 500, "budget": dps.pure(1), "method": "objective perturbation",
+    }  # fmt: skip
+    return Fit(**{**fields, **changes})
+
+
+# name -> a fit and a point
+EVERY: dict[str, tuple[Fit, dict[str, Any]]] = {
+    **{f"survreg-{dist}": (fits.capacitor(dist=dist), fits.USE) for dist in DISTS},
+    "ols": (linear.linear(), linear.AT),
+    "ridge": (linear.linear(0.1), linear.AT),
+    "logit": (glms.glm("binomial"), glms.AT),
+    **{f"glm-{family}": (glms.glm(family), glms.AT) for family in ("poisson", "gamma", "gaussian")},
+    "svm": (svm(), MARGIN_AT),
+}

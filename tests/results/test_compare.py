@@ -1,0 +1,108 @@
+"""Several fits in one table: ours, statsmodels' and, where it is installed, maketables'."""
+
+import importlib
+from types import ModuleType
+
+import pytest
+from statsmodels.iolib.summary2 import summary_col
+
+import dpstats as dps
+from dpstats.errors import SpecificationError
+from dpstats.results import Fit
+from tests.results.every import EVERY
+from tests.results.fits import capacitor, wide
+from tests.results.linear import linear
+
+ALL = [fit for fit, _ in EVERY.values()]
+
+
+def test_compare_lays_fits_side_by_side_with_their_budgets() -> None:
+    other = capacitor(dist="loglogistic", budget=dps.zcdp(0.5))
+    text = dps.compare(capacitor(), other, linear(0.1)).as_text()
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for line in ("(1) (2) (3)", "voltage -0.00591 -0.00591", "(0.00104) (0.00104)", "epsilon 1 1", "rho 0.5",
+                 "Rows 64 64 60", "Model survreg survreg ridge"):  # fmt: skip
+        assert line in lines
+    assert "rho = 0.5" in text and "alpha = 0.1" in text
+
+
+def test_compare_keeps_full_numbers() -> None:
+    frame = dps.compare(capacitor(), linear(), names=["TTF", "OLS"], level=0.9).frame
+    assert list(frame)[:4] == ["fit", "term", "estimate", "std_error"]
+    mine = frame[frame["fit"] == "OLS"].reset_index(drop=True).drop(columns="fit")
+    assert mine.equals(linear().tidy(conf_int=True, level=0.9))
+
+
+@pytest.mark.parametrize("fits", [ALL, [wide()] * 6, [wide(), *ALL[:3]]])
+def test_compare_fits_the_page_in_every_format(fits: list[Fit]) -> None:
+    table = dps.compare(*fits)
+    assert max(map(len, table.as_text().splitlines())) <= 79
+    for name in {name for fit in fits for name in fit.names}:
+        assert name.replace(" ", "") in table.as_text().replace("\n", "").replace(" ", "")
+    assert table.as_latex() and table.as_html() and table.as_markdown() and table.as_csv()
+
+
+def test_one_fit_without_noise_marks_the_whole_table() -> None:
+    assert "NOT PRIVATE" in dps.compare(capacitor(), capacitor(not_private=True)).as_text()
+    assert "NOT PRIVATE" not in dps.compare(capacitor()).as_text()
+
+
+@pytest.mark.parametrize(
+    "call", [dps.compare, lambda: dps.compare(1), lambda: dps.compare(linear(), names=[])]
+)
+def test_what_cannot_be_compared_is_refused(call: object) -> None:
+    with pytest.raises(SpecificationError):
+        call()
+
+
+def test_statsmodels_summary_col_takes_fits_of_all_models() -> None:
+    names = list(EVERY)
+    table = summary_col(
+        ALL, model_names=names, stars=True, float_format="%.3f", include_r2=True,
+        info_dict={"N": lambda fit: str(fit.nobs), "epsilon": lambda fit: str(fit.budget),
+                   "llf": lambda fit: fit.llf},
+    )  # fmt: skip
+    frame = table.tables[0]
+    assert list(frame.columns) == names
+    for name, (fit, _) in EVERY.items():
+        column = frame[name]
+        for term, value, se in zip(fit.names, fit.params, fit.bse, strict=True):
+            row = list(column.index).index(term)
+            assert column.iloc[row].rstrip("*") == f"{value:.3f}" and column.iloc[row + 1] == f"({se:.3f})"
+        assert column["N"] == str(fit.nobs) and column["epsilon"] == str(fit.budget)
+        assert column["llf"] == ""  # what is not released stays empty
+    assert frame.loc["R-squared", "ols"] == f"{float(linear().rsquared):.3f}"
+    assert "temperature" in table.as_text() and "temperature" in table.as_latex()
+
+
+def test_the_plug_in_of_maketables_has_what_it_asks_for() -> None:
+    fit = linear()
+    table = fit.__maketables_coef_table__
+    assert list(table.columns[:4]) == ["b", "se", "t", "p"] and table.index.name == "Coefficient"
+    assert table[["ci95l", "ci95u"]].to_numpy() == pytest.approx(fit.conf_int().to_numpy())
+    assert fit.__maketables_stat__("N") == 60 and fit.__maketables_stat__("aic") is None
+    assert fit.__maketables_stat__("r2") == float(fit.rsquared)
+    assert capacitor(not_private=True).__maketables_stat__("budget") == "NOT PRIVATE"
+
+
+def made(maketables: ModuleType) -> str:
+    return str(maketables.ETable(ALL).make(type="tex"))
+
+
+def test_maketables_reads_fits_as_it_reads_those_of_statsmodels() -> None:
+    text = made(pytest.importorskip("maketables"))
+    for part in ("quality", "Surv(time, failed)", "temperature", r"-0.029** \\ (0.013)", "Observations & 64"):
+        assert part in text
+
+
+def test_maketables_shows_the_price_where_the_plug_in_comes_first() -> None:
+    """In version 0.2.0 the reader of statsmodels' results comes before plug-ins, unless it is taken out."""
+    maketables = pytest.importorskip("maketables")
+    extractors = importlib.import_module("maketables.extractors")
+    kept = list(extractors._EXTRACTOR_REGISTRY)
+    try:
+        extractors.clear_extractors()
+        text = made(maketables)
+    finally:
+        extractors._EXTRACTOR_REGISTRY[:] = kept
+    assert "Privacy & epsilon = 1, delta = 1e-06" in text and r"-0.029** \\ (0.013)" in text

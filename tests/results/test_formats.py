@@ -1,0 +1,88 @@
+"""One table, five formats: each says what the text says, and none lets a user's words become markup."""
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.results import latex, markdown
+from dpstats.results.table import Column, Document, Table
+from tests.results.every import EVERY
+from tests.results.fits import USE, capacitor, wide
+
+EVIL = ("Intercept", r"a\b{c}", "x|y_z*[w]", "Log(scale)")
+
+
+def shown() -> list[Document]:
+    fit = capacitor()
+    more = [fit.life(USE), fit.reliability(USE, [10, 20]), fit.t_test("voltage = 0"), fit.time_ratios()]
+    documents = [each.summary() for each, _ in EVERY.values()] + [wide().summary()]
+    return documents + [each.document for each in more]
+
+
+def cells(doc: Document) -> list[tuple[str, ...]]:
+    return [row for table in doc.tables for row in table.rows]
+
+
+@pytest.mark.parametrize("doc", shown())
+def test_csv_has_every_cell(doc: Document) -> None:
+    rows = [tuple(row) for row in csv.reader(io.StringIO(doc.as_csv()))]
+    for row in cells(doc):
+        assert row in rows
+    if doc.title:
+        assert rows[0] == (doc.title,)
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\([\\`*_\[\]<>|~#&])", r"\1", text)
+
+
+@pytest.mark.parametrize("doc", shown())
+def test_markdown_has_every_cell_and_even_rows(doc: Document) -> None:
+    text = doc.as_markdown()
+    for block in text.split("\n\n"):
+        if block.startswith("|"):
+            bars = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+            assert len(bars) == 1
+    for row in cells(doc):
+        for cell in row:
+            assert " ".join(cell.split()) in unescaped(text)
+
+
+@pytest.mark.parametrize("doc", shown())
+def test_latex_has_even_rows_and_closes_what_it_opens(doc: Document) -> None:
+    text = doc.as_latex()
+    assert text.count("{") == text.count("}") - text.count(r"\}") + text.count(r"\{")
+    assert re.findall(r"\\begin{(\w+)}", text).count("tabular") == text.count(r"\end{tabular}")
+    for table in re.findall(r"\\begin{tabular}{([lr]+)}\n(.*?)\\end{tabular}", text, re.DOTALL):
+        sides, body = table
+        for line in body.splitlines():
+            if line.endswith(r"\\"):
+                spanned = sum(int(n) - 1 for n in re.findall(r"\\multicolumn{(\d+)}", line))
+                assert len(re.findall(r"(?<!\\)&", line)) + spanned == len(sides) - 1
+                assert not line.startswith(("[", "*"))
+
+
+def test_words_of_a_user_are_no_markup() -> None:
+    doc = capacitor(names=EVIL, ledger="$x$ #1 & 100 %").summary()
+    assert r"a\textbackslash{}b\{c\}" in doc.as_latex() and r"\$x\$ \#1 \& 100 \%" in doc.as_latex()
+    assert r"x\|y\_z\*\[w\]" in doc.as_markdown()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=40))
+def test_any_text_stays_one_cell(text: str) -> None:
+    doc = Document(tables=(Table((Column("", "l"), Column("b")), ((text, "1"),)),))
+    (row,) = [line for line in markdown.document(doc).splitlines()[2:] if line]
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
+    assert "\n" not in latex.escaped(text)
+    body = latex.document(doc).splitlines()
+    assert sum(line.endswith(r"& 1 \\") for line in body) == 1
+
+
+def test_a_notebook_finds_html_and_latex() -> None:
+    for each in (capacitor().summary(), capacitor().life(USE), capacitor().t_test("voltage = 0")):
+        assert each._repr_html_() == each.as_html() and each._repr_latex_() == each.as_latex()

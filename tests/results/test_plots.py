@@ -1,0 +1,190 @@
+"""Plots: lines, bands, labels and axes, and that pyplot never hears of them."""
+
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+import dpstats as dps
+from dpstats.errors import NotReleased, SpecificationError
+from dpstats.families import DISTS
+from dpstats.results import SurvivalCurve, life
+from tests.results.every import EVERY
+from tests.results.fits import STRESS, USE, capacitor, wide
+
+LIFE = ("plot_life", "plot_reliability", "plot_hazard")
+
+
+def curve(groups: tuple[str, ...] = ("",), **changes: object) -> SurvivalCurve:
+    """250 fail in each of three intervals, 250 outlast them."""
+    fields = dict(
+        formula="Surv(time, failed) ~ 1", times=[400.0, 800, 1600], groups=groups, nobs=1000,
+        counts=np.tile([250.0, 250, 250, 0, 0, 0, 250], (len(groups), 1)), sds=np.full((len(groups), 7), 2.0),
+        budget=dps.pure(1), method="", adjacency="", unit="one row", time_unit="hours",
+    )  # fmt: skip
+    return SurvivalCurve(**{**fields, **changes})
+
+
+def bands(ax: object) -> list[np.ndarray]:
+    return [path.vertices for each in ax.collections for path in each.get_paths()]
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_coefficients_are_drawn_with_the_part_that_is_noise(model: str) -> None:
+    fit, _ = EVERY[model]
+    ax = fit.plot_coef()
+    terms = [label.get_text() for label in ax.get_yticklabels()]
+    assert terms == [name for name in fit.names if name not in ("Intercept", "Log(scale)")]
+    outer, inner = (each.get_segments() for each in ax.collections if isinstance(each, LineCollection))
+    for j, term in enumerate(terms):
+        low, high = fit.conf_int().loc[term]
+        assert outer[j][:, 0] == pytest.approx([low, high]) and (outer[j][:, 1] == j).all()
+        share = np.ptp(inner[j][:, 0]) / np.ptp(outer[j][:, 0])
+        assert share**2 == pytest.approx(1 - fit.privacy_share[term], abs=1e-9)
+    assert ax.get_legend_handles_labels()[1] == ["with privacy noise", "sampling alone", "estimate"]
+    assert ax.yaxis_inverted() and ax.get_xlabel() == "coefficient"
+
+
+def test_coefficients_of_columns_in_different_units_share_an_axis_across_their_ranges() -> None:
+    ax = capacitor().plot_coef(across_range=True)
+    low, high = capacitor().conf_int().loc["voltage"] * 150
+    assert ax.collections[0].get_segments()[0][:, 0] == pytest.approx([low, high])
+    assert ax.get_xlabel() == "change of the log time across the public range"
+
+
+def test_long_names_and_lost_coefficients_are_drawn_too() -> None:
+    ax = wide().plot_coef()
+    assert len(ax.get_yticks()) == 28 and max(len(t.get_text()) for t in ax.get_yticklabels()) <= 34
+    assert [text.get_text() for text in ax.texts] == ["not estimable"]
+    chosen = wide().plot_coef(["temp", "age"])
+    assert [label.get_text() for label in chosen.get_yticklabels()] == ["temp", "age"]
+    with pytest.raises(SpecificationError, match="terms"):
+        wide().plot_coef(["humidity"])
+
+
+@pytest.mark.parametrize("dist", DISTS)
+def test_fits_are_straight_on_the_paper_of_their_family(dist: str) -> None:
+    fit, times = capacitor(dist=dist), (100.0, 1000.0)
+    ax = fit.plot_life([USE, STRESS], times=times)
+    for line, at in zip(ax.get_lines(), (USE, STRESS), strict=False):
+        x, z = line.get_data()
+        straight = np.log(x) if DISTS[dist].log else x
+        assert np.ptp(np.diff(z) / np.diff(straight)) < 1e-6 * abs(np.diff(z) / np.diff(straight)).max()
+        reliability = fit.reliability(at, [x[0], x[-1]]).frame["estimate"].to_numpy()
+        assert DISTS[dist].family.sf(np.array([z[0], z[-1]])) == pytest.approx(reliability)
+    assert ax.get_xscale() == ("log" if DISTS[dist].log else "linear") and ax.get_xlim() == times
+    assert len(bands(ax)) == 2
+    for tick, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True):
+        assert DISTS[dist].family.cdf(tick) == pytest.approx(float(label.get_text().rstrip(" %")) / 100)
+    assert ax.get_ylabel() == "failed" and ax.get_xlabel() == "time (hours)"
+    assert "the times of the rows are private" in ax.texts[0].get_text()
+
+
+def test_ticks_of_probability_paper_have_room() -> None:
+    for times in ((10.0, 2000.0), (900.0, 1000.0)):
+        ax = capacitor().plot_life(USE, times=times)
+        low, high = ax.get_ylim()
+        ticks = np.sort(ax.get_yticks())
+        assert (np.diff(ticks) > 0.05 * (high - low)).all() and ((low <= ticks) & (ticks <= high)).all()
+
+
+@pytest.mark.parametrize("dist", DISTS)
+def test_curves_are_what_the_tables_say(dist: str) -> None:
+    fit = capacitor(dist=dist)
+    if not DISTS[dist].log:
+        fit = capacitor(dist=dist, params=[1500.0, -1, -4, 5.5])
+    times = (100.0, 1000.0)
+    for name, table in (("plot_reliability", fit.reliability), ("plot_hazard", fit.hazard)):
+        ax = getattr(fit, name)([USE, STRESS], times=times, level=0.9)
+        for line, band, at in zip(ax.get_lines(), bands(ax), (USE, STRESS), strict=True):
+            ends = table(at, times, level=0.9).frame
+            assert line.get_ydata()[[0, -1]] == pytest.approx(ends["estimate"].to_numpy())
+            for time, row in zip(times, ends.itertuples(), strict=True):
+                around = band[band[:, 0] == time, 1]
+                assert [around.min(), around.max()] == pytest.approx([row.conf_low, row.conf_high])
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+            "voltage = 200, temperature = 170", "voltage = 350, temperature = 180",
+        ]  # fmt: skip
+        assert "90 % band" in ax.get_title()
+
+
+def test_lines_end_at_the_public_bounds_of_the_time() -> None:
+    for name in LIFE:
+        x = getattr(capacitor(params=[20.0, 0, 0, 1]), name)(USE).get_lines()[0].get_xdata()
+        assert x[-1] <= 2000 and (x[0] >= 10 or name == "plot_reliability")
+    start = capacitor().plot_reliability(USE).get_lines()[0].get_data()
+    assert (start[0][0], start[1][0]) == (0.0, 1.0)
+
+
+def test_what_is_not_estimable_has_no_band() -> None:
+    cov = np.array(capacitor().cov_params())
+    cov[1, 1] = np.inf
+    for name in LIFE:
+        ax = getattr(capacitor(cov=cov), name)(USE)
+        for vertices in bands(ax):  # but that all survive until time 0
+            assert not len(vertices) or np.ptp(vertices[:, 1]) == 0
+
+
+def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
+    fit = capacitor()
+    ax = fit.plot_life(USE, points=curve())
+    (points,) = [line for line in ax.get_lines() if line.get_marker() == "o"]
+    z = life.dist_of(fit.record).family.quantile(np.array([0.25, 0.5, 0.75]))
+    assert points.get_data()[0] == pytest.approx([400, 800, 1600])
+    assert points.get_data()[1] == pytest.approx(z, abs=1e-6)
+    assert "Kaplan-Meier, epsilon = 1" in ax.texts[0].get_text()
+    assert fit.plot_life(USE, points=curve(("a", "b"))).get_legend_handles_labels()[1] == [
+        "voltage = 200, temperature = 170", "Kaplan-Meier, a", "Kaplan-Meier, b",
+    ]  # fmt: skip
+
+
+def test_a_private_curve_is_drawn_with_its_band_alone_or_beside_a_fit() -> None:
+    ax = curve(("a", "b")).plot()
+    assert ax.get_legend_handles_labels()[1] == ["a", "b"] and len(bands(ax)) == 2
+    assert ax.get_lines()[0].get_ydata() == pytest.approx([0.75, 0.5, 0.25])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (hours)", "survival")
+    beside = capacitor().plot_reliability(USE)
+    assert curve().plot(ax=beside) is beside
+    assert beside.get_legend_handles_labels()[1][-1] == "Kaplan-Meier" and "Reliability" in beside.get_title()
+
+
+def plots() -> list[object]:
+    fit = capacitor(not_private=True)
+    return [fit.plot_coef(), *(getattr(fit, name)(USE) for name in LIFE), curve(not_private=True).plot()]
+
+
+def test_plots_leave_pyplot_alone_and_say_what_is_not_private() -> None:
+    before = pyplot.get_fignums()
+    assert all(ax.get_title().startswith("NOT PRIVATE") for ax in plots())
+    assert pyplot.get_fignums() == before
+
+
+def test_plots_draw_where_they_are_told() -> None:
+    for name in LIFE:
+        ax = Figure().add_subplot()
+        assert getattr(capacitor(), name)(USE, ax=ax) is ax and ax.get_lines()
+    ax = Figure().add_subplot()
+    assert capacitor().plot_coef(ax=ax) is ax
+
+
+def test_plots_are_drawn_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    for ax in plots():
+        ax.figure.canvas.draw()
+    assert not [str(warning.message) for warning in recwarn]
+
+
+@pytest.mark.parametrize("name", LIFE)
+def test_what_cannot_be_drawn_says_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotReleased, match=f"'{name}' needs a time-to-failure"):
+        getattr(EVERY["ols"][0], name)(EVERY["ols"][1])
+    with pytest.raises(NotReleased, match="newdata"):
+        getattr(capacitor(), name)()
+    for times in ((5.0, 1.0), (0.0, 10.0), (1.0, np.inf)):
+        with pytest.raises(SpecificationError, match="times"):
+            getattr(capacitor(), name)(USE, times=times)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"dpstats\[plot\]"):
+        getattr(capacitor(), name)(USE)
