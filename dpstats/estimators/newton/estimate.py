@@ -104,8 +104,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
     privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
-    # scatter beyond the noise matters where the noise does
-    unsettled = spread > _UNSETTLED and np.trace(noise) * (spread - 1) > _MATTERS * np.trace(sampling)
+    # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
+    beyond = (spread > _UNSETTLED) * np.trace(noise) * (spread - 1), drifts * float(step @ step)
+    unsettled = max(beyond) > _MATTERS * np.trace(sampling)
 
     to_user = _to_user(problem, located) @ averaged.whitening
     sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
@@ -114,7 +115,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
-    if averaged.capped or unsettled or drifts:
+    if averaged.capped or unsettled:
         problems.append("unsettled")
     weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
     if rel > HOPELESS:
