@@ -156,6 +156,8 @@ class GlmModel:
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
+        if not isinstance(robust, bool):
+            raise SpecificationError(f"robust must be True or False, got {robust!r}")
         if self.family is BINOMIAL and (method in _MARGIN or (method == "auto" and isinstance(budget, Pure))):
             return fit_margin(
                 self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
