@@ -28,7 +28,7 @@ FREE = 0.35
 _NOTHING = 0.01
 # where log odds or log means bend in a column, unless it is 0 for nearly all rows: weighting rows moves its
 # coefficient by this times exp(-length)
-_BENT = 0.024
+_BENT = 0.018
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
