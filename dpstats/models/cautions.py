@@ -24,6 +24,11 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "tail": (
+        "tail",
+        "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
+        "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
+    ),
     "unsolved": (
         "unsolved",
         "no minimum was found to the accuracy that privacy rests on, so none was released; the budget is "

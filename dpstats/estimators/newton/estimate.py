@@ -25,6 +25,8 @@ _PRIOR = 1.0
 _UNSETTLED, _MATTERS = 2.0, 0.1
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
+# counts with this dispersion have a tail, which matters if scores are limited to fewer sds
+_SCATTERED, _TAIL = 1.5, 8.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,14 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     settings = {"R": bounds.radius}
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
-    phi = _dispersion(averaged, problem, bounds, n)
+    phi = None
+    if bounds.score is not None:
+        found = seen(
+            averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n
+        )
+        phi = (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
+        if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score.limit):
+            problems.append("tail")
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
 
 
@@ -141,13 +150,10 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
     return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
-def _dispersion(averaged: Averaged, problem: Problem, bounds: Bounds, n: int) -> Quantity | None:
-    if bounds.score is None:
-        return None
-    found = seen(
-        averaged.variability, averaged.information, averaged.whitening, bounds.radius, problem.intercept, n
-    )
-    return (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
+def _rests_on_tail(phi: Quantity, curvature: float, limit: float) -> bool:
+    """Whether counts surely scatter more than a Poisson law allows, and scores end where their tail matters."""
+    scattered = phi.value - 2 * phi.se > _SCATTERED
+    return scattered and limit < _TAIL * math.sqrt(phi.value * curvature)
 
 
 def _variability(averaged: Averaged) -> Array:
