@@ -151,7 +151,7 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
 
 
 def _rests_on_tail(phi: Quantity, curvature: float, limit: float) -> bool:
-    """Whether counts surely scatter more than a Poisson law allows, and scores end where their tail matters."""
+    """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail."""
     scattered = phi.value - 2 * phi.se > _SCATTERED
     return scattered and limit < _TAIL * math.sqrt(phi.value * curvature)
 
