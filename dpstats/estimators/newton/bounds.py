@@ -28,7 +28,9 @@ FREE = 0.35
 _NOTHING = 0.01
 # where log odds or log means bend in a column, unless it is 0 for nearly all rows: weighting rows moves its
 # coefficient by this times exp(-length)
-_BENT = 0.018
+_BENT = 0.05
+# of the information of a row, what is taken for able to tell of a bend: few events tell of none
+_TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
@@ -156,7 +158,7 @@ class Chooser:
         for length in LENGTHS:
             radius = self._radius(length, whitening)
             noise = self._noise(radius, limit, variance)
-            bias = self.n * (_BENT * math.exp(-length)) ** 2
+            bias = self.n * min(level, _TOLD) * (_BENT * math.exp(-length)) ** 2
             value = (k - len(rare)) * (max(noise, FREE) ** 2 + 0.3 * math.exp(-2 * length) + bias)
             least = 1.0
             for full, shares, squares in rare:
