@@ -102,9 +102,9 @@ class Scratch:
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
 
-    def __call__(self, name: str, *shape: int) -> np.ndarray:
+    def __call__(self, name: str, *shape: int, dtype: type = float) -> np.ndarray:
         """An array of this shape with arbitrary contents, the same one for the same name and shape."""
         array = self._arrays.get(name)
         if array is None or array.shape != shape:
-            array = self._arrays[name] = np.empty(shape)
+            array = self._arrays[name] = np.empty(shape, dtype=dtype)
         return array

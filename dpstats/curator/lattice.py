@@ -5,7 +5,8 @@ of 2^-20 entries are integers q with |q| <= 2^20; a product of two is an integer
 most 2^13 products is an integer of at most 2^53, and so is every partial sum. BLAS therefore forms ``L'R``
 of a block without any rounding, in any order, with or without fused multiply-add, and blocks are added as
 integers. The sum does not depend on the order of rows, the size of blocks or the number of threads and
-machines.
+machines. Where all entries are 0 or 1, of scale 1, rounding changes none of them, and counting them gives the
+same integer.
 
 Sensitivity of the rounded sum (`slack`). Let e = 2^-21 + 2^-31. An entry differs from its real value by at
 most e times its scale: 2^-21 from rounding; 2^-31 for the division and for the statistic's own arithmetic,
@@ -50,7 +51,7 @@ class Factor(NamedTuple):
     """What one part of a statistic reads from a block: its sum is ``left.T @ right``.
 
     Arrays have shape (B, a) and (B, b), best in Fortran order. `right` is None for a symmetric part,
-    ``left.T @ left``.
+    ``left.T @ left``. Arrays of bool, both of them, are counted, which is faster.
     """
 
     left: np.ndarray
@@ -152,10 +153,10 @@ class LatticeSum:
         bad = np.flatnonzero(~ok)
         if bad.size:
             _switch_off(pairs, bad)
-        products = [np.dot(left, right.T) for left, right in pairs]
+        products = [_product(left, right) for left, right in pairs]
         if not all(np.isfinite(product).all() for product in products):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
-            products = [np.dot(left, right.T) for left, right in pairs]
+            products = [_product(left, right) for left, right in pairs]
         for high, low, product in zip(self._high, self._low, products, strict=True):
             integers = product.astype(np.int64)
             high += integers >> _LOW_BITS
@@ -171,13 +172,19 @@ class LatticeSum:
         return left, self._integers((index, "right"), factor.right, part.right_scale)
 
     def _integers(self, key: tuple[int, str], entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Entries in units of 2^-20 of their scale, one contiguous row for each column; NaN stays NaN."""
-        columns = entries.T
-        if columns.ndim != 2 or len(columns) != len(scale):
-            raise ValueError("a factor has one column for each scale of its part")
+        """Entries in units of 2^-20 of their scale, one contiguous row for each column; NaN stays NaN.
+
+        Entries of bool stay what they are.
+        """
+        columns, counted = entries.T, entries.dtype == bool
+        if columns.ndim != 2 or len(columns) != len(scale) or (counted and not (scale == 1).all()):
+            raise ValueError("a factor has one column for each scale of its part, 1 for entries of bool")
         buffer = self._buffers.get(key)
         if buffer is None or buffer.shape != columns.shape:
-            buffer = self._buffers[key] = np.empty(columns.shape)
+            buffer = self._buffers[key] = np.empty(columns.shape, dtype=bool if counted else float)
+        if counted:
+            np.copyto(buffer, columns)
+            return buffer
         np.multiply(columns, (_GRID / scale)[:, None], out=buffer)
         np.rint(buffer, out=buffer)
         np.clip(buffer, -_GRID, _GRID, out=buffer)
@@ -189,6 +196,13 @@ class LatticeSum:
             part.pack(_to_float(high, low) * part.units)
             for part, high, low in zip(self._parts, self._high, self._low, strict=True)
         ])
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """``left @ right.T`` in units of 2^-40 of the scales, exactly."""
+    if left.dtype != bool or right.dtype != bool:
+        return np.dot(left, right.T)
+    return _GRID**2 * np.array([[np.count_nonzero(row & other) for other in right] for row in left])
 
 
 def _switch_off(pairs: list[tuple[np.ndarray, np.ndarray]], rows: np.ndarray) -> None:

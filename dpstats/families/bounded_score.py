@@ -86,10 +86,18 @@ class BoundedScore:
         return weight * self.family.clipped_mean(eta, self.limit / weight, self.dispersion)
 
     @cached_property
-    def _table(self) -> tuple[Array, Array] | None:
-        grid = np.linspace(*self.predictors, _POINTS)
-        values = self.correction(grid)
-        return (grid, values) if np.any(np.abs(values) > 1e-12 * self.limit) else None
+    def _table(self) -> Array | float:
+        """c at equally spaced eta; one number where it is the same for all."""
+        values = self.correction(np.linspace(*self.predictors, _POINTS))
+        return values if np.ptp(values) > 1e-12 * self.limit else float(values[0])
 
     def _correction(self, eta: Array) -> Array | float:
-        return 0.0 if self._table is None else np.interp(eta, *self._table)
+        """c by linear interpolation; far faster than np.interp, which searches for each eta."""
+        table = self._table
+        if isinstance(table, float):
+            return table
+        low, high = self.predictors
+        at = np.clip((eta - low) * ((_POINTS - 1) / (high - low)), 0.0, _POINTS - 1.0)
+        left = at.astype(np.intp)  # anything where eta is NaN, and so is what is returned
+        below, above = np.take(table, left, mode="clip"), np.take(table, left + 1, mode="clip")
+        return below + (at - left) * (above - below)

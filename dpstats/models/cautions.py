@@ -29,6 +29,11 @@ _WHOLE = {
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
         "the model, and a penalty shrinks the slopes; without compat they are corrected",
     ),
+    "tail": (
+        "tail",
+        "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
+        "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
+    ),
     "unsolved": (
         "unsolved",
         "no minimum was found to the accuracy that privacy rests on, so none was released; the budget is "

@@ -8,7 +8,7 @@ from typing import Any
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.newton import Estimate, Problem, fit_newton, make_plan
+from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_costs, published_costs
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
@@ -156,6 +156,8 @@ class GlmModel:
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
         """
+        if not isinstance(robust, bool):
+            raise SpecificationError(f"robust must be True or False, got {robust!r}")
         if self.family is BINOMIAL and (method in _MARGIN or (method == "auto" and isinstance(budget, Pure))):
             return fit_margin(
                 self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
@@ -204,7 +206,8 @@ class GlmModel:
 
     def _estimate(self, curator: Curator, method: str, mu: float) -> Estimate:
         if method == "newton":
-            return fit_newton(curator, self._problem, make_plan(mu))
+            steps = count_steps(curator.n, curator.cost_per_row(mu), self._problem.k)
+            return fit_newton(curator, self._problem, make_plan(mu, *steps))
         assert self._public is not None
         fit = fit_published if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)

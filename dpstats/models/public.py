@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.moments import ColumnMoments, PublicMoments
-from dpstats.rows import open_rows
+from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
 
 
@@ -40,7 +41,8 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
         For a mistake in formula, schema or weights, and if the rows are too few or do not determine a
         regression.
     """
-    return _moments(frame, build_design(formula, Schema(dict(schema)), weights))
+    design = build_design(formula, Schema(dict(schema)), weights)
+    return _moments(open_rows(frame, design.schema, design.variables), design)
 
 
 def as_public(public: Any, design: Design) -> PublicMoments:
@@ -53,7 +55,8 @@ def as_public(public: Any, design: Design) -> PublicMoments:
         :func:`public_moments`.
     """
     if not isinstance(public, PublicMoments):
-        return _moments(public, build_design(design.formula, Schema(dict(design.schema)), design.weights))
+        own = build_design(design.formula, Schema(dict(design.schema)), design.weights)
+        return _moments(_opened(public, own, own.variables), own)
     _check_names(public, design)
     if public.formula != design.formula:
         other = build_design(public.formula, design.schema, design.weights)
@@ -81,15 +84,19 @@ def as_columns(public: Any, design: Design) -> ColumnMoments:
         raise SpecificationError(f"{design.formula!r} has no covariate for public= to tell of; leave it out")
     p, count = len(design.names), 0
     xx = np.zeros((p, p))
-    try:
-        rows = open_rows(public, Schema(dict(design.schema)), design.covariates)
-    except SpecificationError as error:
-        raise type(error)(f"public=: {error}") from None
-    for columns in rows.blocks():
+    for columns in _opened(public, design, design.covariates).blocks():
         exog, ok = design.columns(columns)
         xx, count = xx + exog.T @ exog, count + int(ok.sum())
     xx /= max(count, 1)
     return ColumnMoments(design.names, count, (xx + xx.T) / 2)
+
+
+def _opened(public: Any, design: Design, names: Sequence[str]) -> Rows:
+    """The public rows that a model was given; their unit of privacy does not matter."""
+    try:
+        return open_rows(public, Schema(dict(design.schema)), names)
+    except SpecificationError as error:
+        raise type(error)(f"public=: {error}") from None
 
 
 def _check_names(public: PublicMoments, design: Design) -> None:
@@ -105,17 +112,17 @@ def _left(design: Design) -> tuple[str, str | None]:
     return design.response.text, design.offset.text if design.offset else None
 
 
-def _moments(frame: Any, design: Design) -> PublicMoments:
+def _moments(rows: Rows, design: Design) -> PublicMoments:
     if not isinstance(design.response, NumericResponse):
         raise FormulaError(f"public moments need a number left of ~, not {design.response.text}")
     p = len(design.names)
     joint, weight, count = np.zeros((p + 1, p + 1)), 0.0, 0
-    for columns in open_rows(frame, design.schema, design.variables).blocks():
+    for columns in rows.blocks():
         block = design.read(columns)
-        rows = np.column_stack([block.exog, block.endog - block.offset])[block.ok]
+        values = np.column_stack([block.exog, block.endog - block.offset])[block.ok]
         share = block.weight[block.ok]
-        joint += rows.T @ (rows * share[:, None])
-        weight, count = weight + float(share.sum()), count + len(rows)
+        joint += values.T @ (values * share[:, None])
+        weight, count = weight + float(share.sum()), count + len(values)
     if weight > 0:
         joint /= weight
     joint = (joint + joint.T) / 2

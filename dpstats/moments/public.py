@@ -132,10 +132,14 @@ class PublicMoments:
         Raises
         ------
         SpecificationError
-            As :meth:`from_dict`, and if the file is not JSON.
+            As :meth:`from_dict`, and if there is no such file or it is not JSON.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise SpecificationError(
+                f"path: {path} cannot be read ({error.strerror}); give a file that save(path) wrote"
+            ) from None
         except ValueError:
             content = None
         if not isinstance(content, dict):

@@ -75,6 +75,16 @@ def test_a_nan_in_one_part_switches_the_row_off_in_every_part():
     assert lattice.vector().tolist() == [1.0, 1.0]
 
 
+@given(st.integers(0, 2**32), st.integers(1, 40))
+def test_entries_of_bool_are_counted_as_numbers_would_be_summed(seed, n):
+    generator = np.random.default_rng(seed)
+    left, right, ok = (generator.random((n, width)) < 0.4 for width in (2, 3, 1))
+    part = Part(np.ones(2), np.ones(3))
+    counted = total(part, left, right, ok=ok[:, 0])
+    assert (counted == total(part, left.astype(float), right.astype(float), ok=ok[:, 0])).all()
+    assert (counted == ((left & ok).astype(int).T @ right).ravel()).all()
+
+
 @given(st.integers(0, 2**32))
 def test_coordinates_of_a_symmetric_part_have_its_frobenius_norm(seed):
     part, matrix = Part(np.ones(4)), np.random.default_rng(seed).normal(size=(4, 4))
@@ -112,6 +122,8 @@ def test_shapes_are_checked():
     lattice, ok = LatticeSum([Part([1.0])]), np.ones(2, bool)
     with pytest.raises(ValueError, match="one column for each scale"):
         lattice.add([Factor(np.ones((2, 2)))], ok)
+    with pytest.raises(ValueError, match="1 for entries of bool"):
+        LatticeSum([Part([2.0])]).add([Factor(np.ones((2, 1), bool))], ok)
     with pytest.raises(ValueError, match="one factor for each part"):
         lattice.add([], ok)
     with pytest.raises(ValueError, match="symmetric"):

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 
 import dpstats as dps
+from dpstats.estimators.newton.dispersion import Seen, overdispersion
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 SCHEMA = dps.Schema(x=dps.bounded(-4, 4), z=dps.bounded(-4, 4), y=dps.bounded(0, 1000))
@@ -81,3 +85,21 @@ def test_where_noise_drowns_it_its_error_says_so(family: str) -> None:
     for seed in range(5):
         found = fitted(family, sample(family, 1.0, seed, 200), 0.05, SeededNoise(seed)).record.dispersion
         assert found.value >= 0 and found.se > 0.5 * found.value
+
+
+@pytest.mark.parametrize("phi", [1.1, 1.5])
+def test_rare_counts_have_one_too(phi: float) -> None:
+    """Clipped squares of counts of mean 1/12 fall again beyond phi of about 2."""
+    score = BoundedScore(POISSON, limit=2.0, curvature_limit=1.0, predictors=(-12.0, 3.0))
+    counts, mean = np.arange(60), 1 / 12
+    psi, curvature = score(counts.astype(float), np.full(60, np.log(mean)))
+    law = stats.nbinom(mean / (phi - 1), 1 / phi).pmf(counts)
+    ratio = float(law @ psi**2) / float(curvature[0])
+    found = overdispersion(Seen(ratio, 0.05, 0.0, mean, 60_000.0), score)
+    assert found.value == pytest.approx(phi, rel=1e-6) and 0.04 < found.se_privacy < 0.5
+
+
+@pytest.mark.parametrize(("phi", "mu", "said"), [(4.0, 1.5, True), (1.0, 1.5, False), (4.0, 1e4, False)])
+def test_counts_with_a_clipped_tail_carry_a_caution(phi: float, mu: float, said: bool) -> None:
+    fit = fitted("poisson", sample("poisson", phi, 2), mu, SeededNoise(2))
+    assert ("tail" in dict(fit.flags)) == said, fit.settings

@@ -92,7 +92,7 @@ def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
     monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
     # more steps than a fit has, so that it ends at the root and not near it
     page = importlib.import_module("dpstats.models.glm")
-    monkeypatch.setattr(page, "make_plan", lambda mu: make_plan(mu, 30, 8))
+    monkeypatch.setattr(page, "make_plan", lambda mu, *steps: make_plan(mu, 30, 8))
     ours, theirs = CASES[name]
     with noise(NoNoise()):
         fit = ours(frame).fit(UNLIMITED)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from dpstats.estimators.location_scale import make_plan
 from dpstats.estimators.location_scale.plan import EARLY_STEPS, LOCATION_STEPS, TAIL_STEPS
+from dpstats.estimators.newton import count_steps
+from dpstats.estimators.newton import make_plan as newton_plan
 
 
 @given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20))
@@ -25,3 +27,16 @@ def test_a_fit_has_a_fixed_number_of_steps_and_later_early_ones_get_no_less() ->
     plan = make_plan(1.0)
     assert (len(plan.location), len(plan.early), len(plan.tail)) == (LOCATION_STEPS, EARLY_STEPS, TAIL_STEPS)
     assert (np.diff(plan.early) >= 0).all()
+
+
+@pytest.mark.parametrize("rows", [1_000, 10_000_000])
+def test_newton_steps_fall_with_the_rows_and_cost_the_same(rows: int) -> None:
+    steps = count_steps(rows, 1.0, 10)
+    plan = newton_plan(1.0, *steps)
+    assert (len(plan.early), len(plan.tail)) == steps == ((8, 8) if rows == 1_000 else (6, 3))
+    assert plan.costs == pytest.approx(newton_plan(1.0).costs, rel=1e-12)
+
+
+def test_newton_steps_are_few_only_where_one_row_in_a_unit_says_little() -> None:
+    assert count_steps(100_000, 1.0, 10) != count_steps(100_000, 0.1, 10)
+    assert count_steps(100_000, 1.0, 10) != count_steps(100_000, 1.0, 40)

@@ -42,6 +42,7 @@ FITTING: dict[str, tuple[dict[str, Any], str]] = {
     "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
     "method": (dict(method="irls"), "method must be 'auto', .*'objective' or 'output', got 'irls'"),
     "objective of counts": (dict(family="poisson", method="objective"), "'newton' or 'pmt', got 'objective'"),
+    "robust that is neither": (dict(robust="yes"), "robust must be True or False, got 'yes'"),
     "penalty": (dict(c=0.1), "c and robust go with method='objective'"),
     "compat": (dict(method="pmt", compat="glmnet"), "compat must be None or 'paper', got 'glmnet'"),
     "compat without pmt": (dict(compat="paper", public=PUBLIC), "compat='paper' goes with method='pmt'"),

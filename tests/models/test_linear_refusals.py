@@ -36,7 +36,8 @@ DESCRIBING: dict[str, tuple[dict[str, Any], str]] = {
     "weights not declared": (dict(weights="size"), "'size' has no public bounds: declare it"),
     "public moments of other columns": (dict(public=OTHER), "public=.*g\\[T.b\\].*public_moments\\('y ~ x'"),
     "public moments of another response": (dict(public=SAME_COLUMNS), "public=.*another response.*compute"),
-    "public rows without a column": (dict(public={"y": DATA["y"]}), "no column 'x'"),
+    "public rows without a column": (dict(public={"y": DATA["y"]}), "public=.*no column 'x'"),
+    "public rows that are none": (dict(public=3), "public=: data must be a frame"),
     "too few public rows": (dict(public={"x": [0.1, 0.2], "y": [1, 2]}), "more than 3 rows.*without public="),
     "public rows all alike": (dict(public={"x": [0.5] * 9, "y": np.ones(9)}), "x apart.*without public="),
 }

@@ -134,3 +134,5 @@ def test_incomplete_and_foreign_files_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(SpecificationError, match="holds no public moments"):
             PublicMoments.load(path)
+    with pytest.raises(SpecificationError, match="path: .*nowhere.json cannot be read"):
+        PublicMoments.load(tmp_path / "nowhere.json")

@@ -1,13 +1,11 @@
 """Generalised linear models: statsmodels' numbers, ranges, ratios, and what is refused."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,8 +14,8 @@ from dpstats.cli import main
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import FAMILIES, LINKS
 from dpstats.results import NOT_RELEASED, Fit
-from tests.results.fits import USE, capacitor
-from tests.results.glms import AT, POINTS, RESPONSES, coded, glm, rows, statsmodels_fit, wide
+from tests.results.fits import capacitor
+from tests.results.glms import AT, POINTS, RESPONSES, coded, glm, statsmodels_fit, wide
 
 FAMILY_NAMES = list(RESPONSES)
 RATIOS = {"binomial": "odds_ratios", "poisson": "rate_ratios", "gamma": "mean_ratios"}
@@ -272,114 +270,3 @@ def test_a_lost_coefficient_spoils_only_what_it_is_part_of() -> None:
     assert np.isinf(effects["std_error"]).sum() == 1
     text = repr(fit.marginal_effects({**new, "place": place[0]}))
     assert "not estimable" in text and max(map(len, text.splitlines())) <= 79
-
-
-def moved(fit: Fit, j: int, step: float) -> Fit:
-    params = np.array(fit.record.params)
-    params[j] += step
-    content = fit.to_dict()
-    return Fit.from_dict({**content, "params": params.tolist()})
-
-
-@pytest.mark.parametrize("family", FAMILY_NAMES)
-def test_marginal_effects_are_derivatives_of_predictions(family: str) -> None:
-    fit, h = glm(family, offset=True), 1e-4
-    frame = fit.marginal_effects(POINTS).frame
-    assert list(frame["variable"]) == ["age", "hours", "sex", "status", "status", "years"] * 2
-    pairs = [
-        pair
-        for point in POINTS
-        for pair in (
-            *(({**point, v: point[v] + h}, {**point, v: point[v] - h}) for v in ("age", "hours")),
-            ({**point, "sex": "M"}, {**point, "sex": "F"}),
-            *(({**point, "status": v}, {**point, "status": "married"}) for v in ("single", "widowed")),
-            ({**point, "years": point["years"] + h}, {**point, "years": point["years"] - h}),
-        )
-    ]
-    widths = np.where(frame["contrast"] == "dy/dx", 2 * h, 1)
-
-    def effects(of: Fit) -> np.ndarray:
-        there, here = (of.predict([pair[side] for pair in pairs]).to_numpy() for side in (0, 1))
-        return (there - here) / widths
-
-    assert frame["estimate"].to_numpy() == pytest.approx(effects(fit), rel=1e-6)
-    gradient = [(effects(moved(fit, j, s)) - effects(moved(fit, j, -s))) / (2 * s)
-                for j, s in enumerate(1e-4 * fit.bse)]  # fmt: skip
-    se = np.sqrt(np.einsum("jm,jk,km->m", gradient, fit.cov_params(), gradient))
-    assert frame["std_error"].to_numpy() == pytest.approx(se, rel=1e-4)
-    half = 1.959963984540054 * frame["std_error"]
-    assert frame["conf_high"].to_numpy() == pytest.approx(frame["estimate"] + half)
-    assert frame["conf_low"].to_numpy() == pytest.approx(frame["estimate"] - half)
-    for i, point in enumerate(POINTS):
-        assert frame[list(AT)].iloc[6 * i].tolist() == list(point.values())
-
-
-@pytest.mark.parametrize(("family", "response"), [("binomial", "income"), ("poisson", "claims")])
-def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -> None:
-    formula = f"{response} ~ age + hours + sex"
-    fitted = (smf.logit if family == "binomial" else smf.poisson)(formula, rows()).fit(disp=0)
-    at = dict(enumerate((40, 38, 0), start=1))
-    theirs = fitted.get_margeff(at="mean", atexog=at, dummy=True)
-    fit = glm(family, formula=formula, names=tuple(fitted.params.index), params=fitted.params,
-              cov=fitted.cov_params(), cov_privacy=np.zeros((4, 4)))  # fmt: skip
-    frame = fit.marginal_effects(AT, level=0.9).frame
-    assert frame["estimate"].to_numpy() == pytest.approx(theirs.margeff)
-    assert frame["std_error"].to_numpy() == pytest.approx(theirs.margeff_se)
-    assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(theirs.conf_int(alpha=0.1))
-    with pytest.raises(NotReleased, match=r"fit.marginal_effects\(newdata\)"):
-        _ = fit.get_margeff
-
-
-def test_a_curve_is_followed_up_to_the_bounds() -> None:
-    """Any function of a variable, at the ends of its range and beyond, of whatever size its values are."""
-    schema = dps.Schema(y=dps.count(50), x=dps.bounded(0, 1e6), z=dps.bounded(-1, 1))
-    fit = glm("gaussian", schema=schema, formula="y ~ np.log1p(x) + bs(z, knots=[0.1], degree=3)",
-              names=("Intercept", "np.log1p(x)", *(f"bs(z, knots=[0.1], degree=3)[{j}]" for j in range(4))),
-              params=[1, 2, 1, -2, 3, 0.5], cov=np.eye(6), cov_privacy=np.eye(6))  # fmt: skip
-    x = np.array([0.0, 1, 1e3, 1e6])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        effects = fit.marginal_effects({"x": x, "z": [0.0] * 4}, "x").frame
-        assert effects["estimate"].to_numpy() == pytest.approx(2 / (1 + x), rel=1e-10)
-        assert effects["std_error"].to_numpy() == pytest.approx(1 / (1 + x), rel=1e-10)
-        effects = fit.marginal_effects([{"x": 1, "z": z} for z in (-1.0, 0.1, 0.4, 1.0)], "z").frame
-    h = 1e-6
-    here, right, left, rim = fit.predict([{"x": 1, "z": z} for z in (0.4, 0.4 + h, 0.4 - h, 1.0)])
-    assert effects["estimate"][2] == pytest.approx((right - left) / (2 * h), rel=1e-7)
-    inner, deeper = fit.predict([{"x": 1, "z": z} for z in (1 - 1e-4, 1 - 2e-4)])
-    assert effects["estimate"][3] == pytest.approx((3 * rim - 4 * inner + deeper) / 2e-4, rel=1e-5)
-    with pytest.warns(UserWarning, match="outside the public bounds"):
-        beyond = fit.marginal_effects({"x": 2e6, "z": 0}, "x").frame
-    assert beyond["estimate"][0] == pytest.approx(2 / (1 + 1e6))
-
-
-def test_long_names_do_not_break_the_page() -> None:
-    long = {"x" * 90: dps.bounded(0, 1), "g": dps.levels("a" * 100, "b" * 100)}
-    names = ("Intercept", f"g[T.{'b' * 100}]", "x" * 90)
-    fit = glm("poisson", schema=dps.Schema(y=dps.count(9), **long), formula=f"y ~ g + {'x' * 90}",
-              names=names, params=[0, 1, 2], cov=np.eye(3), cov_privacy=np.eye(3))  # fmt: skip
-    shown = fit.marginal_effects({"x" * 90: 0.5, "g": "a" * 100}), fit.rate_ratios(), fit.summary()
-    for text in map(repr, shown):
-        assert max(map(len, text.splitlines())) <= 79
-
-
-def test_marginal_effects_of_chosen_variables_only() -> None:
-    fit = glm("poisson", offset=True)
-    assert list(fit.marginal_effects(AT, "age").frame["variable"]) == ["age"]
-    assert list(fit.marginal_effects(AT, ["sex", "age", "sex"]).frame["variable"]) == ["sex", "age"]
-    rate = fit.marginal_effects(AT, "years").frame.iloc[0]
-    assert rate["estimate"] == pytest.approx(fit.predict(AT)[0] / AT["years"]), "the mean per year"
-    for bad in ("income", "unused", ["age", "nonsense"], []):
-        with pytest.raises(SpecificationError, match="variables must be covariates of the fit"):
-            fit.marginal_effects(AT, bad)
-    with pytest.raises(NotReleased, match="of a time to failure"):
-        capacitor().marginal_effects(USE)
-
-
-def test_many_points_are_one_after_the_other() -> None:
-    fit = glm("binomial")
-    ages = np.linspace(20, 80, 700)
-    frame = fit.marginal_effects({**AT, "age": ages}, ["age", "sex"]).frame
-    assert len(frame) == 1400 and (frame["age"].to_numpy()[::2] == ages).all()
-    last = fit.marginal_effects({**AT, "age": 80.0}, ["age", "sex"]).frame
-    assert frame["estimate"].to_numpy()[-2:] == pytest.approx(last["estimate"].to_numpy(), rel=1e-9)

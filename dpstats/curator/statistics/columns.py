@@ -111,10 +111,10 @@ class ColumnOctaves(_Columns):
         np.abs(distance, out=distance)
         # frexp: distance = mantissa 2^e with mantissa in [1/2, 1), hence octave 1 - e; 0 and NaN last
         octave = np.where(distance > 0, np.clip(1 - np.frexp(distance)[1], 0, octaves - 1), octaves - 1)
-        counts = scratch("octaves", octaves, count, size)
+        counts = scratch("octaves", octaves, count, size, dtype=bool)
         for j in range(octaves):
             np.equal(octave, j, out=counts[j])
-        return (Factor(block.ok[:, None].astype(float), counts.reshape(octaves * count, size).T),)
+        return (Factor(block.ok[:, None], counts.reshape(octaves * count, size).T),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector.reshape(self.OCTAVES, -1).T,)

@@ -30,25 +30,25 @@ class _Score(Statistic):
         whitening: np.ndarray,
         radius: float,
     ) -> None:
-        self._center, self._scale = np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
-        self._beta, self._whitening = np.asarray(beta, dtype=float), np.asarray(whitening, dtype=float)
+        self._center, scale = np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
+        beta, whitening = np.asarray(beta, dtype=float), np.asarray(whitening, dtype=float)
         self._k = k = len(design.names)
-        if not self._center.shape == self._scale.shape == self._beta.shape == (k,):
+        if not self._center.shape == scale.shape == beta.shape == (k,):
             raise ValueError(f"center, scale and beta must hold {k} numbers, one for each column")
-        if self._whitening.shape != (k, k) or not (0 < radius < math.inf and (self._scale > 0).all()):
+        if whitening.shape != (k, k) or not (0 < radius < math.inf and (scale > 0).all()):
             raise ValueError("whitening must be square, radius and scale positive and finite")
+        # of centred columns: whitened rows, and the linear predictor
+        self._map = np.vstack([whitening, beta]) / scale
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays."""
         size = len(block.ok)
-        standard = scratch("standard", self._k, size)
-        np.subtract(block.exog.T, self._center[:, None], out=standard)
-        np.multiply(standard, 1 / self._scale[:, None], out=standard)
-        rows = np.dot(self._whitening, standard, out=scratch("rows", self._k, size))
+        centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", self._k, size))
+        image = np.dot(self._map, centred, out=scratch("image", self._k + 1, size))
+        rows, eta = image[:-1], image[-1]
         weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
-        eta = self._beta @ standard
         if self._weighted:
             np.multiply(weight, block.weight, out=weight)
         if self._offset:

@@ -5,7 +5,8 @@ Privacy noise grows with both. Each choice minimises
     (noise / sampling sd)^2 + lost information + (error of the information)^2 + n (assumed bias)^2,
 
 noise below `FREE` sampling sds not counted, so that bounds widen to nothing as the budget grows. The bias is
-what clipped scores leave where the family is only roughly true.
+what clipped scores leave where the family is only roughly true, and weighted rows where predictors are not
+quite linear.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem
+from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, weighted_square
 from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.bounded_score import BoundedScore
 
@@ -25,6 +26,11 @@ STEEPEST = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 FREE = 0.35
 # with less noise than this, in sampling sds, nothing is bounded but by the declared ranges
 _NOTHING = 0.01
+# where log odds or log means bend in a column, unless it is 0 for nearly all rows: weighting rows moves its
+# coefficient by this times exp(-length)
+_BENT = 0.05
+# of the information of a row, what is taken for able to tell of a bend: few events tell of none
+_TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
@@ -137,20 +143,30 @@ class Chooser:
         return constant * radius * limit / (self.tail_mu * math.sqrt(self.n * variance))
 
     def _matrix_noise(self, radius: float, curvature_limit: float, level: float) -> float:
-        """Size of the error of the information against what there is on the column with the rarest values."""
+        """Size of the error of the information against what there is on a column of mean square 1."""
         constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._logistic else 3 * curvature_limit
         size = constant * radius**2 / (self.n * self.tail_mu) * math.sqrt(2 * self.problem.k)
-        return size / (level * self.located.thinnest)
+        return size / level
 
     def _length(
         self, whitening: Whitening, level: float, limit: float, curvature_limit: float, variance: float
     ) -> float:
-        best = (math.inf, FIRST_LENGTH)
+        """The mean over the columns; rare values that noise hides are left out, no length can tell them."""
+        best, k = (math.inf, FIRST_LENGTH), self.problem.k
+        rare = [(float(shares @ squares), shares, squares) for shares, squares in self.located.rare]
+        typical = k + sum(full - 1 for full, _, _ in rare)  # square length of a row
         for length in LENGTHS:
             radius = self._radius(length, whitening)
-            value = max(self._noise(radius, limit, variance), FREE) ** 2
-            value += self._matrix_noise(radius, curvature_limit, level) ** 2 + 0.3 * math.exp(-2 * length)
-            best = min(best, (value, length))
+            noise = self._noise(radius, limit, variance)
+            bias = self.n * min(level, _TOLD) * (_BENT * math.exp(-length)) ** 2
+            value = (k - len(rare)) * (max(noise, FREE) ** 2 + 0.3 * math.exp(-2 * length) + bias)
+            least = 1.0
+            for full, shares, squares in rare:
+                left = weighted_square(shares, squares, length * k, typical - full)
+                value += max(noise * math.sqrt(full) / left, FREE) ** 2 + full / left - 1
+                least = min(least, left)
+            error = self._matrix_noise(radius, curvature_limit, level) / least
+            best = min(best, (value / k + error**2, length))
         return best[1]
 
     def _spread(self, radius: float, level: float, dispersion: float) -> float:
@@ -181,7 +197,7 @@ class Chooser:
         radius = math.sqrt(FIRST_LENGTH * self.problem.k)
         best = (math.inf, STEEPEST[0])
         for multiple in STEEPEST:
-            error = self._matrix_noise(radius, multiple * level, level)
+            error = self._matrix_noise(radius, multiple * level, level) / self.located.thinnest
             best = min(best, (4 * error**2 + 0.4 * math.exp(-multiple), multiple))
         return best[1] * level
 

@@ -19,7 +19,7 @@ Array = np.ndarray
 _EXACT = 0.02
 # against the dispersion that bounds were made for; the clipped mean square of a gamma law falls again beyond
 _RANGE = 4.0
-_MOST = 50.0  # of counts
+_MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
 _STEP = 1e-3  # of a numerical derivative
 _LAW = (np.arange(2000) + 0.5) / 2000
 
@@ -73,7 +73,8 @@ def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
     """phi of Var(y) = phi E(y), for counts: 1 for a Poisson law.
 
     Such that bounded scores of a negative binomial law at the mean curvature have the mean square that was
-    seen; below 1, in proportion to that of a Poisson law. The sampling error is that of the same law.
+    seen, the smaller phi where there are two; below 1, in proportion to that of a Poisson law. The sampling
+    error is that of the same law.
     """
 
     def ratio(phi: float) -> float:
@@ -82,7 +83,9 @@ def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
     poisson, kurtosis = _of_counts(score, seen.curvature, 1.0)
     if seen.ratio <= poisson:
         return seen.quantity(seen.ratio / poisson, kurtosis, poisson)
-    phi, slope = _inverse(ratio, seen.ratio, (1.0, _MOST))
+    # clipped squares of rare counts grow with phi only so far: there are ever fewer counts, and far ones
+    sought = np.geomspace(1.0, _MOST, _SOUGHT)
+    phi, slope = _inverse(ratio, seen.ratio, (1.0, float(max(sought, key=ratio))))
     return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
 
 

@@ -25,6 +25,8 @@ _PRIOR = 1.0
 _UNSETTLED, _MATTERS = 2.0, 0.1
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
+# counts with this dispersion have a tail, which matters if scores are limited to fewer sds
+_SCATTERED, _TAIL = 1.5, 8.0
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
     privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
-    # scatter beyond the noise matters where the noise does
-    unsettled = spread > _UNSETTLED and np.trace(noise) * (spread - 1) > _MATTERS * np.trace(sampling)
+    # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
+    beyond = (spread > _UNSETTLED) * np.trace(noise) * (spread - 1), drifts * float(step @ step)
+    unsettled = max(beyond) > _MATTERS * np.trace(sampling)
 
     to_user = _to_user(problem, located) @ averaged.whitening
     sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
@@ -114,7 +117,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
-    if averaged.capped or unsettled or drifts:
+    if averaged.capped or unsettled:
         problems.append("unsettled")
     weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
     if rel > HOPELESS:
@@ -129,7 +132,14 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     settings = {"R": bounds.radius}
     if bounds.score is not None:
         settings["C"] = bounds.score.limit
-    phi = _dispersion(averaged, problem, bounds, n)
+    phi = None
+    if bounds.score is not None:
+        found = seen(
+            averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n
+        )
+        phi = (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
+        if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score.limit):
+            problems.append("tail")
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
 
 
@@ -140,13 +150,10 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
     return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
-def _dispersion(averaged: Averaged, problem: Problem, bounds: Bounds, n: int) -> Quantity | None:
-    if bounds.score is None:
-        return None
-    found = seen(
-        averaged.variability, averaged.information, averaged.whitening, bounds.radius, problem.intercept, n
-    )
-    return (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
+def _rests_on_tail(phi: Quantity, curvature: float, limit: float) -> bool:
+    """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail."""
+    scattered = phi.value - 2 * phi.se > _SCATTERED
+    return scattered and limit < _TAIL * math.sqrt(phi.value * curvature)
 
 
 def _variability(averaged: Averaged) -> Array:

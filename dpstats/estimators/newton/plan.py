@@ -10,6 +10,8 @@ from dpstats.estimators.steps import early_costs, tail_costs
 # Shares of mu^2; they add up to 1.
 MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
 EARLY_STEPS, TAIL_STEPS = 8, 8
+# with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
+_PLENTY, _FEW = 3000.0, (6, 3)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Plan:
             "column octaves": self.octaves,
             "score and information": math.hypot(*self.early, *self.tail),
         }
+
+
+def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
+    """Early and averaged steps of a fit of k coefficients to n rows; `mu` is the cost per row."""
+    return _FEW if n * mu > _PLENTY * k**1.5 else (EARLY_STEPS, TAIL_STEPS)
 
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:

@@ -80,6 +80,9 @@ class Located:
         The declared bounds on this scale.
     thinnest : float
         Smallest mean square of a standardised column, about; below 1 where one has rare long values.
+    rare : tuple of (array, array)
+        Of each column with rare long values that stand out from the noise, shares of the rows and their
+        squares on this scale.
     mean, sd : float
         Of the response.
     offset : float
@@ -92,6 +95,7 @@ class Located:
     lower: Array
     upper: Array
     thinnest: float
+    rare: tuple[tuple[Array, Array], ...]
     mean: float
     sd: float
     offset: float
@@ -106,6 +110,7 @@ class _Spread:
 
     shares: Array
     squares: Array
+    visible: Array  # whether a column has more than one octave that noise does not explain
 
     @property
     def mean_square(self) -> Array:
@@ -133,14 +138,19 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
     middle, width = center[:d] + half[:d] * first[:d], half[:d] * scales
+    stretched = scales > _STRETCHED * roots
     first_column = np.zeros(int(problem.intercept))
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
-        least=np.append(first_column, np.where(scales > _STRETCHED * roots, 1.0, 0.0)),
+        least=np.append(first_column, np.where(stretched, 1.0, 0.0)),
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
         thinnest=float(np.min((roots / scales) ** 2, initial=1.0)),
+        rare=tuple(
+            (spread.shares[j], spread.squares[j] / scales[j] ** 2)
+            for j in np.flatnonzero(stretched & spread.visible[:d])
+        ),
         mean=mean,
         sd=sd,
         offset=float(center[-1] + half[-1] * first[-1]) if len(center) > d + 1 else 0.0,
@@ -155,6 +165,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
     squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
     shares = np.where(counts > _VISIBLE * noise, counts, 0.0)
+    visible = np.sum(shares > 0, axis=1) > 1
     prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
     # a covariate that seems constant may have rare values far away, which the noise hides
@@ -166,7 +177,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
-    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares)
+    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, visible)
 
 
 def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
@@ -179,11 +190,16 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
     best = (math.inf, root)
     for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
-        # a lone column may be 0 but for noise
-        weights = np.minimum(1.0, FIRST_LENGTH * k / np.maximum(k - 1 + squares / scale**2, 1e-9))
-        information = float(shares @ (squares * weights))
+        information = scale**2 * weighted_square(shares, squares / scale**2, FIRST_LENGTH * k, k - 1)
         best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
     return best[1]
+
+
+def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> float:
+    """Mean square of a column, rows weighted; their square lengths are its square and that of the others."""
+    # a lone column may be 0 but for noise
+    weights = np.minimum(1.0, longest / np.maximum(others + squares, 1e-9))
+    return float(shares @ (squares * weights))
 
 
 def _response(

@@ -119,8 +119,8 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
         np.append(first + 1, (end - where.center) / where.scale) for end in (problem.lower, problem.upper)
     )
     return Located(
-        center, scale, np.zeros(problem.k), lower, upper, thinnest=1.0, mean=mean, sd=math.sqrt(mean),
-        offset=offset,
+        center, scale, np.zeros(problem.k), lower, upper, thinnest=1.0, rare=(), mean=mean,
+        sd=math.sqrt(mean), offset=offset,
     )  # fmt: skip
 
 
