@@ -57,6 +57,10 @@ class SeededNoise:
             noise = draw.laplace(size=m)
         elif law == "linf":
             noise = draw.gamma(m + 1) * draw.uniform(-1, 1, m)
+        elif law == "cylinder":
+            direction = draw.normal(size=m - 1)
+            ball = direction / np.linalg.norm(direction) * draw.uniform() ** (1 / (m - 1))
+            noise = draw.gamma(m + 1) * np.append(ball, draw.uniform(-1, 1))
         else:
             direction = draw.normal(size=m)
             noise = draw.gamma(m) * direction / np.linalg.norm(direction)

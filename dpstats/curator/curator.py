@@ -223,7 +223,7 @@ class Curator:
         """The law, unless secure noise of it takes too long."""
         if law.name == "spherical" and len(law.axes) > MOST_SPHERICAL and not self.not_private:
             raise BudgetError(
-                f"spherical noise for {len(law.axes)} numbers takes too long to draw, more than "
+                f"spherical noise for {len(law.axes)} numbers takes too long to draw; more than "
                 f"{MOST_SPHERICAL} are not offered; use the default noise, or a zcdp budget"
             )
         return law

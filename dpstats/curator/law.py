@@ -4,17 +4,19 @@ All numbers here are public. Every law is that of noise whose density falls with
 the units of that norm: the difference of two neighbours, divided by the axes, has norm at most 1. With m
 coordinates and noise z, also divided by the axes,
 
-==========  =======  ====================  ============================
-law         norm     log density           variance of a coordinate
-==========  =======  ====================  ============================
-gaussian    L2       -mu^2 |z|_2^2 / 2     1 / mu^2
-laplace     L1       -epsilon |z|_1        2 / epsilon^2
-linf        maximum  -epsilon |z|_inf      (m + 1)(m + 2) / 3 epsilon^2
-spherical   L2       -epsilon |z|_2        (m + 1) / epsilon^2
-==========  =======  ====================  ============================
+==========  ========  ====================  ==========================================================
+law         norm      log density           variance of a coordinate
+==========  ========  ====================  ==========================================================
+gaussian    L2        -mu^2 |z|_2^2 / 2     1 / mu^2
+laplace     L1        -epsilon |z|_1        2 / epsilon^2
+linf        maximum   -epsilon |z|_inf      (m + 1)(m + 2) / 3 epsilon^2
+spherical   L2        -epsilon |z|_2        (m + 1) / epsilon^2
+cylinder    see text  -epsilon |z|          (m + 2) / epsilon^2, the last (m + 1)(m + 2) / 3 epsilon^2
+==========  ========  ====================  ==========================================================
 
-The last two: the noise is uniform in a cube whose half-width is gamma(m + 1), and has a length that is
-gamma(m) in a direction that is uniform (Hardt & Talwar 2010; spec/privacy.md 4.7).
+The norm of the cylinder is the larger of the L2 norm of all coordinates but the last, and the size of the
+last. Noise of the last three laws is uniform in a cube, ball or cylinder whose half-width is gamma(m + 1)
+(Hardt & Talwar 2010; spec/privacy.md 4.7, spec/survreg_derivations.md C).
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from dpstats.curator.lattice import Part, slack
 
 __all__ = ["MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law"]
 
-MOST_SPHERICAL = 16
-"""Most coordinates for which spherical noise is drawn: its sampler's time grows exponentially."""
+MOST_SPHERICAL = 256
+"""Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
 
 _RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
 
@@ -41,6 +43,7 @@ class Bounded(Protocol):
     parts: tuple[Part, ...]
     sensitivity: float
     sensitivity_l1: float | None
+    sensitivity_head: float | None
     ranges: np.ndarray | None
 
 
@@ -54,11 +57,14 @@ class Sensitivity:
         On its L2 and L1 norms.
     ranges : ndarray, shape (m,)
         On each coordinate.
+    head : float, optional
+        On the L2 norm of all coordinates but the last, where the statistic declares it.
     """
 
     l2: float
     l1: float
     ranges: np.ndarray
+    head: float | None = None
 
     @classmethod
     def of(cls, statistic: Bounded, n: int, max_rows: int) -> Sensitivity:
@@ -78,9 +84,12 @@ class Sensitivity:
         l1 = min(math.sqrt(len(extra)) * l2, float(ranges.sum())) * _RAISED
         if statistic.sensitivity_l1 is not None:
             l1 = min(l1, max_rows * (statistic.sensitivity_l1 * _RAISED + float(extra.sum())))
+        head = None
+        if statistic.sensitivity_head is not None:
+            head = max_rows * (statistic.sensitivity_head * _RAISED + float(np.linalg.norm(extra[:-1])))
         if not (0 < l2 < math.inf and 0 < l1 < math.inf):
             raise ValueError("the sensitivities of a statistic must be positive and finite")
-        return cls(l2, l1, ranges)
+        return cls(l2, l1, ranges, head)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +98,7 @@ class Law:
 
     Attributes
     ----------
-    name : {"gaussian", "laplace", "linf", "spherical"}
+    name : {"gaussian", "laplace", "linf", "spherical", "cylinder"}
     axes : ndarray, shape (m,)
         Units of the norm, in which the difference of neighbours is at most 1.
     cost : float
@@ -103,7 +112,7 @@ class Law:
     @property
     def sds(self) -> np.ndarray:
         """Noise sd of each coordinate, shape (m,)."""
-        return self.axes * math.sqrt(_variance(self.name, len(self.axes))) / self.cost
+        return self.axes * np.sqrt(_variances(self.name, len(self.axes))) / self.cost
 
     @property
     def sd(self) -> float:
@@ -113,13 +122,19 @@ class Law:
 
     def distance(self, difference: np.ndarray) -> float:
         """Norm of a difference in units of the axes: at most 1 between neighbours."""
+        relative = difference / self.axes
+        if self.name == "cylinder":
+            return float(max(np.linalg.norm(relative[:-1]), abs(relative[-1])))
         order = {"laplace": 1, "linf": math.inf}.get(self.name, 2)
-        return float(np.linalg.norm(difference / self.axes, order))
+        return float(np.linalg.norm(relative, order))
 
 
-def _variance(name: str, m: int) -> float:
-    """Of a coordinate, in units of its axis, at a cost of 1."""
-    return {"gaussian": 1.0, "laplace": 2.0, "linf": (m + 1) * (m + 2) / 3, "spherical": m + 1.0}[name]
+def _variances(name: str, m: int) -> np.ndarray:
+    """Of the m coordinates, in units of their axes, at a cost of 1."""
+    if name == "cylinder":
+        return np.append(np.full(m - 1, m + 2.0), (m + 1) * (m + 2) / 3)
+    one = {"gaussian": 1.0, "laplace": 2.0, "linf": (m + 1) * (m + 2) / 3, "spherical": m + 1.0}[name]
+    return np.full(m, one)
 
 
 def gaussian_law(sensitivity: Sensitivity, mu: float) -> Law:
@@ -143,5 +158,7 @@ def pure_law(sensitivity: Sensitivity, epsilon: float, spherical: bool = False) 
     ]
     if m <= MOST_SPHERICAL:
         candidates.append(("spherical", np.full(m, sensitivity.l2)))
-    name, axes = min(candidates, key=lambda law: _variance(law[0], m) * float(np.sum(law[1] ** 2)))
+        if sensitivity.head is not None:
+            candidates.append(("cylinder", np.append(np.full(m - 1, sensitivity.head), ranges[-1])))
+    name, axes = min(candidates, key=lambda law: float(np.sum(_variances(law[0], m) * law[1] ** 2)))
     return Law(name, axes, epsilon)

@@ -6,6 +6,7 @@ whose scale is 5% off, or whose direction is another law's, must be rejected by 
 The norm of a law, in units of its axes over epsilon, is gamma(m) whatever the norm is.
 """
 
+import functools
 import math
 from fractions import Fraction
 from itertools import product
@@ -25,26 +26,36 @@ from tests.privacy.test_floating_point import fine_bits
 
 ALPHA = 1e-6
 NORMS = {"laplace": 1, "linf": math.inf, "spherical": 2}
-LAWS = sorted(NORMS)
-SIZES = {"laplace": 8, "linf": 8, "spherical": 4}
+LAWS = ["cylinder", "laplace", "linf", "spherical"]
+SIZES = {"cylinder": 4, "laplace": 8, "linf": 8, "spherical": 4}
+COUNTS = {"cylinder": 24_000, "laplace": 40_000, "linf": 40_000, "spherical": 24_000}
+SMALL = [("cylinder", 2), ("cylinder", 3), *((law, m) for law in sorted(NORMS) for m in (1, 2))]
 AXIS, EPSILON = 0.3, 0.7
 
 
 def norms(sample, law):
+    if law == "cylinder":
+        return np.maximum(np.linalg.norm(sample[:, :-1], axis=1), np.abs(sample[:, -1]))
     return np.linalg.norm(sample, NORMS[law], axis=1)
+
+
+def units(law, m):
+    """Axes as unequal as the law allows."""
+    equal = {"spherical": m, "cylinder": m - 1}.get(law, 1)
+    return AXIS * np.append(np.ones(equal), np.arange(2, m - equal + 2))
 
 
 def sampled(source, law, count):
     """Noise in units of axes over epsilon, shape (count, m)."""
     m = SIZES[law]
-    axes = np.full(m, AXIS) if law == "spherical" else AXIS * np.arange(1, m + 1)
+    axes = units(law, m)
     draws = np.array([source.pure(np.zeros(m), law, axes, EPSILON) for _ in range(count)])
     return draws * EPSILON / axes
 
 
 @pytest.fixture(scope="module")
 def draws():
-    return {law: sampled(SecureNoise(), law, 40_000 // SIZES[law]) for law in LAWS}
+    return {law: sampled(SecureNoise(), law, COUNTS[law] // SIZES[law]) for law in LAWS}
 
 
 def accepts_norms(sample, law):
@@ -67,6 +78,12 @@ def accepts_directions(sample, law):
         tests = [stats.chisquare(np.bincount(np.abs(direction).argmax(axis=1), minlength=m)).pvalue]
         inside = direction[np.abs(direction) < 1]
         tests += [stats.kstest(inside, "uniform", args=(-1, 2)).pvalue]
+    elif law == "cylinder":  # the ends or the side, a place on the side, and an angle
+        side = np.abs(direction[:, -1]) < 1
+        tests = [stats.binomtest(int((~side).sum()), len(side), 1 / m).pvalue]
+        tests += [stats.kstest(direction[side, -1], "uniform", args=(-1, 2)).pvalue]
+        angles = direction[:, :-1] / np.linalg.norm(direction[:, :-1], axis=1)[:, None]
+        tests += [stats.kstest((a + 1) / 2, "beta", args=(m / 2 - 1, m / 2 - 1)).pvalue for a in angles.T]
     else:
         half = (m - 1) / 2
         tests = [stats.kstest((column + 1) / 2, "beta", args=(half, half)).pvalue for column in direction.T]
@@ -97,12 +114,12 @@ def test_five_percent_would_be_seen(law, factor, draws):
 def test_another_direction_would_be_seen(law, other, draws):
     if law != other:
         m = min(SIZES[law], SIZES[other])
-        assert not accepts_directions(draws[other][:, :m], law)
+        assert not accepts_directions(draws[other][:, -m:], law)
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_declared_sds_are_those_of_the_law(law, draws):
-    """Six standard errors: the kurtosis of a coordinate is at most 6 m in all three laws."""
+    """Six standard errors: the kurtosis of a coordinate is at most 6 in all four laws."""
     m, count = draws[law].shape[1], len(draws[law])
     declared = Law(law, np.ones(m), 1.0).sds
     assert draws[law].std(axis=0) == pytest.approx(declared, rel=6 * math.sqrt((6 + 2) / 4 / count))
@@ -114,20 +131,31 @@ def test_seeded_noise_has_the_same_law(law):
     assert all(accepts(sample, law) for accepts in ACCEPTS)
 
 
+def log_weights(law, points, rate):
+    """log P(z) of integer vectors, up to a constant: -rate |z|, or for balls what `_in_balls` says."""
+    if law in NORMS and law != "spherical":
+        return -float(rate) * norms(points, law)
+    k, longest = points.shape[1] - (law == "cylinder"), int(norms(points, law).max()) + 2
+    x = np.arange(-40 * longest, 40 * longest + 1)
+    size = np.arange(1.0, longest + 60 / float(rate))
+    theta = np.array([np.exp(-(x**2) * k / 2 / s**2).sum() for s in size])
+    terms = np.exp(-float(rate) * size) * (np.sqrt(2 * np.pi / k) * size / theta) ** k
+    sums = np.cumsum(terms[::-1])[::-1]
+    return np.log(sums[np.maximum(np.ceil(norms(points, law) - 1e-9).astype(int), 1) - 1])
+
+
 def exact_law(law, m, rate, reach):
     """Integer vectors with |z_j| <= reach, and their probabilities among all integer vectors."""
     points = np.array(list(product(range(-reach, reach + 1), repeat=m)))
-    weights = np.exp(-float(rate) * norms(points, law))
+    weights = np.exp(log_weights(law, points, rate))
     return points, weights / weights.sum()
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("m", [1, 2])
-@pytest.mark.parametrize("lazy", [64, 1])
-def test_small_integers_have_their_exact_probabilities(law, m, lazy, monkeypatch):
-    """Coarse enough that every integer counts, and uniform numbers known bit by bit."""
-    monkeypatch.setattr(knorm, "_LAZY", lazy)
-    rate, count, reach = Fraction(3, 5), 4000, 60
+@pytest.mark.parametrize(("law", "m"), SMALL)
+def test_small_integers_have_their_exact_probabilities(law, m, monkeypatch):
+    """Coarse enough that every integer counts."""
+    monkeypatch.setattr(knorm, "_LEAST", 1)
+    rate, count, reach = Fraction(3, 5), 4000, 60 if m < 3 else 45
     points, chances = exact_law(law, m, rate, reach)
     drawn = np.array([draw(law, m, rate) for _ in range(count)])
     cells = np.ravel_multi_index((drawn + reach).T, (2 * reach + 1,) * m)
@@ -139,38 +167,38 @@ def test_small_integers_have_their_exact_probabilities(law, m, lazy, monkeypatch
     assert stats.chisquare(seen, expected).pvalue > ALPHA
 
 
-@pytest.mark.parametrize("lazy", [64, 1])
-@pytest.mark.parametrize(("square", "linear", "bottom"), [(2, 1, 3), (10**8, 9999, 3), (7, 0, 1), (6, 0, 2)])
-def test_an_irrational_exponent_is_decided_exactly(square, linear, bottom, lazy, monkeypatch):
-    """exp(-(sqrt(square) - linear) / bottom), from nearly 1 to below exp(-2)."""
-    monkeypatch.setattr(knorm, "_LAZY", lazy)
-    count = 10_000
-    seen = sum(knorm._exp_of_difference(square, linear, bottom) for _ in range(count))
-    chance = math.exp(-(math.sqrt(square) - linear) / bottom)
-    assert stats.binomtest(seen, count, chance).pvalue > ALPHA
-
-
 def law_of_the_sampler(law, m, rate, points):
     """Unnormalised log probability of integer vectors by the steps that `draw` takes."""
     if law == "laplace":
         return np.sum(stats.dlaplace.logpmf(points, rate), axis=1)
-    if law == "spherical":
-        slow = rate / math.sqrt(m)
-        accepted = -(rate * norms(points, law) - slow * norms(points, "laplace"))
-        return np.sum(stats.dlaplace.logpmf(points, slow), axis=1) + accepted
-    k = np.arange(200)
-    proposed = stats.nbinom.pmf(k, m + 1, -math.expm1(-rate))
-    accepted = np.prod([(2 * k + 1) / (2 * k + 2 * i) for i in range(1, m + 1)], axis=0)
-    in_cube = np.cumsum((proposed * accepted / (2.0 * k + 1) ** m)[::-1])[::-1]
-    return np.log(in_cube[norms(points, law).astype(int)])
+    inside = from_size(m, {"linf": 0, "spherical": m, "cylinder": m - 1}[law], rate)
+    return np.log(inside[np.ceil(norms(points, law) - 1e-9).astype(int)])
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("m", [1, 2])
+@functools.cache
+def from_size(m, ball, rate):
+    """Of a point in the cube, ball or cylinder of each size, and in no smaller one."""
+    size = np.arange(300)
+    weights = stats.nbinom.pmf(size, m + 1, -math.expm1(-rate))
+    for i in range(1, m + 1):
+        weights *= (size if i <= ball else size + 0.5) / (size + i)
+    weights /= (2.0 * size + 1) ** (m - ball)
+    if ball:
+        weights[: LEAST + 1] = 0.0
+        x = np.arange(-2000, 2001)
+        theta = np.array([np.exp(-(x**2) * ball / 2 / s**2).sum() for s in size[LEAST + 1 :]])
+        weights[LEAST + 1 :] /= theta**ball
+    return np.cumsum(weights[::-1])[::-1]
+
+
+LEAST = 8
+
+
+@pytest.mark.parametrize(("law", "m"), [case for case in SMALL if case[1] < 3])
 def test_exact_probabilities_of_neighbours_are_within_epsilon(law, m):
     """All pairs of integer vectors at most `distance` apart; the largest loss is epsilon, and no more."""
-    distance, epsilon, reach = 5, 0.8, 12
-    points, _ = exact_law(law, m, 1, reach)
+    distance, epsilon, reach = 5, 0.8, 15
+    points = np.array(list(product(range(-reach, reach + 1), repeat=m)))
     shifts = points[norms(points, law) <= distance]
     losses = [
         law_of_the_sampler(law, m, epsilon / distance, points)
@@ -184,14 +212,14 @@ finite = st.floats(-1e6, 1e6)
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.data(), st.sampled_from(LAWS), st.integers(1, 5), st.sampled_from([1e-3, 0.5, 1.0, 7.3, 400.0]))
+@given(st.data(), st.sampled_from(LAWS), st.integers(2, 5), st.sampled_from([1e-3, 0.5, 1.0, 7.3, 400.0]))
 def test_rounding_is_paid_for(data, law, m, epsilon):
     """Neighbours at distance 1, in exact arithmetic: their integers times the rate stay within epsilon."""
     vectors = st.lists(finite, min_size=m, max_size=m)
     units = data.draw(st.lists(st.floats(1e-9, 1e9), min_size=m, max_size=m))
-    units = units[:1] * m if law == "spherical" else units
+    units = {"spherical": units[:1] * m, "cylinder": units[:1] * (m - 1) + units[-1:]}.get(law, units)
     value, shift = np.array(data.draw(vectors)), np.array(data.draw(vectors)) + 1e-3
-    step = shift * units / np.linalg.norm(shift, NORMS[law])
+    step = shift * units / norms(shift[None], law)
     other = value + step * data.draw(st.sampled_from([1.0, 1 - 1e-9, 2.0**-40, 1.5 * 2.0**-41]))
     between = [(Fraction(b) - Fraction(a)) / Fraction(u) for a, b, u in zip(value, other, units, strict=True)]
     scale = 2 ** (40 + max(0, math.frexp(epsilon)[1]))
@@ -206,6 +234,8 @@ def test_rounding_is_paid_for(data, law, m, epsilon):
 def square(vector, law):
     """Square of the norm, exact."""
     sizes = [abs(x) for x in vector]
+    if law == "cylinder":
+        return max(sum(x * x for x in sizes[:-1]), sizes[-1] ** 2)
     return sum(x * x for x in sizes) if law == "spherical" else {"laplace": sum, "linf": max}[law](sizes) ** 2
 
 
@@ -220,7 +250,7 @@ def test_the_noise_is_drawn_at_the_rate_that_pays_for_rounding(epsilon, monkeypa
     monkeypatch.setattr(knorm, "draw", no_noise)
     for law in LAWS:
         assert pure(np.full(3, 0.25), law, np.ones(3), epsilon).tolist() == [0.25] * 3
-    for (_, m, rate), c in zip(asked, (3, 1, 2), strict=True):
+    for (_, m, rate), c in zip(asked, (2, 3, 1, 2), strict=True):
         scale = Fraction(epsilon) / rate - c
         assert m == 3 and scale == 2 ** (scale.numerator.bit_length() - 1)
         assert min(scale, scale / Fraction(epsilon)) >= 2**40
@@ -228,7 +258,7 @@ def test_the_noise_is_drawn_at_the_rate_that_pays_for_rounding(epsilon, monkeypa
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_precision_attack_fails(law):
-    m = 12 if law == "spherical" else 400
+    m = 400 if law in ("laplace", "linf") else 12
     for answer in (0.0, 1.0):
         value, axes = np.full(m, answer), np.ones(m)
         epsilon = float(Law(law, axes, 1.0).sds[0])  # noise of sd 1
@@ -265,5 +295,8 @@ def test_what_is_not_protected_is_refused():
     for epsilon in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match="epsilon must be positive"):
             pure(np.zeros(1), "laplace", np.ones(1), epsilon)
-    with pytest.raises(ValueError, match="axes of spherical noise must be equal"):
-        pure(np.zeros(2), "spherical", np.array([1.0, 2.0]), 1.0)
+    for law, axes in (("spherical", [1.0, 2.0]), ("cylinder", [1.0, 2.0, 2.0])):
+        with pytest.raises(ValueError, match=f"axes of {law} noise must be equal"):
+            pure(np.zeros(len(axes)), law, np.array(axes), 1.0)
+    with pytest.raises(ValueError, match="two coordinates"):
+        pure(np.zeros(1), "cylinder", np.ones(1), 1.0)

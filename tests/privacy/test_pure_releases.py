@@ -42,7 +42,8 @@ CHOICES = [
     ("laplace", np.array([1.0, *[0.02] * 9]), BOTH),  # a scale of its own for each coordinate
     ("laplace", np.ones(1), BOTH),
     ("spherical", np.ones(10), ()),  # nothing is known but the L2 norm
-    ("laplace", np.ones(17), ()),
+    ("laplace", np.ones(257), ()),  # too many for a ball
+    ("cylinder", np.array([0.5] * 9 + [2.0]), ("head",)),
 ]
 
 
@@ -51,8 +52,8 @@ def test_the_least_noise_is_chosen(law, scale, declared):
     d = len(scale)
     name, (sds,) = curator(d).noise("totals", 0.5, scale=scale, declared=declared)
     ranges, l2 = 2 * scale, 2 * np.linalg.norm(scale)
-    if not declared:
-        ranges = np.full(d, l2)
+    if "ranges" not in declared:
+        ranges = np.append(np.full(d - 1, l2), ranges[-1] if declared else l2)
     l1 = min(ranges.sum(), math.sqrt(d) * l2)
     roots = np.cbrt(ranges)
     offers = {
@@ -60,8 +61,11 @@ def test_the_least_noise_is_chosen(law, scale, declared):
         ("laplace", "own"): math.sqrt(2) * roots * (roots**2).sum(),
         ("linf", ""): ranges * math.sqrt((d + 1) * (d + 2) / 3),
     }
-    if d <= 16:
+    if d <= 256:
         offers["spherical", ""] = np.full(d, l2 * math.sqrt(d + 1))
+    if "head" in declared:
+        head = 2 * np.linalg.norm(scale[:-1]) * math.sqrt(d + 2)
+        offers["cylinder", ""] = np.append(np.full(d - 1, head), ranges[-1] * math.sqrt((d + 1) * (d + 2) / 3))
     best = min(offers, key=lambda key: (offers[key] ** 2).sum())
     assert name == best[0] == law
     assert sds == pytest.approx(offers[best] / 0.5, rel=1e-5)
@@ -83,7 +87,7 @@ def test_a_small_l1_norm_is_used():
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20), st.sampled_from([(), ("l1",), BOTH]))
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20), st.sampled_from([(), ("l1",), BOTH, ("head",)]))
 def test_neighbours_lie_within_every_law_that_may_be_chosen(scale, declared):
     """Opposite corners, and the same in one coordinate alone."""
     statistic = Totals(MadeDesign(len(scale)), scale=scale, declared=declared)
@@ -190,6 +194,14 @@ class HalvedRanges(Totals):
         self.ranges = self.ranges / 2
 
 
+class HalvedHead(Totals):
+    name = "halved"
+
+    def __init__(self, design, *, scale, declared=()):
+        super().__init__(design, scale=scale, declared=("head",))
+        self.sensitivity_head /= 2
+
+
 class HalvedL1(Totals):
     name = "halved"
 
@@ -198,7 +210,7 @@ class HalvedL1(Totals):
         self.sensitivity_l1 /= 8
 
 
-@pytest.mark.parametrize("fault", [HalvedRanges, HalvedL1])
+@pytest.mark.parametrize("fault", [HalvedRanges, HalvedHead, HalvedL1])
 def test_bounds_that_are_too_small_are_caught(fault):
     def fit(kind):
         return lambda data: made(data, Curator).release(kind.name, 1.0, scale=np.ones(3))
@@ -252,6 +264,7 @@ AUDITED = {  # law, scale, what is declared, share of the largest loss that the 
     "laplace": (np.array([1.0, 0.01]), BOTH, 0.8),
     "linf": (np.ones(2), BOTH, 0.9),
     "spherical": (np.ones(2), (), 0.6),
+    "cylinder": (np.array([1.0, 0.5]), ("head",), 0.9),
 }
 
 

@@ -34,6 +34,9 @@ class Totals(Statistic):
             self.sensitivity_l1 = 2 * float(self._scale.sum())
         if "ranges" in declared:
             self.ranges = 2 * self._scale
+        if "head" in declared:
+            self.sensitivity_head = 2 * float(np.linalg.norm(self._scale[:-1]))
+            self.ranges = np.append(np.full(len(self._scale) - 1, np.inf), 2 * self._scale[-1])
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         entries = np.clip(block.exog[:, -len(self._scale) :], -1.0, 1.0) * self._scale

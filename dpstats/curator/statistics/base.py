@@ -27,8 +27,10 @@ class Statistic(ABC):
     sensitivity : float
         L2 norm of the difference of two rows, in released coordinates, at most.
     sensitivity_l1 : float, optional
-        L1 norm of that difference, at most. It and `ranges` let a pure budget choose among more laws of noise
-        (:func:`dpstats.curator.law.pure_law`) and are proved like `sensitivity`.
+        L1 norm of that difference, at most. It and the next two let a pure budget choose among more laws of
+        noise (:func:`dpstats.curator.law.pure_law`) and are proved like `sensitivity`.
+    sensitivity_head : float, optional
+        L2 norm of all coordinates of that difference but the last, at most, where `ranges` bounds the last.
     ranges : ndarray, shape (m,), optional
         Size of each coordinate of that difference, at most.
     spherical : bool
@@ -39,6 +41,7 @@ class Statistic(ABC):
     parts: tuple[Part, ...]
     sensitivity: float
     sensitivity_l1: float | None = None
+    sensitivity_head: float | None = None
     ranges: np.ndarray | None = None
     spherical: bool = False
 
