@@ -183,7 +183,7 @@ def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
     pieces = []
     for part, (left, right) in zip(statistic.parts, factors, strict=True):
         right = left if right is None else right
-        matrices = left[:, :, None] * right[:, None, :] * ok[:, None, None]
+        matrices = 1.0 * left[:, :, None] * right[:, None, :] * ok[:, None, None]
         pieces.append(np.array([part.pack(matrix) for matrix in matrices]))
     return np.hstack(pieces)
 
