@@ -11,7 +11,7 @@ curvature) is run on Banking, table 6 (of the scores) on Adult. The package rele
 for what the two cost.
 
 VI: from the 2.5 % to the 97.5 % point of the private estimates of all replicates; no interval can be
-shorter.
+shorter. The points are median-unbiased: numpy's default ones of 200 normal numbers are 2.5 % too close.
 """
 
 import argparse
@@ -178,7 +178,7 @@ def one(task: Task[Cell], paths: dict[str, Path]) -> dict[str, Any]:
 
 def row(lines: Lines, method: str) -> str:
     params, lengths, covered = (np.array([line[method][part] for line in lines]) for part in range(3))
-    vi = np.diff(np.quantile(params, [0.025, 0.975], axis=0), axis=0)[0]
+    vi = np.diff(np.quantile(params, [0.025, 0.975], axis=0, method="median_unbiased"), axis=0)[0]
     length = lengths.mean(axis=0)
     return f"{covered.mean():9.4f} {length.mean():8.4f} {(length / vi).mean():6.2f}"
 
