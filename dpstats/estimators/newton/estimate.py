@@ -127,7 +127,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         problems.append("budget")
     params = _to_user(problem, located) @ point
     settings = {"R": bounds.radius}
-    if bounds.score is not None:
+    if bounds.score is not None and problem.family.name != "binomial":
         settings["C"] = bounds.score.limit
     phi = _dispersion(averaged, problem, bounds, n)
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
@@ -141,7 +141,7 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
 
 
 def _dispersion(averaged: Averaged, problem: Problem, bounds: Bounds, n: int) -> Quantity | None:
-    if bounds.score is None:
+    if bounds.score is None or problem.family.name == "binomial":
         return None
     found = seen(
         averaged.variability, averaged.information, averaged.whitening, bounds.radius, problem.intercept, n
