@@ -13,7 +13,7 @@ from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum
-from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
+from dpstats.curator.law import MOST_SPHERICAL, Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.objective import Objective, Planned
 from dpstats.curator.release import Minimum, Release
@@ -195,9 +195,12 @@ class Curator:
         self._check_cost("minimum", cost)
         if pure and not (self._pure or self._zcdp):
             raise BudgetError("noise of pure epsilon needs a pure or zcdp budget here")
-        return Objective(self._design, **objective).planned(
+        planned = Objective(self._design, **objective).planned(
             cost * (1 - _GUARD), self.n, self.unit.max_rows, pure or self._pure
         )
+        for law in planned.laws:
+            self._drawable(law)
+        return planned
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
         if name not in REGISTRY:
@@ -214,7 +217,16 @@ class Curator:
         spent = float(cost) * (1 - _GUARD)
         if not self._pure:
             return gaussian_law(sensitivity, spent)
-        return pure_law(sensitivity, spent, statistic.spherical)
+        return self._drawable(pure_law(sensitivity, spent, statistic.spherical))
+
+    def _drawable(self, law: Law) -> Law:
+        """The law, unless secure noise of it takes too long."""
+        if law.name == "spherical" and len(law.axes) > MOST_SPHERICAL and not self.not_private:
+            raise BudgetError(
+                f"spherical noise for {len(law.axes)} numbers takes too long to draw, more than "
+                f"{MOST_SPHERICAL} are not offered; use the default noise, or a zcdp budget"
+            )
+        return law
 
     def _check_cost(self, name: str, cost: float) -> None:
         if not (math.isfinite(cost) and cost > 0):

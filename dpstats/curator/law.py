@@ -27,7 +27,10 @@ import numpy as np
 
 from dpstats.curator.lattice import Part, slack
 
-__all__ = ["Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law"]
+__all__ = ["MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law"]
+
+MOST_SPHERICAL = 16
+"""Most coordinates for which spherical noise is drawn: its sampler's time grows exponentially."""
 
 _RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
 
@@ -137,7 +140,8 @@ def pure_law(sensitivity: Sensitivity, epsilon: float, spherical: bool = False) 
         ("laplace", np.full(m, sensitivity.l1)),
         ("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED),
         ("linf", ranges),
-        ("spherical", np.full(m, sensitivity.l2)),
     ]
+    if m <= MOST_SPHERICAL:
+        candidates.append(("spherical", np.full(m, sensitivity.l2)))
     name, axes = min(candidates, key=lambda law: _variance(law[0], m) * float(np.sum(law[1] ** 2)))
     return Law(name, axes, epsilon)

@@ -225,6 +225,10 @@ class Planned:
     rest: Law
     tolerance: Tolerance
 
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        return (self.rest,) if self.tilt is None else (self.tilt, self.rest)
+
     def minimum(self, params: np.ndarray | None, cost: float, n: int) -> Minimum:
         """What is released; None if nothing was certified."""
         k, tilt = self.objective.k, self.tilt

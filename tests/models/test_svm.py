@@ -106,4 +106,7 @@ def test_a_penalty_too_small_is_refused_before_the_ledger_is_charged(data, tmp_p
     ledger = dps.Ledger(tmp_path / "book.ledger", total=dps.pure(1))
     with pytest.raises(BudgetError, match="penalty is too small"):
         dps.svm("good ~ x", data, SCHEMA, c=1e-9).fit(dps.pure(1), ledger=ledger)
+    with pytest.raises(BudgetError, match="spherical"):
+        wide = "good ~ x + np.sqrt(x) + np.exp(-x) + x:z"
+        dps.svm(wide, data, SCHEMA, c=1.0).fit(dps.pure(1), compat="paper", ledger=ledger)
     dps.svm("good ~ x", data, SCHEMA).fit(dps.pure(1), ledger=ledger)

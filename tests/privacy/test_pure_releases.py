@@ -42,7 +42,7 @@ CHOICES = [
     ("laplace", np.array([1.0, *[0.02] * 9]), BOTH),  # a scale of its own for each coordinate
     ("laplace", np.ones(1), BOTH),
     ("spherical", np.ones(10), ()),  # nothing is known but the L2 norm
-    ("spherical", np.ones(40), ()),
+    ("laplace", np.ones(17), ()),
 ]
 
 
@@ -59,8 +59,9 @@ def test_the_least_noise_is_chosen(law, scale, declared):
         ("laplace", "equal"): math.sqrt(2) * np.full(d, l1),
         ("laplace", "own"): math.sqrt(2) * roots * (roots**2).sum(),
         ("linf", ""): ranges * math.sqrt((d + 1) * (d + 2) / 3),
-        ("spherical", ""): np.full(d, l2 * math.sqrt(d + 1)),
     }
+    if d <= 16:
+        offers["spherical", ""] = np.full(d, l2 * math.sqrt(d + 1))
     best = min(offers, key=lambda key: (offers[key] ** 2).sum())
     assert name == best[0] == law
     assert sds == pytest.approx(offers[best] / 0.5, rel=1e-5)
