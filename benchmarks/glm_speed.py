@@ -14,13 +14,14 @@ from against_statsmodels import FORMULA, LEVELS, NAMES, Study, main
 from scipy.special import expit
 
 
-def by_dpstats(family: str, data: pd.DataFrame) -> None:
+def by_dpstats(family: str, data: pd.DataFrame, pure: bool = False) -> None:
     import dpstats as dps
 
     numbers = {name: dps.bounded(-1, 1) for name in NAMES}
     response = dps.flag() if family == "binomial" else dps.count(50)
     schema = dps.Schema(y=response, grade=dps.levels(*LEVELS), **numbers)
-    fit = dps.glm(FORMULA, data, schema, family=family).fit(dps.approx(1, 1e-6))
+    budget = dps.pure(1) if pure else dps.approx(1, 1e-6)
+    fit = dps.glm(FORMULA, data, schema, family=family).fit(budget)
     print(fit.summary(), file=io.StringIO())
 
 
@@ -48,6 +49,13 @@ STUDIES = {
         theirs=logit_by_statsmodels,
         goal=1.0,
         aspired={"cat": 0.5, "str": 0.3},
+    ),
+    "logit-pure": Study(
+        response=ones,
+        ours=partial(by_dpstats, "binomial", pure=True),
+        theirs=logit_by_statsmodels,
+        goal=1.0,
+        aspired={"cat": 1.0, "str": 1.0},
     ),
     "poisson": Study(
         response=lambda predictor, rng: rng.poisson(np.exp(predictor)),

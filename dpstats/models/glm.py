@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
 from dpstats.models.linear import LinearModel, ols
-from dpstats.models.margin import fit_margin
+from dpstats.models.margin import fit_margin, said
 from dpstats.models.public import as_columns
 from dpstats.results import Fit
 from dpstats.rows import open_rows
@@ -144,7 +145,9 @@ class GlmModel:
         c : float, optional
             Penalty of the methods "objective" and "output"; default as small as the budget allows.
         robust : bool
-            Under pure epsilon, standard errors that hold where the model is wrong.
+            Of a logistic regression: standard errors that hold where the model is wrong. Squared scores are
+            released, too, for some precision (docs/glm.md). Those of other families, and of the methods
+            "objective" and "output", always hold.
 
         Returns
         -------
@@ -173,13 +176,13 @@ class GlmModel:
             released={name: f"mu = {mu:.4g}" for name, mu in costs.items()},
         )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
-        result = self._estimate(curator, method, budget.mu)
+        result = self._estimate(curator, method, budget.mu, robust)
         return Fit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
             cov_privacy=result.cov_privacy, dispersion=result.dispersion, nobs=curator.n, budget=budget,
             method=named, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
-            settings={name: round(value, 4) for name, value in result.settings.items()},
+            settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 
@@ -188,8 +191,13 @@ class GlmModel:
     ) -> None:
         known = ("auto", "newton", "pmt") + (_MARGIN if self.family is BINOMIAL else ())
         check_method(method, known, compat, self._public)
-        if c is not None or robust:
-            raise SpecificationError("c and robust go with method='objective' or 'output', or pure epsilon")
+        if c is not None:
+            raise SpecificationError("c goes with method='objective' or 'output'; leave it out")
+        if robust and (self.family is not BINOMIAL or method not in ("auto", "newton")):
+            raise SpecificationError(
+                "robust goes with logistic regression by the default method; leave it out (standard errors "
+                "of other families do not rest on the law of the response)"
+            )
         if compat and self.family.name not in PUBLISHED:
             raise SpecificationError(
                 f"compat='paper' covers {' and '.join(PUBLISHED)}: the paper's algorithm for "
@@ -204,10 +212,10 @@ class GlmModel:
             return make_plan(mu).costs
         return published_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
 
-    def _estimate(self, curator: Curator, method: str, mu: float) -> Estimate:
+    def _estimate(self, curator: Curator, method: str, mu: float, robust: bool) -> Estimate:
         if method == "newton":
             steps = count_steps(curator.n, curator.cost_per_row(mu), self._problem.k)
-            return fit_newton(curator, self._problem, make_plan(mu, *steps))
+            return fit_newton(curator, replace(self._problem, robust=robust), make_plan(mu, *steps))
         assert self._public is not None
         fit = fit_published if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)

@@ -86,16 +86,23 @@ def fit_margin(
         model=model, dist=dist, formula=design.formula, schema=design.schema, names=design.names,
         nobs=curator.n, budget=budget, method=named, released=tuple(released),
         adjacency=curator.unit.adjacency, unit=str(curator.unit), ledger=line,
-        not_private=curator.not_private, **_described(result, design, loss, method),
+        not_private=curator.not_private, **_described(result, design, loss, method, robust),
     )  # fmt: skip
 
 
-def _described(result: Estimate, design: Design, loss: MarginLoss, method: str) -> dict[str, Any]:
+def said(robust: bool) -> dict[str, str]:
+    """What the record says of standard errors that do not rest on the model."""
+    return {"standard errors": "robust"} if robust else {}
+
+
+def _described(
+    result: Estimate, design: Design, loss: MarginLoss, method: str, robust: bool
+) -> dict[str, Any]:
     penalised = method != "debiased"
     return dict(
         params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails,
         target=TARGET.format(result.penalty, len(design.names)) if penalised else None,
-        settings={"loss": loss.title} if penalised else {},
+        settings={"loss": loss.title} if penalised else said(robust),
         flags=cautions(result.problems, design.names),
     )  # fmt: skip
 

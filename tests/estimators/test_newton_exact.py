@@ -87,12 +87,16 @@ def standard_errors(expected: Any) -> np.ndarray:
     return np.sqrt(np.diag(bread @ (exog * (score**2)[:, None]).T @ exog @ bread))
 
 
+def take_many_steps(monkeypatch) -> None:
+    """More than a fit has, so that it ends at the root and not near it."""
+    page = importlib.import_module("dpstats.models.glm")
+    monkeypatch.setattr(page, "make_plan", lambda mu, *steps: make_plan(mu, 30, 8))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
     monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
-    # more steps than a fit has, so that it ends at the root and not near it
-    page = importlib.import_module("dpstats.models.glm")
-    monkeypatch.setattr(page, "make_plan", lambda mu, *steps: make_plan(mu, 30, 8))
+    take_many_steps(monkeypatch)
     ours, theirs = CASES[name]
     with noise(NoNoise()):
         fit = ours(frame).fit(UNLIMITED)
@@ -110,3 +114,21 @@ def test_the_lattice_costs_a_hundredth_of_a_standard_error(frame, name) -> None:
         fit = ours(frame).fit(UNLIMITED)
     expected = theirs(frame)
     assert (np.abs(fit.params - expected.params) / expected.bse).max() < 1e-2
+
+
+def test_robust_standard_errors_of_a_wrong_model(frame, monkeypatch) -> None:
+    """HC0 of statsmodels where log-odds jump; what the model says of them is 10 percent off, or more."""
+    take_many_steps(monkeypatch)
+    rng = np.random.default_rng(2)
+    chance = np.where(np.abs(frame.age - 50) > 20, 0.5, 0.02)
+    bent = frame.assign(bought=(rng.random(len(frame)) < chance).astype(int))
+    with noise(NoNoise()):
+        usual, robust = (
+            dps.logit("bought ~ age", bent, SCHEMA).fit(UNLIMITED, robust=wanted) for wanted in (False, True)
+        )
+    expected = smf.logit("bought ~ age", bent).fit(disp=0, cov_type="HC0").bse
+    found, by_model = (np.sqrt(np.diag(fit.cov_params())) for fit in (robust, usual))
+    np.testing.assert_allclose(found, expected, rtol=5e-3)
+    assert (np.abs(by_model / expected - 1) > 0.1).any()
+    with pytest.raises(dps.NotReleased):
+        robust.dispersion  # noqa: B018

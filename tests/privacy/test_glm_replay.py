@@ -20,8 +20,9 @@ from tests.privacy.harness import Data, trace, violation, wild
 BUDGETS = [dps.zcdp(0.02), dps.approx(1, 1e-6), dps.gdp(1e5)]
 RIGHTS = ["age + income + region", "0 + age", "1", "region + offset(0.1 * income)"]
 PLAIN = RIGHTS[0]
+HOWS, EVERY = HOW | {"robust": dict(robust=True)}, [*WAYS, ("binomial", "robust")]
 ASKED = [
-    (family, how, right) for family, how in WAYS for right in RIGHTS if not (right == "1" and how != "newton")
+    (*way, right) for way in EVERY for right in RIGHTS if not (right == "1" and way[1] != "newton")
 ]
 MEANT = {name: wild for name in SCHEMA if name != "region"}
 ROWS = st.fixed_dictionaries(
@@ -34,7 +35,7 @@ def fitting(family: str, how: str, right: str, budget: Any, **more: Any) -> Call
     def fit(data: Data) -> dps.Fit:
         columns = {name: np.array(values, dtype=object) for name, values in data.items()}
         public = PUBLIC if right != "1" else None
-        return model(family, columns, SCHEMA, right, public=public, **more).fit(budget, **HOW[how])
+        return model(family, columns, SCHEMA, right, public=public, **more).fit(budget, **HOWS[how])
 
     return fit
 
@@ -74,7 +75,8 @@ FAR = [dict(ill=1, visits=40, cost=5000, age=90, income=10, months=24, region="s
 AT_ANGLE = [FAR[0], dict(FAR[0], age=18, income=0, region="north")]
 LOOSE = [
     ("logistic_score", "binomial", "pmt", FAR, 8), ("glm_score", "gamma", "pmt", FAR, 8),
-    ("glm_score", "poisson", "newton", FAR, 8), ("column_means", "poisson", "pmt", FAR, 8),
+    ("glm_score", "poisson", "newton", FAR, 8), ("glm_score", "binomial", "robust", FAR, 8),
+    ("column_means", "poisson", "pmt", FAR, 8),
     ("truncated_score", "binomial", "paper", FAR, 4),
     ("truncated_information", "binomial", "paper", AT_ANGLE, 30),
 ]  # fmt: skip
@@ -98,7 +100,7 @@ def test_sensitivities_that_are_too_small_are_caught(
     assert violation(fit, first, second) == f"{statistic} moved beyond its sensitivity"
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", EVERY, ids=str)
 def test_given_the_same_answers_fits_are_the_same(way: tuple[str, str]) -> None:
     """With other data and the same answers a fit is the same to the bit: nothing else enters it."""
     fit, recording = fitting(*way, PLAIN, dps.approx(2, 1e-6)), Recording(SeededNoise(4))
@@ -110,7 +112,7 @@ def test_given_the_same_answers_fits_are_the_same(way: tuple[str, str]) -> None:
     assert first.summary().as_html() == second.summary().as_html()
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", EVERY, ids=str)
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.zcdp(0.3), dps.gdp(1 / 3)], ids=str)
 def test_a_fit_spends_its_budget_and_no_more(way: tuple[str, str], budget: Any) -> None:
     records, _, said = trace(fitting(*way, PLAIN, budget), made(300, 5), SeededNoise(1))
@@ -127,11 +129,11 @@ def answers(way: tuple[str, str], data: Any) -> bytes:
     """Every answer of every step."""
     source = Recording(SeededNoise(3))
     with noise(source):
-        model(way[0], data, public=PUBLIC, weights="months").fit(dps.gdp(1), **HOW[way[1]])
+        model(way[0], data, public=PUBLIC, weights="months").fit(dps.gdp(1), **HOWS[way[1]])
     return np.concatenate(source.answers).tobytes()
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", EVERY, ids=str)
 def test_order_blocks_types_and_containers(way: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = answers(way, ARRAYS)
     order = np.random.default_rng(1).permutation(700)

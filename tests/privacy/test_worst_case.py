@@ -127,6 +127,7 @@ SPACES = {
         Space(glm(20.0, 0.0, 0.1, BoundedScore(POISSON, 3.0, 2.0, 3.0, 0.5, (-9.0, 9.0))), 30.0, 0.9),
         Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
         Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
+        Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
     ],
     "event_moments": [Space(boxes, 1.5)],
     "event_matrix": [

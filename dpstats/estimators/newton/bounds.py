@@ -45,7 +45,7 @@ class Bounds:
     ----------
     radius : float
     score : BoundedScore, optional
-        None for a logistic regression, whose scores are bounded by themselves.
+        None for a logistic regression, whose scores are bounded by themselves, but a robust one.
     noise : float
         Privacy noise of the averaged steps, in sampling sds of a coefficient.
     """
@@ -81,9 +81,19 @@ class Chooser:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = self._radius(FIRST_LENGTH, whitening)
         if self._logistic:
-            return Bounds(radius, None, math.inf)
+            return Bounds(radius, self._of_labels, math.inf)
         level, dispersion = self.start_level, self.start_dispersion
         return Bounds(radius, self._score(3.0, level, dispersion), math.inf)
+
+    @property
+    def _alone(self) -> bool:
+        """Whether no squared scores are released beside score and information."""
+        return self._logistic and not self.problem.robust
+
+    @property
+    def _of_labels(self) -> BoundedScore | None:
+        """No score of a label is larger than 1, and no curvature than 1/4: nothing is clipped."""
+        return BoundedScore(self.problem.family, 1.0, 0.25) if self.problem.robust else None
 
     @property
     def start_level(self) -> float:
@@ -118,9 +128,9 @@ class Chooser:
         widest = self._radius(math.inf, whitening)
         if self._logistic:
             if self._noise(widest, 1.0, level) < _NOTHING:
-                return Bounds(widest, None, self._noise(widest, 1.0, level))
+                return Bounds(widest, self._of_labels, self._noise(widest, 1.0, level))
             radius = self._radius(self._length(whitening, level, 1.0, 0.25, level), whitening)
-            return Bounds(radius, None, self._noise(radius, 1.0, level))
+            return Bounds(radius, self._of_labels, self._noise(radius, 1.0, level))
         # weights and clipping take from both what the family has
         if self.problem.family.name == "poisson":
             level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
@@ -139,12 +149,12 @@ class Chooser:
         return math.sqrt(min(length * self.problem.k, box))
 
     def _noise(self, radius: float, limit: float, variance: float) -> float:
-        constant = 2.0 if self._logistic else math.sqrt(4.5)
+        constant = 2.0 if self._alone else math.sqrt(4.5)
         return constant * radius * limit / (self.tail_mu * math.sqrt(self.n * variance))
 
     def _matrix_noise(self, radius: float, curvature_limit: float, level: float) -> float:
         """Size of the error of the information against what there is on a column of mean square 1."""
-        constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._logistic else 3 * curvature_limit
+        constant = 8 / math.sqrt(6) * curvature_limit / 2 if self._alone else 3 * curvature_limit
         size = constant * radius**2 / (self.n * self.tail_mu) * math.sqrt(2 * self.problem.k)
         return size / level
 

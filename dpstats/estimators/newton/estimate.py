@@ -129,11 +129,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     elif rel > WEAK or excess > 1:
         problems.append("budget")
     params = _to_user(problem, located) @ point
-    settings = {"R": bounds.radius}
-    if bounds.score is not None:
+    settings, phi = {"R": bounds.radius}, None
+    if bounds.score is not None and problem.family.name != "binomial":
         settings["C"] = bounds.score.limit
-    phi = None
-    if bounds.score is not None:
         found = seen(
             averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n
         )

@@ -37,6 +37,8 @@ class Problem:
         Bounds of the covariates beside the intercept.
     response, offset : tuple of float
     intercept : bool
+    robust : bool
+        Whether a logistic regression releases squared scores, as the other families always do.
     """
 
     family: GlmFamily
@@ -45,6 +47,7 @@ class Problem:
     response: tuple[float, float]
     offset: tuple[float, float] = (0.0, 0.0)
     intercept: bool = True
+    robust: bool = False
 
     @property
     def k(self) -> int:
