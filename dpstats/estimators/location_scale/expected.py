@@ -68,6 +68,8 @@ class Expected(ABC):
         A typical h1*: hazards change by exp(slope d) when the location moves by d sigma.
     cut_bias, cut_loss, cut_size : float
         Rates at which the bias and the loss of information fall with c, and the size of the loss.
+    needs_floor : bool
+        Whether h1* is not bounded.
     floors : tuple of Floor
         Candidates, the tightest first.
     first_floor : float
@@ -80,6 +82,7 @@ class Expected(ABC):
     cut_bias: float
     cut_loss: float
     cut_size: float = 0.8
+    needs_floor: bool = False
     floors: tuple[Floor, ...] = (Floor(-math.inf),)
     first_floor: float = -math.inf
 
@@ -158,6 +161,7 @@ class _Logistic(_Memoryless):
 
 class _Normal(Expected):
     cut_bias, cut_loss, cut_size = 1.2, 0.95, 0.3
+    needs_floor = True
 
     def _centre(self) -> tuple[float, float]:
         end = float(special.ndtri(min(self.fraction, 1 - 1e-9)))

@@ -35,6 +35,8 @@ FREE = 0.45
 _NOTHING = 0.01
 # the hazard that rows collect more than this many sigmas below their pivot is nothing too
 _FAR = 60.0
+# below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
+_UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
 # width at which the cut is chosen, before the width itself is
@@ -109,8 +111,9 @@ class Bounding:
         narrow = math.isfinite(choice.width)
         pivots = self._pivots(gamma, sigma) if narrow else self._declared_pivots(gamma, sigma)
         floor = choice.floor
-        if len(self.expected.floors) > 1 and not math.isfinite(floor):  # the lowest z that is declared
-            floor = max((self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma, -_FAR)
+        if self.expected.needs_floor and not math.isfinite(floor):
+            lowest = (self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma
+            floor = min(max(lowest, -_FAR), -_UNSEEN)
         return Truncation(self.problem.family, choice.c, pivots, self._limits(choice.width, sigma), floor)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
