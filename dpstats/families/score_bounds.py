@@ -119,7 +119,8 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     matrix_share : float
         Size of the information matrix's largest contribution against the largest location score.
     """
-    boxes, steepest = _boxes(where), where.cut.steepest
+    cut = where.cut
+    boxes, steepest = _boxes(where, cut), cut.steepest
     psi = max(steepest, float(boxes.psi.max()))
     size = float(np.maximum(np.abs(boxes.low), np.abs(boxes.high)).max())
     kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
@@ -141,8 +142,7 @@ def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array) -> 
     return float(np.sqrt((squares + tau**2 * (norms[:, None] ** 2 + norms**2)).max()))
 
 
-def _boxes(where: Truncation) -> _Boxes:
-    cut = where.cut
+def _boxes(where: Truncation, cut: Taper) -> _Boxes:
     low, high = where.limits
     first, last = where.pivots
     begin = min(first + low, cut.start, cut.floor if math.isfinite(cut.floor) else cut.start) - 2.0

@@ -186,13 +186,16 @@ class Bounding:
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        usual, best = self.expected, (math.inf, self.first())
-        for floor in usual.floors:
+        best = (math.inf, self.first())
+        for floor in self.expected.floors:
+            before = best[0]
             for c in CUTS:
                 found = self._best_radius(c, floor, whitening, gamma, sigma, best[0])
                 if found is None:
                     break  # noise only grows with c
                 best = min(best, found, key=lambda pair: pair[0])
+            if best[0] == before:
+                break  # and as the floor falls
         return best[1]
 
     def _best_radius(
