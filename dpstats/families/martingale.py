@@ -18,6 +18,7 @@ tabulated integral of the normal.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
@@ -223,6 +224,7 @@ def _normal_hazard(z: Array, cumulative: Array) -> Array:
 _TAPERS: dict[str, type[Taper]] = {"sev": SEVTaper, "logistic": LogisticTaper, "gaussian": NormalTaper}
 
 
+@functools.lru_cache(maxsize=256)  # tapers do not change, and the search for bounds asks for each often
 def taper(family: Family, c: float, floor: float = -math.inf) -> Taper:
     """The taper of a family, cut at cumulative hazard c, its h1* frozen below the floor if unbounded."""
     return _TAPERS[family.name](c, floor)

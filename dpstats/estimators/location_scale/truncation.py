@@ -186,16 +186,17 @@ class Bounding:
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        best = (math.inf, self.first())
+        best, cuts = (math.inf, self.first()), CUTS
         for floor in self.expected.floors:
             before = best[0]
-            for c in CUTS:
+            for c in cuts:
                 found = self._best_radius(c, floor, whitening, gamma, sigma, best[0])
                 if found is None:
                     break  # noise only grows with c
                 best = min(best, found, key=lambda pair: pair[0])
             if best[0] == before:
                 break  # and as the floor falls
+            cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
         return best[1]
 
     def _best_radius(
