@@ -19,6 +19,9 @@ from dpstats.families import NORMAL, Family
 
 Array = np.ndarray
 
+# Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
+# slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
+_FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 _FIRST_FLOOR = 1.5
@@ -185,7 +188,7 @@ class _Normal(Expected):
         h1, frozen = (NORMAL.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
         slope, square = float(weights @ (h1 * frozen)), float(weights @ frozen**2)
         lost = 1 - slope**2 / (square * share)
-        return Floor(floor, lost, slope / math.sqrt(share), 0.016 * math.exp(-distance))
+        return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
 
     def log_sigma_information(self, spread: float) -> float:
         return self._log_sigma
