@@ -27,7 +27,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.families.hazard_integral import normal_hazard_integral
-from dpstats.families.location_scale import NORMAL, Family
+from dpstats.families.location_scale import Family
 
 Array = np.ndarray
 
@@ -167,6 +167,9 @@ class LogisticTaper(Taper):
         return np.exp(-np.logaddexp(0, z))
 
 
+_LAST = 12.0  # z beyond every cut of the normal
+
+
 class NormalTaper(Taper):
     """g falls linearly in z from H = c/2 to c.
 
@@ -183,25 +186,27 @@ class NormalTaper(Taper):
         at = np.array([self.floor])
         self._hazard = -float(special.log_ndtr(-self.floor))
         self._lam = float(_normal_hazard(at, np.array([self._hazard]))[0])
+        self._first = float(_first_moment(at, np.array([self._hazard]))[0])
         self._moment = self.floor * self._lam - self._hazard
-        self.steepest = float(NORMAL.log_hazard_slope(at)[0])
+        self.steepest = float(self.slope(at)[0])
 
     def _flat(self, z: Array) -> Integrals:
         hazard = -special.log_ndtr(-z)
-        early, early_hazard = np.minimum(z, self.floor), np.minimum(hazard, self._hazard)
         late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._hazard)
         lam = _normal_hazard(late, late_hazard)
-        frozen = early * early_hazard - normal_hazard_integral(early)
+        frozen = np.full_like(z, self._first)  # int z dH below the floor
+        early = np.flatnonzero(z < self.floor)
+        frozen[early] = _first_moment(z[early], hazard[early])
         return Integrals(
             hazard,
-            self.steepest * early_hazard + (lam - self._lam),
+            self.steepest * np.minimum(hazard, self._hazard) + (lam - self._lam),
             self.steepest * frozen + (late * lam - late_hazard - self._moment),
         )
 
     def _falling(self, z: Array) -> Integrals:
         hazard = -special.log_ndtr(-z)
         lam = _normal_hazard(z, hazard)
-        first = z * hazard - normal_hazard_integral(z)  # int z dH
+        first = _first_moment(z, hazard)
         moment = z * lam - hazard  # int z h1* dH
         return Integrals(
             self._rate * (self.stop * hazard - first),
@@ -213,7 +218,14 @@ class NormalTaper(Taper):
         return (self.stop - z) * self._rate
 
     def slope(self, z: Array) -> Array:
-        return NORMAL.log_hazard_slope(np.maximum(z, self.floor))
+        """h1*, which keeps its value below the floor and above the last z of any cut."""
+        z = np.clip(z, self.floor, _LAST)
+        return _normal_hazard(z, -special.log_ndtr(-z)) - z
+
+
+def _first_moment(z: Array, hazard: Array) -> Array:
+    """int z dH = z H - int H dz."""
+    return z * hazard - normal_hazard_integral(z)
 
 
 def _normal_hazard(z: Array, cumulative: Array) -> Array:

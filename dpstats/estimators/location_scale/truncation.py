@@ -186,7 +186,7 @@ class Bounding:
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        best, cuts = (math.inf, self.first()), CUTS
+        best, cuts = (math.inf, self.first()), list(CUTS)
         for floor in self.expected.floors:
             before = best[0]
             for c in cuts:
