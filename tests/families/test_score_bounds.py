@@ -81,7 +81,7 @@ def test_no_row_and_no_pair_lies_beyond_the_bounds(
     family: Family, c: float, first: float, width: float, low: float, high: float, share: float,
     floor: float, seed: int,
 ) -> None:  # fmt: skip
-    where = Truncation(family, c, (first, first + width), (low, high), floor)
+    where = Truncation(family, c, (first, first + width), (low, high), floor=floor)
     bounds = score_bounds(where, share)
     found = largest(where, bounds, np.random.default_rng(seed))
     for name, value in found.items():
@@ -98,7 +98,7 @@ def test_bounds_are_tight(
     family: Family, floor: float, c: float, limits: tuple[float, float], pivots: tuple[float, float],
     tight: float,
 ) -> None:  # fmt: skip
-    where = Truncation(family, c, pivots, limits, floor)
+    where = Truncation(family, c, pivots, limits, floor=floor)
     bounds = score_bounds(where, 0.7)
     found = largest(where, bounds, np.random.default_rng(7))
     assert found["sensitivity"] >= tight * bounds.sensitivity

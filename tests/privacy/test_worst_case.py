@@ -53,7 +53,7 @@ def martingale(
     """Pivots run over [-1, 2], and rows are longer than the radius at the corners."""
 
     def public(d: int) -> dict[str, Any]:
-        where = Truncation(family, c, (-1.0, 2.0), limits, floor)
+        where = Truncation(family, c, (-1.0, 2.0), limits, floor=floor)
         gamma, pivot = np.full(d + 1, 0.2), np.linspace(1.0, -1.0, d + 1)
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
         return dict(

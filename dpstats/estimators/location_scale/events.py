@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.expected import expected
+from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import with_floor
 from dpstats.estimators.row_scale import RowScale

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
-from dpstats.estimators.location_scale.expected import expected
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem

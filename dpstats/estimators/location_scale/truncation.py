@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.location_scale.by_fraction import Expected, Floor, expected
 from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.expected import Expected, Floor, expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
@@ -114,7 +114,8 @@ class Bounding:
         if self.expected.needs_floor and not math.isfinite(floor):
             lowest = (self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma
             floor = min(max(lowest, -_FAR), -_UNSEEN)
-        return Truncation(self.problem.family, choice.c, pivots, self._limits(choice.width, sigma), floor)
+        limits = self._limits(choice.width, sigma)
+        return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
