@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 from scipy.special import expit
+from scipy.stats import norm
 
 Array = np.ndarray
 
@@ -19,7 +20,7 @@ class Likelihood:
         With the intercept's column.
     endog, event : array, shape (n,)
         Time on the model's scale, and 1 where it is a failure.
-    family : {"sev", "logistic"}
+    family : {"sev", "logistic", "gaussian"}
     """
 
     exog: Array
@@ -33,6 +34,11 @@ class Likelihood:
             self._hazard = np.exp(z)
             total = self._hazard.sum()
             first = self._hazard - self.event
+        elif self.family == "gaussian":
+            self._hazard = np.exp(norm.logpdf(z) - norm.logsf(z))
+            log_scale_free = np.where(self.event == 1, norm.logpdf(z), norm.logsf(z))
+            total = self.event @ z - log_scale_free.sum()
+            first = np.where(self.event == 1, z, self._hazard)
         else:
             self._hazard = expit(z)
             total = (1 + self.event) @ np.logaddexp(0, z)
@@ -47,6 +53,8 @@ class Likelihood:
         scale, z, first = np.exp(theta[-1]), self._z, self._first
         if self.family == "sev":
             second = self._hazard
+        elif self.family == "gaussian":
+            second = np.where(self.event == 1, 1.0, self._hazard * (self._hazard - z))
         else:
             second = (1 + self.event) * self._hazard * (1 - self._hazard)
         weighted = self.exog * second[:, None]

@@ -16,7 +16,7 @@ import dpstats as dps
 Array = np.ndarray
 SIGMA, D, LOG_TIME = 0.5, 6, 6.0
 SLOPES = np.array([1.0, -1.0] * (D // 2)) / np.sqrt(D)
-DISTS = {"sev": "weibull", "logistic": "loglogistic"}
+DISTS = {"sev": "weibull", "logistic": "loglogistic", "gaussian": "lognormal"}
 BOUNDS = {"norm": (-4, 4), "corr": (-4, 4), "binary": (0, 1), "lognormal": (-1.06, 8), "t4": (-5, 5)}
 SHARES = (0.5, 0.3, 0.2, 0.1, 0.03, 0.01)
 PILOT, LIMIT = 200_000, 2_000_000
@@ -28,7 +28,7 @@ class Cell:
 
     Attributes
     ----------
-    family : {"sev", "logistic"}
+    family : {"sev", "logistic", "gaussian"}
         That is fitted.
     design : str
         Of the covariates, a key of BOUNDS.
@@ -117,7 +117,7 @@ def _covariates(design: str, rng: np.random.Generator, n: int) -> Array:
 
 
 def _errors(cell: Cell, rng: np.random.Generator, n: int) -> Array:
-    if cell.errors == "gauss":
+    if cell.errors == "gauss" or cell.family == "gaussian":
         return rng.normal(size=n)
     uniform = rng.random(n)
     if cell.family == "logistic":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import norm
 
 from dpstats import datasets
 from dpstats.formula import build_design
@@ -43,6 +44,10 @@ def test_rows_give_the_likelihood_of_r(fit: dict[str, Any]) -> None:
     z = (y - exog @ params) / scale
     if fit["dist"] == "weibull":
         terms, psi, curvature = event * z - np.exp(z), np.exp(z) - event, np.exp(z)
+    elif fit["dist"] == "lognormal":
+        hazard = np.exp(norm.logpdf(z) - norm.logsf(z))
+        terms = np.where(event == 1, norm.logpdf(z), norm.logsf(z))
+        psi, curvature = np.where(event == 1, z, hazard), np.where(event == 1, 1.0, hazard * (hazard - z))
     else:
         terms = event * z - (1 + event) * np.logaddexp(0, z)
         psi, curvature = (1 + event) * expit(z) - event, (1 + event) * expit(z) * expit(-z)

@@ -44,7 +44,7 @@ _NEEDS = {"ridge": ("alpha", "its penalty: --alpha 0.1"), "glm": ("family", "for
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and what its choices take."""
     parser.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
-    parser.add_argument("--dist", choices=tuple(DISTS), help="of survreg; default: weibull")
+    parser.add_argument("--dist", choices=tuple(DISTS), help="of the time, for survreg; default: weibull")
     parser.add_argument("--alpha", type=float, help="of ridge, which needs it: the penalty")
     parser.add_argument(
         "--public", type=Path, metavar="FILE",

@@ -2,7 +2,7 @@
 
 from dpstats.families.glm import FAMILIES, GlmFamily
 from dpstats.families.links import IDENTITY, LINKS, LOG, LOGIT, Link
-from dpstats.families.location_scale import DISTS, LOGISTIC, SEV, Dist, Family
+from dpstats.families.location_scale import DISTS, LOGISTIC, NORMAL, SEV, Dist, Family
 from dpstats.families.margin import LOGISTIC_LOSS, MarginLoss, huber_hinge
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "LOGISTIC",
     "LOGISTIC_LOSS",
     "LOGIT",
+    "NORMAL",
     "SEV",
     "Dist",
     "Family",

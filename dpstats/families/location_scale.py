@@ -23,9 +23,9 @@ class Family:
     Attributes
     ----------
     name : str
-        ``"sev"`` (smallest extreme value) or ``"logistic"``.
+        ``"sev"`` (smallest extreme value), ``"logistic"`` or ``"gaussian"``.
     title : str
-        How tables call it: ``"SEV"`` or ``"logistic"``.
+        How tables call it: ``"SEV"``, ``"logistic"`` or ``"normal"``.
     cdf, sf : callable
         P(W <= z) and P(W > z).
     quantile : callable
@@ -80,6 +80,35 @@ def _log_softplus(z: ArrayLike) -> np.ndarray:
     return np.where(s < -37, s, np.log(np.logaddexp(0, np.maximum(s, -37))))
 
 
+def _normal_log_hazard(z: ArrayLike) -> np.ndarray:
+    """log(phi(z) / (1 - Phi(z))), by erfcx above 0, where its two parts would cancel."""
+    s = np.asarray(z, dtype=float)
+    above = 0.5 * np.log(2 / np.pi) - np.log(special.erfcx(np.maximum(s, 0) / np.sqrt(2)))
+    below = np.minimum(s, 0)
+    return np.where(s > 0, above, -(below**2) / 2 - 0.5 * np.log(2 * np.pi) - special.log_ndtr(-below))
+
+
+def _normal_log_hazard_slope(z: ArrayLike) -> np.ndarray:
+    """hazard - z, by its series where nothing is left of the difference."""
+    s = np.asarray(z, dtype=float)
+    near, far = np.minimum(s, 100.0), np.maximum(s, 100.0)
+    return np.where(s > 100, (1 - 2 / far**2) / far, np.exp(_normal_log_hazard(near)) - near)
+
+
+def _normal_log_cumulative_hazard(z: ArrayLike) -> np.ndarray:
+    """log(-log Phi(-z)), which far below 0 is log Phi(z) + Phi(z) / 2."""
+    s = np.asarray(z, dtype=float)
+    near, far = np.maximum(s, -6), np.minimum(s, -6)
+    return np.where(
+        s < -6, special.log_ndtr(far) + special.ndtr(far) / 2, np.log(-special.log_ndtr(-near))
+    )
+
+
+def _lognormal_mean_factor(sigma: ArrayLike) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.exp(np.asarray(sigma, dtype=float) ** 2 / 2)
+
+
 SEV = Family(
     name="sev",
     title="SEV",
@@ -110,6 +139,21 @@ LOGISTIC = Family(
     interval_scale="logit",
 )
 
+NORMAL = Family(
+    name="gaussian",
+    title="normal",
+    cdf=lambda z: special.ndtr(np.asarray(z, dtype=float)),
+    sf=lambda z: special.ndtr(-np.asarray(z, dtype=float)),
+    quantile=lambda p: special.ndtri(np.asarray(p, dtype=float)),
+    log_hazard=_normal_log_hazard,
+    log_hazard_slope=_normal_log_hazard_slope,
+    log_cumulative_hazard=_normal_log_cumulative_hazard,
+    mean=0.0,
+    mean_factor=_lognormal_mean_factor,
+    log_mean_factor_slope=lambda sigma: np.asarray(sigma, dtype=float),
+    interval_scale="probit",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Dist:
@@ -126,7 +170,9 @@ DISTS = {
     for dist in (
         Dist("weibull", "Weibull", SEV, log=True),
         Dist("loglogistic", "Log-logistic", LOGISTIC, log=True),
+        Dist("lognormal", "Log-normal", NORMAL, log=True),
         Dist("sev", "Smallest-extreme-value", SEV, log=False),
         Dist("logistic", "Logistic", LOGISTIC, log=False),
+        Dist("gaussian", "Gaussian", NORMAL, log=False),
     )
 }

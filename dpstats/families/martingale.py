@@ -9,18 +9,24 @@ the truth under independent censoring, so bounding h costs efficiency and never 
     log sigma     h2 = g (1 + rho h1*),   rho = clip(z - m, low, high),
 
 g tapers from 1 to 0 as H runs from the start of the cut to c. Nothing jumps, so the estimating equation has
-a root. m is the pivot of the row: a public linear function of x. It makes log sigma move with the location
-held where the events are, so that the two scores are nearly uncorrelated at any censoring. The released
-sums are psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, all in closed form.
+a root. The normal's h1* grows without bound to the left, so h1* is its value at the floor below a floor. m is
+the pivot of the row: a public linear function of x. It makes log sigma move with the location held where the
+events are, so that the two scores are nearly uncorrelated at any censoring. The released sums are
+psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, all in closed form but for one
+tabulated integral of the normal.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
+from dpstats.families.hazard_integral import normal_hazard_integral
 from dpstats.families.location_scale import Family
 
 Array = np.ndarray
@@ -51,18 +57,23 @@ class Taper(ABC):
     ----------
     c : float
         Cumulative hazard beyond which a row is no longer observed; positive.
+    floor : float
+        z below which h1* keeps its value; only the normal needs one, the others' h1* is at most 1.
 
     Attributes
     ----------
     start, stop : float
         z at which the taper leaves 1 and reaches 0.
+    steepest : float
+        Largest h1*.
     """
 
     start: float
     stop: float
+    steepest: float = 1.0
 
-    def __init__(self, c: float) -> None:
-        self.c = c
+    def __init__(self, c: float, floor: float = -math.inf) -> None:
+        self.c, self.floor = c, floor
         self._set_ends()
         at_start = np.array([self.start])
         flat, falling = self._flat(at_start), self._falling(at_start)
@@ -85,7 +96,7 @@ class Taper(ABC):
 
     @abstractmethod
     def slope(self, z: Array) -> Array:
-        """h1*, positive, at most 1 and never increasing."""
+        """h1*, positive, at most `steepest` and never increasing."""
 
     def g(self, z: Array) -> Array:
         """The taper at z. Its root is taken, and rounding makes it -4e-16 at the end of some cuts."""
@@ -156,12 +167,79 @@ class LogisticTaper(Taper):
         return np.exp(-np.logaddexp(0, z))
 
 
-_TAPERS: dict[str, type[Taper]] = {"sev": SEVTaper, "logistic": LogisticTaper}
+_LAST = 12.0  # z beyond every cut of the normal
 
 
-def taper(family: Family, c: float) -> Taper:
-    """The taper of a family, cut at cumulative hazard c."""
-    return _TAPERS[family.name](c)
+class NormalTaper(Taper):
+    """g falls linearly in z from H = c/2 to c.
+
+    With H' = lam, lam' = h1* lam and (z lam)' = (1 + z h1*) lam everything but int z dH = z H - int H dz is
+    closed form; that integral is tabulated.
+    """
+
+    def _set_ends(self) -> None:
+        self.start, self.stop = (-float(special.ndtri_exp(-hazard)) for hazard in (self.c / 2, self.c))
+        self._rate = 1 / (self.stop - self.start)
+        if not math.isfinite(self.floor):
+            raise ValueError("the normal needs a finite floor: its h1* is not bounded")
+        self.floor = min(self.floor, self.start)
+        at = np.array([self.floor])
+        self._hazard = -float(special.log_ndtr(-self.floor))
+        self._lam = float(_normal_hazard(at, np.array([self._hazard]))[0])
+        self._first = float(_first_moment(at, np.array([self._hazard]))[0])
+        self._moment = self.floor * self._lam - self._hazard
+        self.steepest = float(self.slope(at)[0])
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard = -special.log_ndtr(-z)
+        late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._hazard)
+        lam = _normal_hazard(late, late_hazard)
+        frozen = np.full_like(z, self._first)  # int z dH below the floor
+        early = np.flatnonzero(z < self.floor)
+        frozen[early] = _first_moment(z[early], hazard[early])
+        return Integrals(
+            hazard,
+            self.steepest * np.minimum(hazard, self._hazard) + (lam - self._lam),
+            self.steepest * frozen + (late * lam - late_hazard - self._moment),
+        )
+
+    def _falling(self, z: Array) -> Integrals:
+        hazard = -special.log_ndtr(-z)
+        lam = _normal_hazard(z, hazard)
+        first = _first_moment(z, hazard)
+        moment = z * lam - hazard  # int z h1* dH
+        return Integrals(
+            self._rate * (self.stop * hazard - first),
+            self._rate * (self.stop * lam - moment),
+            self._rate * (self.stop * moment - z**2 * lam + 2 * first),
+        )
+
+    def _branch(self, z: Array) -> Array:
+        return (self.stop - z) * self._rate
+
+    def slope(self, z: Array) -> Array:
+        """h1*, which keeps its value below the floor and above the last z of any cut."""
+        z = np.clip(z, self.floor, _LAST)
+        return _normal_hazard(z, -special.log_ndtr(-z)) - z
+
+
+def _first_moment(z: Array, hazard: Array) -> Array:
+    """int z dH = z H - int H dz."""
+    return z * hazard - normal_hazard_integral(z)
+
+
+def _normal_hazard(z: Array, cumulative: Array) -> Array:
+    """lam = phi / (1 - Phi), with log(1 - Phi) known; z is at most 12, so that little cancels."""
+    return np.exp(cumulative - z**2 / 2 - 0.5 * math.log(2 * math.pi))
+
+
+_TAPERS: dict[str, type[Taper]] = {"sev": SEVTaper, "logistic": LogisticTaper, "gaussian": NormalTaper}
+
+
+@functools.lru_cache(maxsize=256)  # tapers do not change, and the search for bounds asks for each often
+def taper(family: Family, c: float, floor: float = -math.inf) -> Taper:
+    """The taper of a family, cut at cumulative hazard c, its h1* frozen below the floor if unbounded."""
+    return _TAPERS[family.name](c, floor)
 
 
 def integrands(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:

@@ -6,8 +6,8 @@ monotonicity alone:
 
 * A1 never falls and g h1* never rises, so psi of an event lies between its values at a and b, and psi of
   a row without one between A1(a) and A1(b);
-* rho = clip(z - m) rises in z and falls in m, h1* never rises and lies in (0, 1], so 1 + rho h1* lies
-  between the values of its corners;
+* rho = clip(z - m) rises in z and falls in m, h1* never rises and is positive, so 1 + rho h1* lies between
+  the values of its corners;
 * A2(z) - A2(a) = int g (1 + rho h1*) dH lies between the extremes of that factor times A0(b) - A0(a),
   from either end; and A2 falls in m at a rate of at most A1, so a grid of m with spacing 2 dm gives
   every m within dm A1(b).
@@ -18,12 +18,13 @@ The cells cover all z up to the end of the cut, where g = 0 and the scores stop 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpstats.families.location_scale import Family
-from dpstats.families.martingale import integrands, taper
+from dpstats.families.martingale import Taper, integrands, taper
 
 Array = np.ndarray
 
@@ -49,12 +50,20 @@ class Truncation:
         Lowest and highest pivot m.
     limits : tuple of float
         Limits of rho = z - m.
+    floor : float
+        z below which h1* is frozen; finite for the normal, without meaning for others.
     """
 
     family: Family
     c: float
     pivots: tuple[float, float]
     limits: tuple[float, float]
+    floor: float = -math.inf
+
+    @property
+    def cut(self) -> Taper:
+        """The taper of these scores."""
+        return taper(self.family, self.c, self.floor)
 
 
 @dataclass(frozen=True)
@@ -69,10 +78,12 @@ class ScoreBounds:
         kappa: the log sigma score is released times kappa.
     log_sigma_unit : float
         kv: the column of log sigma in the information matrix is kv (1 + rho h1*).
+    slope : float
+        Largest entry of its other columns, h1*: 1, or that at the floor.
     matrix_weight : float
         tau: the information matrix is released times tau.
     column : float
-        Largest entry of the log sigma column, kv sqrt(g) |1 + rho h1*|; at most 1.
+        Largest entry of the log sigma column, kv sqrt(g) |1 + rho h1*|; at most `slope`.
     sensitivity : float
         L2 sensitivity of (sum w x psi, kappa sum w chi, tau sum w g event v v').
     """
@@ -82,6 +93,7 @@ class ScoreBounds:
     log_sigma_weight: float
     log_sigma_unit: float
     matrix_weight: float
+    slope: float
     column: float
     sensitivity: float
 
@@ -107,15 +119,18 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     matrix_share : float
         Size of the information matrix's largest contribution against the largest location score.
     """
-    boxes = _boxes(where)
-    psi = max(1.0, float(boxes.psi.max()))
+    cut = where.cut
+    boxes, steepest = _boxes(where, cut), cut.steepest
+    psi = max(steepest, float(boxes.psi.max()))
     size = float(np.maximum(np.abs(boxes.low), np.abs(boxes.high)).max())
     kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
-    unit = 1 / np.sqrt(float(boxes.log_sigma_square.max()))
+    unit = steepest / np.sqrt(float(boxes.log_sigma_square.max()))
     norms = boxes.slope_square + unit**2 * boxes.log_sigma_square
     tau = matrix_share * psi / float(norms.max())
     largest = _largest_distance(boxes, kappa, tau, norms)
-    return ScoreBounds(psi * _MARGIN, size * _MARGIN, kappa, unit, tau, _MARGIN, largest * _MARGIN)
+    return ScoreBounds(
+        psi * _MARGIN, size * _MARGIN, kappa, unit, tau, steepest, steepest * _MARGIN, largest * _MARGIN
+    )
 
 
 def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array) -> float:
@@ -127,11 +142,10 @@ def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array) -> 
     return float(np.sqrt((squares + tau**2 * (norms[:, None] ** 2 + norms**2)).max()))
 
 
-def _boxes(where: Truncation) -> _Boxes:
-    cut = taper(where.family, where.c)
+def _boxes(where: Truncation, cut: Taper) -> _Boxes:
     low, high = where.limits
     first, last = where.pivots
-    begin = min(first + low, cut.start) - 2.0
+    begin = min(first + low, cut.start, cut.floor if math.isfinite(cut.floor) else cut.start) - 2.0
     # below the first inner node the scores are those of z -> -inf, up to the hazard of that node
     z = np.unique(np.concatenate([[begin - 60.0], np.linspace(begin, cut.stop, CELLS), [cut.start]]))
     pivot = np.linspace(first, last, PIVOTS)

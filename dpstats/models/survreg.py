@@ -37,8 +37,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
     schema : Schema
         What is public about each variable.
-    dist : {"weibull", "loglogistic", "sev", "logistic"}
-        Of the time; the last two are the distributions whose logarithm the first two have.
+    dist : {"weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
+        Of the time; the last three are the distributions of the logarithms of the first three.
 
     Returns
     -------

@@ -30,7 +30,12 @@ BOUNDS_OF_ROWS = {
     "response": "responses clipped at {} sds",
 }
 BOUNDS_OF_GLM = {"R": "rows beyond {} sds count less", "C": "scores clipped at {}"}
-BOUNDS_OF_SCORE = {"cut c": "H <= {}", "z_l": "early residual >= {}", "R": "row norm <= {}"}
+BOUNDS_OF_SCORE = {
+    "cut c": "H <= {}",
+    "z_l": "early residual >= {}",
+    "floor": "z >= {}",
+    "R": "row norm <= {}",
+}
 
 FAMILY_TITLES = {"binomial": "logistic", "poisson": "Poisson", "gamma": "gamma", "gaussian": "Gaussian"}
 

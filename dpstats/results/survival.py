@@ -38,7 +38,7 @@ def require_log_time(record: Record, asked: str) -> None:
         raise refusal(
             asked,
             f"needs a distribution of log time, and {record.dist!r} is one of time itself",
-            "Use dist='weibull' or 'loglogistic'; fit.params are differences of time.",
+            "Use dist='weibull', 'loglogistic' or 'lognormal'; fit.params are differences of time.",
         )
 
 
@@ -59,7 +59,7 @@ class Survival(Released):
 
     @property
     def shape(self) -> Estimate:
-        """Shape beta = 1 / sigma, above 1 for wear-out; 95 % interval on the log scale."""
+        """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale."""
         require_log_time(self.record, "shape")
         return log_estimate("shape", -float(self.record.params[-1]), float(bse(self.record)[-1]), 0.95)
 
@@ -68,7 +68,7 @@ class Survival(Released):
 
         Parameters
         ----------
-        kind : {"sev", "weibull"} or, for a log-logistic fit, {"logistic", "loglogistic"}
+        kind : {"sev", "weibull"} or, for other fits, {"logistic", "loglogistic"}, {"gaussian", "lognormal"}
             The first: location coefficients of log time and sigma. The second: the scale eta where all
             columns are 0, the factors by which each column multiplies it, and the shape. Default: ``dist``.
         level : float
@@ -88,7 +88,7 @@ class Survival(Released):
         return reports.parameters(record, level, of_time=dist.log and kind == dist.name)
 
     def eta(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
-        """Return the scale eta at new data: the time by which 63.2 % have failed (log-logistic: 50 %).
+        """Return the scale eta at new data: the time by which 63.2 % have failed (others: 50 %).
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Survival(Released):
         -------
         Estimates
             Intervals on the scale of z, that is cloglog for Weibull and SEV, logit for log-logistic and
-            logistic: they stay inside [0, 1].
+            logistic, probit for log-normal and Gaussian: they stay inside [0, 1].
         """
         require_survival(self.record, "reliability")
         values = check_times(times, "reliability")

@@ -80,11 +80,11 @@ def test_the_iteration_ends_at_the_estimates_of_r(
 def test_distributions_of_log_time_are_the_same_models(
     golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """sev and logistic of log(time), transformed by the formula, against weibull and loglogistic of time."""
+    """sev, logistic and gaussian of log(time), by the formula, against weibull, loglogistic and lognormal."""
     monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
     left, _, right = golden["formula"].partition("~")
     time, event = left.removeprefix("Surv(").rstrip(") ").split(",")
-    dist = {"weibull": "sev", "loglogistic": "logistic"}[golden["dist"]]
+    dist = {"weibull": "sev", "loglogistic": "logistic", "lognormal": "gaussian"}[golden["dist"]]
     assert errors(golden, dist, f"Surv(np.log({time}),{event}) ~{right}").max() < 1e-6
 
 

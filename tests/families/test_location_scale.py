@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpstats.families import DISTS, LOGISTIC, SEV, Family
+from dpstats.families import DISTS, LOGISTIC, NORMAL, SEV, Family
 
-BY_SCIPY = [(SEV, stats.gumbel_l), (LOGISTIC, stats.logistic)]
+BY_SCIPY = [(SEV, stats.gumbel_l), (LOGISTIC, stats.logistic), (NORMAL, stats.norm)]
 Z = np.linspace(-8, 3, 23)
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
+FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 
 
 @pytest.mark.parametrize(("family", "scipy"), BY_SCIPY)
@@ -43,7 +43,7 @@ def test_a_log_logistic_mean_exists_only_below_sigma_1() -> None:
     assert np.isinf(LOGISTIC.mean_factor([1.0, 2.5])).all() and np.isfinite(LOGISTIC.mean_factor(0.99))
 
 
-@FAMILIES
+@pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
 def test_far_tails_stay_finite_on_the_log_scale(family: Family) -> None:
     far = np.array([-700.0, -50.0])
     assert family.log_hazard(far) == pytest.approx(far)
@@ -51,10 +51,25 @@ def test_far_tails_stay_finite_on_the_log_scale(family: Family) -> None:
     assert np.isfinite(family.log_cumulative_hazard(np.array([1e4]))).all()
 
 
+def test_far_tails_of_the_normal() -> None:
+    far = np.array([-1e6, -700.0, -50.0, -7.0])
+    log_density = -(far**2) / 2 - np.log(2 * np.pi) / 2
+    assert NORMAL.log_hazard(far) == pytest.approx(log_density, rel=1e-11)
+    assert NORMAL.log_cumulative_hazard(far) == pytest.approx(log_density - np.log(-far), rel=3e-3)
+    assert NORMAL.log_hazard_slope(far) == pytest.approx(-far)
+    high = np.array([50.0, 99.9, 100.1, 1e4, 1e8])  # lam - z is 1/z - 2/z^3 + 10/z^5 - ...
+    assert NORMAL.log_hazard_slope(high) == pytest.approx(1 / high - 2 / high**3, rel=2e-6)
+    assert NORMAL.log_hazard(high) == pytest.approx(np.log(high), abs=5e-4)
+    assert NORMAL.log_cumulative_hazard(high) == pytest.approx(np.log(high**2 / 2), abs=1e-2)
+    assert np.isinf(NORMAL.mean_factor(50.0))
+
+
 def test_distributions_are_named_by_themselves() -> None:
     assert {name: (d.name, d.log) for name, d in DISTS.items()} == {
         "weibull": ("weibull", True),
         "loglogistic": ("loglogistic", True),
+        "lognormal": ("lognormal", True),
         "sev": ("sev", False),
         "logistic": ("logistic", False),
+        "gaussian": ("gaussian", False),
     }

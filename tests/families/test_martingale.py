@@ -1,4 +1,7 @@
-"""Taper, scores and compensators against quadrature and finite differences, for both families."""
+"""Taper, scores and compensators against quadrature and finite differences, for every family.
+
+The normal is there with floors, below which its h1* keeps its value; other families ignore it.
+"""
 
 import numpy as np
 import pytest
@@ -6,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from dpstats.families import LOGISTIC, SEV, Family
+from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families.hazard_integral import normal_hazard_integral
 from dpstats.families.martingale import Taper, integrands, taper
 
-FAMILIES = pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
+KINDS = [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -1.5)]
+FAMILIES = pytest.mark.parametrize(
+    ("family", "floor"), KINDS, ids=lambda value: getattr(value, "name", f"{value}")
+)
 CUTS = pytest.mark.parametrize("c", [0.3, 1.34, 2.0, 5.0, 24.0, 64.0])
-BOTH = st.sampled_from([SEV, LOGISTIC])
+EVERY = st.sampled_from([*KINDS, (NORMAL, -3.0), (NORMAL, -60.0)])
 
 
 def residuals(cut: Taper) -> np.ndarray:
@@ -27,15 +34,16 @@ def quadrature(cut: Taper, family: Family, integrand, z: float, kinks: tuple[flo
         at = np.array([u])
         return float((cut.g(at) * integrand(at) * family.hazard(at)).item())
 
-    edges = [-40.0, *sorted(p for p in {cut.start, *kinks} if -40 < p < min(z, cut.stop)), min(z, cut.stop)]
+    end = min(z, cut.stop)
+    edges = [-40.0, *sorted(p for p in {cut.start, cut.floor, *kinks} if -40 < p < end), end]
     pieces = zip(edges[:-1], edges[1:], strict=True)
     return sum(integrate.quad(density, *piece, limit=200, epsabs=1e-13, epsrel=1e-12)[0] for piece in pieces)
 
 
 @FAMILIES
 @CUTS
-def test_the_taper_falls_from_one_to_zero_without_a_jump(family: Family, c: float) -> None:
-    cut = taper(family, c)
+def test_the_taper_falls_from_one_to_zero_without_a_jump(family: Family, floor: float, c: float) -> None:
+    cut = taper(family, c, floor)
     hazard_at_the_end = np.exp(family.log_cumulative_hazard(cut.stop))
     assert hazard_at_the_end == pytest.approx(c)
     assert cut.g(np.array([-np.inf, cut.start, cut.stop, np.inf])) == pytest.approx([1, 1, 0, 0], abs=1e-9)
@@ -46,17 +54,21 @@ def test_the_taper_falls_from_one_to_zero_without_a_jump(family: Family, c: floa
 
 
 @FAMILIES
-def test_the_slope_of_the_log_hazard_stays_within_what_the_bounds_assume(family: Family) -> None:
-    z = np.linspace(-50, 50, 1001)
-    slope = taper(family, 2.0).slope(z)
-    assert slope == pytest.approx(family.log_hazard_slope(z), rel=1e-12)
-    assert ((slope > 0) & (slope <= 1)).all() and (np.diff(slope) <= 0).all()
+def test_the_slope_of_the_log_hazard_stays_within_what_the_bounds_assume(
+    family: Family, floor: float
+) -> None:
+    z, cut = np.linspace(-70, 50, 1201), taper(family, 2.0, floor)
+    slope = cut.slope(z)
+    last = 12 if family is NORMAL else 50  # no cut ends above
+    assert slope == pytest.approx(family.log_hazard_slope(np.clip(z, floor, last)), rel=1e-11)
+    assert ((slope > 0) & (slope <= cut.steepest)).all() and (np.diff(slope) <= 0).all()
+    assert cut.steepest == pytest.approx(1 if family is not NORMAL else family.log_hazard_slope(floor))
 
 
 @FAMILIES
 @CUTS
-def test_integrals_of_the_taper(family: Family, c: float) -> None:
-    cut = taper(family, c)
+def test_integrals_of_the_taper(family: Family, floor: float, c: float) -> None:
+    cut = taper(family, c, floor)
     z = residuals(cut)
     found = cut.integrals(z)
     wanted = (lambda u: np.ones_like(u), cut.slope, lambda u: u * cut.slope(u))
@@ -67,12 +79,12 @@ def test_integrals_of_the_taper(family: Family, c: float) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    BOTH, st.floats(1.34, 64), st.floats(-60, -1.2), st.floats(0, 40), st.floats(-5, 5), st.floats(-15, 6)
+    EVERY, st.floats(1.34, 64), st.floats(-60, -1.2), st.floats(0, 40), st.floats(-5, 5), st.floats(-15, 6)
 )  # fmt: skip
 def test_compensators(
-    family: Family, c: float, low: float, high: float, pivot: float, above_pivot: float
+    kind: tuple[Family, float], c: float, low: float, high: float, pivot: float, above_pivot: float
 ) -> None:
-    cut = taper(family, c)
+    family, cut = kind[0], taper(kind[0], c, kind[1])
     z = pivot + above_pivot
     pieces = integrands(cut, np.array([z]), np.array([pivot]), low, high)
 
@@ -92,10 +104,10 @@ def test_compensators(
 
 @FAMILIES
 @pytest.mark.parametrize("c", [1.34, 3.0, 24.0])
-def test_compensators_have_the_integrands_as_derivatives(family: Family, c: float) -> None:
+def test_compensators_have_the_integrands_as_derivatives(family: Family, floor: float, c: float) -> None:
     """d A1 = g h1* dH, d A2 = g (1 + rho h1*) dH; and A2 moves with the pivot by at most A1."""
-    cut, pivot, low, high, step = taper(family, c), 0.4, -3.0, 0.8, 1e-5
-    kinks = np.array([pivot + low, pivot + high, cut.start, cut.stop])
+    cut, pivot, low, high, step = taper(family, c, floor), 0.4, -3.0, 0.8, 1e-5
+    kinks = np.array([pivot + low, pivot + high, cut.start, cut.stop, cut.floor])
     z = residuals(cut)
     z = z[np.abs(z[:, None] - kinks).min(axis=1) > 10 * step]
 
@@ -112,11 +124,11 @@ def test_compensators_have_the_integrands_as_derivatives(family: Family, c: floa
     assert (fall >= -1e-12).all() and (fall <= 0.1 * here.location_compensator + 1e-12).all()
 
 
-@FAMILIES
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
 def test_without_bounds_they_are_the_scores_of_the_likelihood(family: Family) -> None:
     """psi = -d loglik/dz times sigma and chi its log sigma counterpart, where nothing is cut or clipped."""
     z = np.linspace(-12, 2.5, 30)
-    pieces = integrands(taper(family, 64.0), z, np.zeros_like(z), -100.0, 100.0)
+    pieces = integrands(taper(family, 64.0, -20.0), z, np.zeros_like(z), -100.0, 100.0)
     slope, hazard = family.log_hazard_slope(z), family.hazard(z)
     for event in (0, 1):
         psi = pieces.location_compensator - event * pieces.taper * pieces.location
@@ -129,11 +141,11 @@ def test_without_bounds_they_are_the_scores_of_the_likelihood(family: Family) ->
 @pytest.mark.parametrize("censored", [0.0, 0.3, 0.6, 0.95])
 @pytest.mark.parametrize(("c", "pivot", "limits"), [(1.34, 1.0, (-2.0, 0.5)), (5.0, -0.5, (-6.0, 3.0))])
 def test_scores_are_martingales_and_the_events_give_their_jacobian(
-    family: Family, censored: float, c: float, pivot: float, limits: tuple[float, float]
+    family: Family, floor: float, censored: float, c: float, pivot: float, limits: tuple[float, float]
 ) -> None:
     """At the truth E[psi] = E[chi] = 0 and d E[score] = E[event g h h*'], whatever bounds the scores.
 
-    Sixteen cases with 2 + 4 means each: |z| > 4.5 happens once in a thousand runs of this file.
+    Twenty-four cases with 2 + 4 means each: |z| > 4.5 happens once in a thousand runs of this file.
     """
     n, step = 200_000, 1e-3
     generator = np.random.default_rng(int(1000 * censored + 10 * c))
@@ -141,7 +153,7 @@ def test_scores_are_martingales_and_the_events_give_their_jacobian(
     limit = np.inf if censored == 0 else family.quantile(1 - censored)
     limits_of_rows = limit + generator.normal(0, 0.5, n)
     z, event = np.minimum(life, limits_of_rows), life <= limits_of_rows
-    cut, m = taper(family, c), np.full(n, pivot)
+    cut, m = taper(family, c, floor), np.full(n, pivot)
 
     def scores(location: float, log_sigma: float) -> np.ndarray:
         pieces = integrands(cut, (z - location) / np.exp(log_sigma), m, *limits)
@@ -165,3 +177,38 @@ def test_scores_are_martingales_and_the_events_give_their_jacobian(
         change = (scores(*(-step * direction)) - scores(*(step * direction))) / (2 * step)
         for i in range(2):
             assert far(change[i] - expected[i, j]) < 4.5
+
+
+def test_the_tabulated_integral() -> None:
+    """int H dz by quadrature, between nodes and beyond them."""
+    z = np.array([-60.0, -10.0, -7.123, -3.3337, -1.0019, 0.0, 0.7712, 3.9, 8.1234, 11.9999])
+    exact = [integrate.quad(hazard_so_far, -12, max(point, -12), epsabs=1e-14, limit=200)[0] for point in z]
+    assert normal_hazard_integral(z) == pytest.approx(np.array(exact), abs=1e-12, rel=1e-12)
+
+
+def hazard_so_far(u: float) -> float:
+    return float(np.exp(NORMAL.log_cumulative_hazard(u)))
+
+
+def test_the_normal_needs_a_floor() -> None:
+    with pytest.raises(ValueError, match="floor"):
+        taper(NORMAL, 2.0)
+
+
+def test_numbers_of_the_specification_for_the_normal() -> None:
+    """spec/survreg_derivations.md N1, N2: ends of cuts, and scores before any cut.
+
+    Its clip of h1* at -2 is our floor; its clip of h2* at -1.75 is our floor and limit of rho at pivot 0.
+    """
+    ends = [taper(NORMAL, c, -2.0).stop for c in (1, 1.5, 2, 3, 4)]
+    assert ends == pytest.approx([0.337474964, 0.761664413, 1.101519628, 1.646921721, 2.089849983], abs=1e-9)
+    assert taper(NORMAL, 2.0, -2.0).steepest == pytest.approx(2.055248, abs=5e-7)
+    z = np.array([-4.0, -1, 0, 0, 0.5, -1.9, -1.9, -2.5])
+    event = np.array([1.0, 1, 1, 0, 1, 1, 0, 0])
+    nothing = np.zeros_like(z)
+    pieces = integrands(taper(NORMAL, 64.0, -2.0), z, nothing, -60.0, 60.0)
+    psi = [-2.055183, -1.007951, -0.007951, 0.789934, 0.492049, -1.907951, 0.059605, 0.012802]
+    assert pieces.location_compensator - event * pieces.location == pytest.approx(psi, abs=1e-6)
+    pieces = integrands(taper(NORMAL, 64.0, -1.75), z, nothing, -1.75, 60.0)
+    chi = [2.219716, 0.066533, -0.933467, 0.066533, -0.683467, 2.155108, -0.064678, -0.013827]
+    assert pieces.log_sigma_compensator - event * pieces.log_sigma == pytest.approx(chi, abs=1e-6)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.families import LOGISTIC, SEV, Family
-from dpstats.families.martingale import integrands, taper
+from dpstats.families import LOGISTIC, NORMAL, SEV, Family
+from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 CUTS = (1.34, 2.0, 3.0, 8.0, 24.0, 64.0)
@@ -19,13 +19,13 @@ CUTS = (1.34, 2.0, 3.0, 8.0, 24.0, 64.0)
 
 def rows(where: Truncation, generator: np.random.Generator) -> tuple[np.ndarray, ...]:
     """z and pivot of rows spread over the range, and crowded where scores turn."""
-    cut, low, (first, last) = taper(where.family, where.c), where.limits[0], where.pivots
+    cut, low, (first, last) = where.cut, where.limits[0], where.pivots
     z = np.concatenate(
         [
             generator.uniform(min(low + first, cut.start) - 3, cut.stop + 0.5, 1500),
             cut.stop - np.abs(generator.normal(0, 0.3, 1000)),
             generator.normal(cut.start, 1, 500),
-            [-60.0, -1e6, cut.start, cut.stop, 1e6],
+            [-60.0, -1e6, cut.start, cut.stop, 1e6, max(cut.floor, -60.0)],
         ]
     )
     pivot = np.where(generator.uniform(size=len(z)) < 0.35, first, generator.uniform(first, last, len(z)))
@@ -35,7 +35,7 @@ def rows(where: Truncation, generator: np.random.Generator) -> tuple[np.ndarray,
 def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generator) -> dict[str, float]:
     """What a search finds for each declared bound."""
     z, pivot = rows(where, generator)
-    cut = taper(where.family, where.c)
+    cut = where.cut
     pieces = integrands(cut, z, pivot, *where.limits)
     kinds = []
     for event in (0, 1):
@@ -46,9 +46,11 @@ def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generat
                 pieces.log_sigma_compensator - weight * pieces.log_sigma,
                 weight * (pieces.location**2 + (bounds.log_sigma_unit * pieces.log_sigma) ** 2),
                 np.sqrt(weight) * bounds.log_sigma_unit * np.abs(pieces.log_sigma),
+                np.sqrt(weight) * pieces.location,
             ]
         )
-    psi, chi, norm, column = (np.append(np.concatenate(pieces), 0.0) for pieces in zip(*kinds, strict=True))
+    each = (np.append(np.concatenate(pieces), 0.0) for pieces in zip(*kinds, strict=True))
+    psi, chi, norm, column, slope = each
     ranks = (np.abs(psi), chi, -chi, norm, np.abs(psi) + norm, np.abs(psi) - chi, np.abs(psi) + chi)
     far = np.unique(np.concatenate([np.argsort(rank)[-30:] for rank in ranks]))[:, None]
     apart = np.maximum(np.abs(chi[far] - chi), np.maximum(np.abs(chi[far]), np.abs(chi)))
@@ -58,39 +60,45 @@ def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generat
         "psi": np.abs(psi).max(),
         "chi": np.abs(chi).max(),
         "column": column.max(),
+        "slope": slope.max(),
         "sensitivity": np.sqrt(squares.max()),
     }
 
 
 @settings(max_examples=80, deadline=None)
 @given(
-    st.sampled_from([SEV, LOGISTIC]),
+    st.sampled_from([SEV, LOGISTIC, NORMAL]),
     st.sampled_from(CUTS) | st.floats(1.0, 64.0),
     st.floats(-8, 8),
     st.floats(0, 16),
     st.floats(-60, -1.2),
     st.floats(0, 40),
     st.floats(0.4, 1.0),
+    st.floats(-60, 3) | st.floats(-4, -0.5),
     st.integers(0, 2**32),
 )
 def test_no_row_and_no_pair_lies_beyond_the_bounds(
-    family: Family, c: float, first: float, width: float, low: float, high: float, share: float, seed: int
-) -> None:
-    where = Truncation(family, c, (first, first + width), (low, high))
+    family: Family, c: float, first: float, width: float, low: float, high: float, share: float,
+    floor: float, seed: int,
+) -> None:  # fmt: skip
+    where = Truncation(family, c, (first, first + width), (low, high), floor=floor)
     bounds = score_bounds(where, share)
     found = largest(where, bounds, np.random.default_rng(seed))
     for name, value in found.items():
         assert value <= getattr(bounds, name), name
 
 
-@pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    ("family", "floor"), [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -2.5)]
+)
 @pytest.mark.parametrize("c", CUTS)
 @pytest.mark.parametrize("limits", [(-3.0, 1.0), (-6.0, 2.0), (-14.0, 5.0)])
 @pytest.mark.parametrize(("pivots", "tight"), [((0.8, 1.2), 0.97), ((-1.0, 2.0), 0.94), ((-4.0, 4.0), 0.88)])
 def test_bounds_are_tight(
-    family: Family, c: float, limits: tuple[float, float], pivots: tuple[float, float], tight: float
-) -> None:
-    where = Truncation(family, c, pivots, limits)
+    family: Family, floor: float, c: float, limits: tuple[float, float], pivots: tuple[float, float],
+    tight: float,
+) -> None:  # fmt: skip
+    where = Truncation(family, c, pivots, limits, floor=floor)
     bounds = score_bounds(where, 0.7)
     found = largest(where, bounds, np.random.default_rng(7))
     assert found["sensitivity"] >= tight * bounds.sensitivity

@@ -26,14 +26,15 @@ RUNS = 40
 SURE = 1 / 2000
 
 
-def sample(seed: int, n: int = 10_000) -> dict[str, Any]:
-    """Weibull times, two correlated covariates and a flag of one in five; 30% are censored at random."""
+def sample(seed: int, n: int = 10_000, dist: str = "weibull") -> dict[str, Any]:
+    """Times, two correlated covariates and a flag of one in five; 30% are censored at random."""
     generator = np.random.default_rng(1000 + seed)
     x = generator.normal(size=n)
     y = 0.5 * x + np.sqrt(0.75) * generator.normal(size=n)
     flag = (generator.uniform(size=n) < 0.2).astype(float)
     x, y = np.clip(x, -4, 4), np.clip(y, -4, 4)
-    error = np.log(generator.exponential(size=n))
+    weibull = dist == "weibull"
+    error = np.log(generator.exponential(size=n)) if weibull else generator.normal(size=n)
     log_time = np.column_stack([np.ones(n), x, y, flag]) @ TRUTH[:-1] + np.exp(TRUTH[-1]) * error
     limit = generator.normal(4.2, 0.8, n)
     return {
@@ -69,6 +70,25 @@ def test_intervals_of_slopes_and_log_sigma_cover(fits: list[dps.Fit]) -> None:
     hits = (limits[:, :, 0] <= TRUTH) & (TRUTH <= limits[:, :, 1])
     assert hits[:, 1:4].sum() >= at_least(3 * RUNS)
     assert (hits.sum(axis=0) >= at_least(RUNS)).all()
+
+
+def test_intervals_of_a_log_normal_cover() -> None:
+    """20 fits, 5,000 rows: slopes, log sigma and B10; and standard errors are the scatter."""
+    runs, point = 20, {"x": 0.5, "y": -0.5, "flag": 1}
+    b10 = np.exp(TRUTH[:-1] @ [1, 0.5, -0.5, 1] + np.exp(TRUTH[-1]) * stats.norm.ppf(0.1))
+    hits, errors, lives = [], [], 0
+    for seed in range(runs):
+        data = sample(500 + seed, 5_000, "lognormal")
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time, failed) ~ x + y + flag", data, SCHEMA, "lognormal").fit(BUDGET)
+        limits = fit.conf_int().to_numpy()
+        hits.append((limits[:, 0] <= TRUTH) & (TRUTH <= limits[:, 1]))
+        errors.append((fit.params.to_numpy() - TRUTH) / fit.bse.to_numpy())
+        life = fit.life(point, failed=[0.1]).frame.iloc[0]
+        lives += life["conf_low"] <= b10 <= life["conf_high"]
+    assert np.sum(hits, axis=0)[1:4].sum() >= at_least(3 * runs)
+    assert (np.sum(hits, axis=0) >= at_least(runs)).all() and lives >= at_least(runs)
+    assert 0.7 < np.sqrt(np.mean(np.square(errors)[:, 1:4])) < 1.35
 
 
 def test_intervals_of_b10_cover(fits: list[dps.Fit]) -> None:

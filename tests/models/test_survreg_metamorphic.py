@@ -16,7 +16,7 @@ from tests.models.drives import FORMULA, SCHEMA, TRUTH, drives
 
 BUDGETS = [dps.approx(3, 1e-6), dps.gdp(1e6)]
 DATA = drives(3000, 11)
-DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic"])
+DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
 SAME = dict(rel=1e-6, abs=1e-5)  # a logarithm may round to another point of the lattice
 
 
@@ -49,7 +49,7 @@ def test_the_unit_of_time_moves_the_intercept_only(dist: str, budget: Any, facto
 @DISTS
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_a_distribution_of_log_time_is_another_name(dist: str, budget: Any) -> None:
-    other = {"weibull": "sev", "loglogistic": "logistic"}[dist]
+    other = {"weibull": "sev", "loglogistic": "logistic", "lognormal": "gaussian"}[dist]
     logs = DATA | {"time": np.log(DATA["time"])}
     by_data = fit(logs, schema(time=dps.bounded(0, np.log(4000))), other, budget=budget)
     by_formula = fit(DATA, SCHEMA, other, FORMULA.replace("time", "np.log(time)"), budget)

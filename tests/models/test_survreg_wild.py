@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpstats as dps
+from dpstats.families import DISTS
 from dpstats.testing import SeededNoise, noise
 from tests.models.drives import FORMULA, SCHEMA, drives
 
@@ -86,7 +87,7 @@ def frames(draw: st.DrawFn) -> dict[str, Any]:
 @given(
     frames(),
     st.sampled_from(sorted(FORMULAS)),
-    st.sampled_from(["weibull", "loglogistic", "sev", "logistic"]),
+    st.sampled_from(sorted(DISTS)),
     st.sampled_from(BUDGETS),
     st.integers(0, 2**32),
 )
@@ -95,14 +96,14 @@ def test_wild_frames_give_fits(data: dict[str, Any], formula: str, dist: str, bu
 
 
 @settings(max_examples=40, deadline=None)
-@given(frames(), st.sampled_from(["weibull", "loglogistic"]), st.sampled_from(BUDGETS[:4]))
+@given(frames(), st.sampled_from(["weibull", "loglogistic", "lognormal"]), st.sampled_from(BUDGETS[:4]))
 def test_wild_frames_give_fits_with_the_noise_of_users(data: dict[str, Any], dist: str, budget: Any) -> None:
     fit = fitted(data, FORMULA, dist, budget, None)
     check(fit, FORMULA, len(data["time"]))
     assert not fit.not_private
 
 
-@pytest.mark.parametrize("dist", ["weibull", "loglogistic", "sev", "logistic"])
+@pytest.mark.parametrize("dist", sorted(DISTS))
 @pytest.mark.parametrize(
     "change",
     [

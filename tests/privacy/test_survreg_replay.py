@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import Problem, fit_location_scale, make_plan
+from dpstats.families import DISTS as ALL
 from dpstats.families import SEV
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -22,7 +23,7 @@ from tests.models.drives import FORMULA, drives
 from tests.models.drives import SCHEMA as DRIVES
 from tests.privacy.harness import SCHEMA, Data, neighbours, rows, trace, violation
 
-DISTS = st.sampled_from(["weibull", "loglogistic", "sev", "logistic"])
+DISTS = st.sampled_from(sorted(ALL))
 BUDGETS = st.sampled_from([dps.zcdp(0.02), dps.approx(1, 1e-6), dps.gdp(8.0), dps.gdp(1e5)])
 FORMULAS = st.sampled_from(["Surv(time, failed) ~ temp + maker", "Surv(time, failed) ~ 1"])
 

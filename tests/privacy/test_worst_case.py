@@ -20,7 +20,7 @@ from scipy.spatial import distance
 
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
-from dpstats.families import LOGISTIC, LOGISTIC_LOSS, SEV, Family
+from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
 from dpstats.families.score_bounds import Truncation
@@ -41,15 +41,19 @@ class Space(NamedTuple):
     reach: float = 0.99
 
 
-def score(family: Family, c: float) -> Build:
-    return lambda d: dict(shape(d), family=family, c=c, gamma=np.full(d + 1, 0.3), sigma=0.8)
+def score(family: Family, c: float, floor: float = -math.inf) -> Build:
+    row = dict(family=family, c=c, floor=floor)
+    return lambda d: dict(shape(d), **row, gamma=np.full(d + 1, 0.3), sigma=0.8)
 
 
-def martingale(family: Family, c: float, limits: tuple[float, float], radius: float, share: float) -> Build:
+def martingale(
+    family: Family, c: float, limits: tuple[float, float], radius: float, share: float,
+    floor: float = -math.inf,
+) -> Build:  # fmt: skip
     """Pivots run over [-1, 2], and rows are longer than the radius at the corners."""
 
     def public(d: int) -> dict[str, Any]:
-        where = Truncation(family, c, (-1.0, 2.0), limits)
+        where = Truncation(family, c, (-1.0, 2.0), limits, floor=floor)
         gamma, pivot = np.full(d + 1, 0.2), np.linspace(1.0, -1.0, d + 1)
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
         return dict(
@@ -135,7 +139,8 @@ SPACES = {
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
     ],
     "location_score": [
-        Space(score(family, c), 60.0) for family, c in ((SEV, 1.34), (SEV, 24.0), (LOGISTIC, 2.0))
+        *(Space(score(family, c), 60.0) for family, c in ((SEV, 1.34), (SEV, 24.0), (LOGISTIC, 2.0))),
+        Space(score(NORMAL, 1.34, -1.5), 60.0),
     ],
     "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
     "exit_counts": [
@@ -162,12 +167,13 @@ SPACES = {
     **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
     "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
-    "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC)],
+    "hazard_zones": [Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC, NORMAL)],
     "martingale_score": [
         Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),
         Space(martingale(SEV, 1.34, (-12.0, 1.5), 4.0, 1.0), 16.0, 0.9),
         Space(martingale(SEV, 8.0, (-6.0, 2.0), 4.0, 0.4), 16.0, 0.9),
         Space(martingale(LOGISTIC, 3.0, (-5.0, 2.0), 3.0, 0.7), 8.0, 0.9),
+        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2), 8.0, 0.9),
     ],
 }
 CASES = [(name, space, d) for name, spaces in SPACES.items() for space in spaces for d in (1, 3, 6)]

@@ -27,6 +27,11 @@ SHOWN = {
     "capacitor_life.html": lambda: capacitor().life(USE).as_html(),
     "capacitor_reliability.txt": lambda: repr(capacitor().reliability(USE, times=[250, 500, 1000])),
     "loglogistic.txt": lambda: capacitor(dist="loglogistic").summary(level=0.9).as_text(),
+    "lognormal.txt": lambda: (
+        capacitor(dist="lognormal", settings={"cut c": 4.0, "z_l": -5.9, "R": 3.2, "floor": -1.5})
+        .summary()
+        .as_text()
+    ),
     "sev.txt": lambda: (
         capacitor(dist="sev", flags=[("drift", "the last steps still moved")]).summary().as_text()
     ),

@@ -1,12 +1,15 @@
 """Lives, reliability and ratios: R's numbers, gradients, identities, ranges."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
@@ -144,6 +147,43 @@ def test_hazard_ratio_is_the_ratio_of_hazards_and_weibull_with_sigma_1_is_expone
     assert list(other / one) == pytest.approx([ratio, ratio])
     assert one[0] == pytest.approx(one[1]) == pytest.approx(1 / fit.eta(USE).frame["estimate"][0])
     assert fit.mttf(USE).frame["estimate"][0] == pytest.approx(fit.eta(USE).frame["estimate"][0])
+
+
+@pytest.mark.parametrize("dist", ["lognormal", "gaussian"])
+def test_numbers_of_the_normal_are_scipys(dist: str) -> None:
+    changes = {} if dist == "lognormal" else {"params": [900.0, -1.0, -2.0, 5.0]}
+    fit = capacitor(dist=dist, **changes)
+    location, sigma = float(fit.params[:-1] @ [1, 200, 170]), float(fit.sigma)
+    if dist == "lognormal":
+        law, times = stats.lognorm(sigma, scale=np.exp(location)), np.array([100.0, 700.0, 5000.0])
+    else:
+        law, times = stats.norm(location, sigma), np.array([100.0, 300.0, 700.0])
+    failed = [0.01, 0.1, 0.5]
+    lives = fit.life(USE, failed=failed).frame["estimate"].to_numpy()
+    assert lives == pytest.approx([*law.ppf(failed), law.ppf(0.5), law.mean()])
+    assert fit.predict(USE, type="quantile", p=failed).to_numpy()[0] == pytest.approx(law.ppf(failed))
+    assert fit.mttf(USE).frame["estimate"][0] == pytest.approx(law.mean())
+    assert list(fit.reliability(USE, times).frame["estimate"]) == pytest.approx(law.sf(times))
+    hazards = law.pdf(times) / law.sf(times)
+    assert list(fit.hazard(USE, times).frame["estimate"]) == pytest.approx(hazards)
+    later = fit.conditional_reliability(USE, 200.0, times).frame["estimate"]
+    assert list(later) == pytest.approx(law.sf(200 + times) / law.sf(200))
+    assert "probit scale" in repr(fit.reliability(USE, 300))
+    sigmas = fit.parameters("gaussian").frame.set_index("term")["estimate"]
+    assert sigmas["sigma"] == sigma and sigmas["Intercept"] == fit.params["Intercept"]
+
+
+def test_lives_of_a_log_normal_are_those_of_r() -> None:
+    """R: predict(fit, data.frame(voltage = 200, temperature = 170), type = "quantile", p, se.fit = TRUE)."""
+    fits = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
+    golden = next(f for f in fits if (f["model"], f["dist"]) == ("capacitor", "lognormal"))
+    quantiles = np.array([390.7730126694315, 677.8614532980408, 1332.1856610769498])
+    errors = np.array([75.60178310458218, 104.24332304399977, 196.46583215423826])
+    fit = capacitor(dist="lognormal", params=golden["params"], cov=np.array(golden["cov"]))
+    frame = fit.life(USE, failed=[0.01, 0.1, 0.5]).frame.iloc[:3]
+    assert frame["estimate"].to_numpy() == pytest.approx(quantiles, rel=1e-8)
+    half = np.log(frame["conf_high"] / frame["conf_low"]).to_numpy() / 2
+    assert half == pytest.approx(1.959963984540054 * errors / quantiles, rel=1e-4)
 
 
 def test_conditional_reliability_is_a_ratio_of_reliabilities() -> None:

@@ -33,12 +33,14 @@ class LocationScore(Statistic):
     gamma : array_like, shape (k,)
         Location coefficients on the mapped scale.
     sigma : float
+    floor : float
+        z below which h1* is frozen; the normal needs one.
 
     Notes
     -----
-    Sensitivity: 1 + A1(c). A row gives A1 - g h1* with 0 <= A1 <= A1(c) and 0 <= g h1* <= 1, and one that
-    weighs nothing gives 0: all within [-1, A1(c)]. Attained by an event at z -> -inf against any row
-    beyond the cut.
+    Sensitivity: s + A1(c), s the largest h1* (1, or that at the floor). A row gives A1 - g h1* with
+    0 <= A1 <= A1(c) and 0 <= g h1* <= s, and one that weighs nothing gives 0: all within [-s, A1(c)].
+    Attained by an event at z -> -inf against any row beyond the cut.
     """
 
     name = "location_score"
@@ -51,14 +53,15 @@ class LocationScore(Statistic):
         c: float,
         gamma: np.ndarray,
         sigma: float,
+        floor: float = -math.inf,
         **row: Any,
     ) -> None:
         self._map = Map(design, **row)
-        self._cut = taper(family, c)
+        self._cut = taper(family, c, floor)
         self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
         top = float(self._cut.integrals(np.array([np.inf])).location[0])
-        self.parts = (Part(np.ones(1), np.array([max(1.0, top)])),)
-        self.sensitivity = 1.0 + top
+        self.parts = (Part(np.ones(1), np.array([max(self._cut.steepest, top)])),)
+        self.sensitivity = self._cut.steepest + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.x(block, scratch)
@@ -135,7 +138,7 @@ class MartingaleScore(Statistic):
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
         self._map = Map(design, **row)
-        self._where, self._cut = where, taper(where.family, where.c)
+        self._where, self._cut = where, where.cut
         self._gamma, self._pivot = np.asarray(gamma, dtype=float), np.asarray(pivot, dtype=float)
         self._sigma, self._radius = sigma, radius
         self._whitening = np.asarray(whitening, dtype=float)
@@ -148,7 +151,7 @@ class MartingaleScore(Statistic):
         self.parts = (
             Part(np.full(k, radius), np.array([bounds.psi])),
             Part(np.ones(1), np.array([self._kappa * bounds.chi])),
-            Part(np.append(np.full(k, root), root * bounds.column)),
+            Part(np.append(np.full(k, root * bounds.slope), root * bounds.column)),
         )
         self.sensitivity = radius * bounds.sensitivity
 

@@ -188,5 +188,6 @@ def _to_user(point: Array, bounding: Bounding) -> Array:
 
 
 def _settings(choice: Choice, bounding: Bounding, mean: Array) -> dict[str, float]:
-    where = bounding.truncation(choice.c, choice.width, mean[:-1], math.exp(mean[-1]))
-    return {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
+    where = bounding.truncation(choice, mean[:-1], math.exp(mean[-1]))
+    settings = {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
+    return settings | ({"floor": where.floor} if math.isfinite(where.floor) else {})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import with_floor
 from dpstats.estimators.row_scale import RowScale
@@ -75,20 +76,7 @@ def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:
 
 
 def starting_values(events: Events, problem: Problem) -> tuple[Array, float]:
-    """Location coefficients and sigma from the line through the events.
-
-    Without censoring that line is the regression; with much of it, the events say little of the location,
-    and the intercept comes from the event fraction (a later step finds it).
-    """
-    f, sev = events.fraction, problem.family.name == "sev"
+    """Location coefficients and sigma from the line through the events."""
+    f = events.fraction
     variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
-    per_sd = math.sqrt(6) / math.pi if sev else math.sqrt(3) / math.pi
-    sigma = math.sqrt(variance) * (f * per_sd + 1 - f)
-    gamma = f * events.line
-    if f > 0.9:
-        gamma[0] = events.line[0] - problem.family.mean * sigma
-    else:
-        unexplained = max(1 - float(events.line @ events.line), 0.2)
-        censored = sigma * (-math.log(f) + min(0.5 * unexplained / sigma**2, 2.0))
-        gamma[0] = f * events.line[0] + (1 - f) * censored
-    return gamma, sigma
+    return expected(problem.family, f).start(events.line, variance)

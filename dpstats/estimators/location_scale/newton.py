@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
@@ -111,13 +112,14 @@ def _located(
     sigma: float,
 ) -> float:
     """Intercept after the location steps: exact in one step for a pure shift where the hazard is low."""
-    gamma = gamma.copy()
+    gamma, usual = gamma.copy(), expected(problem.family, events.fraction)
     for mu in plan.location:
         release = curator.release(
-            "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma
-        )
-        excess = float(release.values[0].item()) / release.n / events.fraction
-        gamma[0] += sigma * float(np.clip(math.log(max(1 + excess, 0.22)), -1.5, 3.0))
+            "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma,
+            floor=usual.first_floor,
+        )  # fmt: skip
+        excess = float(release.values[0].item()) / release.n / events.fraction / usual.slope
+        gamma[0] += sigma * float(np.clip(math.log(max(1 + excess, 0.22)) / usual.slope, -1.5, 3.0))
     return float(gamma[0])
 
 
@@ -157,7 +159,7 @@ def _tail(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> Av
 
 def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget: bool) -> _Step:
     choice, sigma = state.choice, state.sigma
-    where = bounding.truncation(choice.c, choice.width, state.gamma, sigma)
+    where = bounding.truncation(choice, state.gamma, sigma)
     bounds, pivot = bounding.bounds(where), bounding.pivot(state.gamma, sigma)
     release = curator.release(
         "martingale_score", mu, **bounding.scale.public(), where=where, gamma=state.gamma, sigma=sigma,
@@ -178,19 +180,23 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
 
 def _information(bounding: Bounding, state: _State) -> Information:
     events, f = bounding.events, bounding.events.fraction
-    share = 1.0 if bounding.sev else _location_share(bounding, state)
-    square = float(np.clip(share * events.residual / state.sigma**2, 0.6 * f, 4 * f))
+    usual = bounding.expected
+    share = usual.location_share if usual.share_is_known else _location_share(bounding, state)
+    spread = events.residual / f / state.sigma**2
+    square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
     return state.released.estimate(events, state.whitening, square, share)
 
 
 def _location_share(bounding: Bounding, state: _State) -> float:
-    """E[h1*^2] of the events of a logistic: what is expected, corrected by the releases."""
+    """E[h1*^2] of the events: what is expected, corrected by the releases."""
     w, k, events = state.whitening.matrix, len(state.gamma), bounding.events
     size = float(np.trace(w @ events.floored @ w)) / k
     seen = float(np.trace(state.released.mean[:k, :k])) / k / size
     seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
-    expected, sd = bounding.location_share, 0.15
-    return float(np.clip((expected / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), 0.2, 1.0))
+    usual = bounding.expected
+    sd = 0.15 * usual.slope**2
+    share = (usual.location_share / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2)
+    return float(np.clip(share, 0.2, usual.largest_share))
 
 
 def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool:

@@ -1,6 +1,6 @@
-"""Where to bound the scores: the cut c, the longest row R and the limits of rho, from releases.
+"""Where to bound the scores: the cut c, the longest row R and the limits of rho and h1*, from releases.
 
-Privacy noise grows with all three. Bounding loses information and, where the model is only roughly true,
+Privacy noise grows with all of them. Bounding loses information and, where the model is only roughly true,
 moves the estimand away from the maximum likelihood one. Each choice minimises
 
     lost information + (noise / sampling sd)^2 + (error of the information)^2 + events * (assumed bias)^2,
@@ -13,10 +13,11 @@ C-MAPSS engines; its size was set so that simulated data, where there is no bias
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.location_scale.by_fraction import Expected, Floor, expected
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -34,6 +35,8 @@ FREE = 0.45
 _NOTHING = 0.01
 # the hazard that rows collect more than this many sigmas below their pivot is nothing too
 _FAR = 60.0
+# below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
+_UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
 # width at which the cut is chosen, before the width itself is
@@ -50,6 +53,8 @@ class Choice:
         Cumulative hazard of the cut.
     radius : float
         R.
+    floor : float
+        z below which h1* is frozen, where that matters.
     width : float
         Lower limit of rho, in residual sds below the events' mean.
     location_noise, log_sigma_noise : float
@@ -58,6 +63,7 @@ class Choice:
 
     c: float
     radius: float
+    floor: float
     width: float
     location_noise: float
     log_sigma_noise: float
@@ -87,18 +93,12 @@ class Bounding:
     n: int
 
     @property
-    def sev(self) -> bool:
-        return self.problem.family.name == "sev"
+    def expected(self) -> Expected:
+        return expected(self.problem.family, self.events.fraction)
 
     @property
     def offset(self) -> float:
-        """What centres the log sigma score of the events: E[event h1 h2] = 0 (1 without much hazard)."""
-        return 1.0 if self.sev else 1.0 - self.events.fraction
-
-    @property
-    def location_share(self) -> float:
-        """E[h1*^2] of an event, nothing cut; for the logistic from 1 with rare events to 1/3 uncensored."""
-        return 1.0 if self.sev else 1.0 - 2 * self.events.fraction / 3
+        return self.expected.offset
 
     def pivot(self, gamma: Array, sigma: float) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset."""
@@ -106,10 +106,16 @@ class Bounding:
         pivot[0] += self.offset
         return pivot
 
-    def truncation(self, c: float, width: float, gamma: Array, sigma: float) -> Truncation:
+    def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
-        pivots = self._pivots(gamma, sigma) if math.isfinite(width) else self._declared_pivots(gamma, sigma)
-        return Truncation(self.problem.family, c, pivots, self._limits(width, sigma))
+        narrow = math.isfinite(choice.width)
+        pivots = self._pivots(gamma, sigma) if narrow else self._declared_pivots(gamma, sigma)
+        floor = choice.floor
+        if self.expected.needs_floor and not math.isfinite(floor):
+            lowest = (self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma
+            floor = min(max(lowest, -_FAR), -_UNSEEN)
+        limits = self._limits(choice.width, sigma)
+        return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
@@ -124,13 +130,12 @@ class Bounding:
         return _range(self.pivot(gamma, sigma), self.scale)
 
     def _limits(self, width: float, sigma: float) -> tuple[float, float]:
-        f, sd = self.events.fraction, self.residual_sd(sigma)
+        sd = self.residual_sd(sigma)
         least, most = self._declared_residuals(sigma)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
         low = min(max(-self.offset - width * sd, least), -1.2)
-        short = 1 + 0.3 * width * sd  # events leave a short upper tail, unless the logistic is uncensored
-        high = short if self.sev else f * width * sd + (1 - f) * short
+        high = self.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-self.offset + high, most), 0.0)
 
     def residual_sd(self, sigma: float) -> float:
@@ -147,23 +152,23 @@ class Bounding:
     def first(self) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = math.sqrt(LENGTHS[0] * len(self.events.square))
-        return Choice(CUTS[0], radius, _USUAL_WIDTH, math.inf, math.inf)
+        return Choice(CUTS[0], radius, self.expected.first_floor, _USUAL_WIDTH, math.inf, math.inf)
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
         widest = self._widest(whitening, gamma, sigma)
         if max(widest.location_noise, widest.log_sigma_noise) < _NOTHING:
             return widest
-        c, radius, location_noise = self._cut_and_radius(whitening, gamma, sigma)
-        width, log_sigma_noise = self._width(c, gamma, sigma)
-        return Choice(c, radius, width, location_noise, log_sigma_noise)
+        return self._with_width(self._cut_and_radius(whitening, gamma, sigma), gamma, sigma)
 
     def _widest(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
-        bounds = self.bounds(self.truncation(CUTS[-1], math.inf, gamma, sigma))
+        floor = self.expected.floors[-1]
         radius = math.sqrt(whitening.longest_square(self.scale))
-        noise = bounds.sensitivity * radius / self._events_mu
-        return Choice(CUTS[-1], radius, math.inf, noise, self._log_sigma_noise(bounds, sigma))
+        choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
+        bounds = self.bounds(self.truncation(choice, gamma, sigma))
+        noise = bounds.sensitivity * radius / self._events_mu / floor.size
+        return replace(choice, location_noise=noise, log_sigma_noise=self._log_sigma_noise(bounds, sigma))
 
     @property
     def _events_mu(self) -> float:
@@ -179,45 +184,66 @@ class Bounding:
         return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
 
     def _log_sigma_information(self, sigma: float) -> float:
-        spread = self.residual_sd(sigma) ** 2
-        return float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
+        return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
-    def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> tuple[float, float, float]:
-        count = self.n * self.events.fraction
+    def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
+        best, cuts = (math.inf, self.first()), list(CUTS)
+        for floor in self.expected.floors:
+            before = best[0]
+            for c in cuts:
+                found = self._best_radius(c, floor, whitening, gamma, sigma, best[0])
+                if found is None:
+                    break  # noise only grows with c
+                best = min(best, found, key=lambda pair: pair[0])
+            if best[0] == before:
+                break  # and as the floor falls
+            cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
+        return best[1]
+
+    def _best_radius(
+        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float
+    ) -> tuple[float, Choice] | None:
+        """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
+        count, usual = self.n * self.events.fraction, self.expected
         k, box = len(self.events.square), whitening.longest_square(self.scale)
-        best = (math.inf, 0.0, 0.0, 0.0)
-        for c in CUTS:
-            bounds = self.bounds(self.truncation(c, _USUAL_WIDTH, gamma, sigma))
-            sensitivity, log_sigma = bounds.sensitivity, self._log_sigma_noise(bounds, sigma)
-            bias = 0.016 * math.exp(-c / (1.6 if self.sev else 0.8))
-            kept = 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
-            if sensitivity * math.sqrt(min(k * LENGTHS[0], box)) / self._events_mu > math.sqrt(best[0]):
-                break  # noise only grows with c
-            # relative error of the information matrix, which grows with the square of the radius
-            matrix = 2 * sensitivity / (bounds.matrix_weight * self.tail_mu * count)
-            for length in LENGTHS:
-                square = min(k * length, box)
-                longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
-                noise = sensitivity * math.sqrt(square) / self._events_mu
-                value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
-                value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * square) ** 2
-                best = min(best, (value, c, math.sqrt(square), noise))
-        return best[1:]
+        choice = Choice(c, 0.0, floor.z, _USUAL_WIDTH, 0.0, 0.0)
+        bounds = self.bounds(self.truncation(choice, gamma, sigma))
+        per_length, log_sigma = (
+            bounds.sensitivity / self._events_mu / floor.size, self._log_sigma_noise(bounds, sigma)
+        )  # fmt: skip
+        if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
+            return None
+        bias = 0.016 * math.exp(-c / usual.cut_bias) + floor.bias
+        kept = 1 - usual.cut_size * self.events.fraction * math.exp(-usual.cut_loss * c) - floor.lost
+        # relative error of the information matrix, which grows with the square of the radius
+        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.slope**2)
+        best = (math.inf, choice)
+        for length in LENGTHS:
+            square = min(k * length, box)
+            longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
+            noise = per_length * math.sqrt(square)
+            value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
+            value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * square) ** 2
+            if value < best[0]:
+                best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
+        return best
 
-    def _width(self, c: float, gamma: Array, sigma: float) -> tuple[float, float]:
+    def _with_width(self, choice: Choice, gamma: Array, sigma: float) -> Choice:
         count = self.n * self.events.fraction
-        best = (math.inf, 0.0, 0.0)
+        least, best = math.inf, choice
         for width in WIDTHS:
-            where = self.truncation(c, width, gamma, sigma)
+            tried = replace(choice, width=width)
+            where = self.truncation(tried, gamma, sigma)
             bounds = self.bounds(where)
             noise = self._log_sigma_noise(bounds, sigma)
-            if noise > max(FREE, math.sqrt(best[0])):
+            if noise > max(FREE, math.sqrt(least)):
                 break  # and with the width
             declared = where.limits[0] <= self._declared_residuals(sigma)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
             value = max(noise, FREE) ** 2 + count * bias**2 + self._log_sigma_matrix_error(bounds, sigma) ** 2
-            best = min(best, (value, width, noise))
-        return best[1:]
+            if value < least:
+                least, best = value, replace(tried, log_sigma_noise=noise)
+        return best
 
 
 def _range(line: Array, scale: RowScale) -> tuple[float, float]:

@@ -1,0 +1,36 @@
+"""The integral of the normal's cumulative hazard, a table of known error."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import interpolate, special
+
+__all__ = ["normal_hazard_integral"]
+
+# Below the first node H is under 1e-23; above the last no cut reaches (H = 76, while cuts end at 64). Cubic
+# interpolation of values and slopes errs by at most step^4 / 384 times the largest third derivative of H,
+# which is below 0.3: 2e-13.
+_FIRST, _LAST, _STEP = -10.0, 12.0, 1 / 256
+
+
+def _table() -> interpolate.CubicHermiteSpline:
+    nodes = np.linspace(_FIRST, _LAST, round((_LAST - _FIRST) / _STEP) + 1)
+    offsets, weights = np.polynomial.legendre.leggauss(6)
+    inner = (nodes[:-1] + nodes[1:])[:, None] / 2 + _STEP / 2 * offsets
+    cells = -special.log_ndtr(-inner) @ weights * _STEP / 2
+    values = np.concatenate([[0.0], np.cumsum(cells)])
+    return interpolate.CubicHermiteSpline(nodes, values, -special.log_ndtr(-nodes))
+
+
+_INTEGRAL = _table()
+
+
+def normal_hazard_integral(z: ArrayLike) -> np.ndarray:
+    """Integral of H(u) = -log(1 - Phi(u)) up to z, for z of at most 12; exact to 1e-12.
+
+    Parameters
+    ----------
+    z : array_like
+    """
+    return _INTEGRAL(np.clip(z, _FIRST, _LAST))

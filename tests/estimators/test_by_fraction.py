@@ -1,0 +1,56 @@
+"""What is expected of a normal's events, against simulation of rows watched for the same time."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.families import LOGISTIC, NORMAL, SEV
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.7, 0.4, 0.05])
+def test_events_are_a_truncated_normal(fraction: float) -> None:
+    usual, n = expected(NORMAL, fraction), 400_000
+    z = special.ndtri(fraction * np.random.default_rng(5).uniform(size=n))
+    h1 = NORMAL.log_hazard_slope(z)
+    assert usual.location_share == pytest.approx(np.mean(h1**2), rel=0.01)
+    log_sigma = 1 + (z - z.mean() - usual.offset) * h1
+    assert abs(np.mean(h1 * log_sigma)) < 0.015  # the pivot: both scores of the events are uncorrelated
+    assert usual.log_sigma_information(1.0) == pytest.approx(np.mean(log_sigma**2), rel=0.015)
+    for floor in usual.floors[:4]:
+        frozen = NORMAL.log_hazard_slope(np.maximum(z, floor.z))
+        slope, square = np.mean(h1 * frozen), np.mean(frozen**2)
+        assert floor.size == pytest.approx(slope / np.sqrt(usual.location_share), rel=0.01)
+        assert floor.lost == pytest.approx(1 - slope**2 / square / usual.location_share, abs=0.003)
+
+
+def test_a_floor_one_sd_below_the_mean_loses_little_and_halves_what_a_row_does() -> None:
+    lost = [expected(NORMAL, fraction).floors[0].lost for fraction in (1.0, 0.9, 0.7, 0.4, 0.1, 0.01)]
+    assert 0.03 < lost[0] < 0.04 and (np.diff(lost) < 0).all()
+    uncensored = expected(NORMAL, 1.0)
+    floors = {round(-floor.z, 2): NORMAL.log_hazard_slope(floor.z) for floor in uncensored.floors[:-1]}
+    assert floors[1.0] / floors[2.5] == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("end", [np.inf, 0.4, -0.3, -1.5])
+def test_the_start_undoes_truncation(end: float) -> None:
+    """All is normal and all rows are watched until `end`: the start is the truth, but for sampling."""
+    generator, n, beta, sigma = np.random.default_rng(8), 2_000_000, np.array([0.6, -0.3]), 0.5
+    x = generator.normal(size=(n, 2))
+    y = x @ beta + sigma * generator.normal(size=n)
+    seen = y <= end
+    x_mean, x_sd, y_mean, y_sd = x[seen].mean(0), x[seen].std(0), y[seen].mean(), y[seen].std()
+    rows, response = (x[seen] - x_mean) / x_sd, (y[seen] - y_mean) / y_sd
+    exog = np.column_stack([np.ones(len(rows)), rows])
+    line = np.linalg.lstsq(exog, response, rcond=None)[0]
+    variance = float(np.mean((response - exog @ line) ** 2))
+    gamma, found = expected(NORMAL, float(seen.mean())).start(line, variance)
+    assert found * y_sd == pytest.approx(sigma, rel=0.03)
+    assert gamma[1:] * y_sd / x_sd == pytest.approx(beta, rel=0.05)
+    assert gamma[0] * y_sd + y_mean == pytest.approx(x_mean @ beta, abs=0.05)
+
+
+def test_families_whose_hazard_is_bounded_need_no_floor() -> None:
+    for family in (SEV, LOGISTIC):
+        usual = expected(family, 0.3)
+        assert not usual.needs_floor and [floor.z for floor in usual.floors] == [-np.inf]
