@@ -4,7 +4,7 @@
 
 Fit to 94 engines, tested on 37 (spec/survreg.md A3, B). The error is |predicted - true| / true of the life
 in cycles, its median over engines; over fits the median and the 10 and 90 % points. Predicted is the median
-life. "wear" is the public projection of vignettes/cmapss.md. The constant predictor is the mean life of the 94.
+life. "wear" is the public projection of vignettes/cmapss.md. The constant is the mean life of the 94.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def main() -> None:
         print(f"MLE, not private, wear {what}: {error(params, wear(test, since_start), test['life']):.3f}")
     model = dps.survreg("Surv(life) ~ wear", train.assign(wear=wear(train, True)), SCHEMA)
     x = wear(test, True)
-    print("\nepsilon  method      error (10 %, 90 %)      beats the constant  intervals of slope, of log sigma")
+    print("\nepsilon  method      error (10 %, 90 %)      beats the constant  intervals: slope, log sigma")
     for epsilon in EPSILONS:
         budgets = {"newton": dps.approx(epsilon, 1e-6), "functional": dps.pure(epsilon)}
         for method, budget in budgets.items():

@@ -16,8 +16,8 @@ from dpstats.families import Family
 
 Array = np.ndarray
 
-# noise on the residual variance, as a share of it, from which intervals are rough, and sigma gets none
-_USABLE, _HOPELESS = 0.3, 0.8
+# noise on the residual variance, as a share of it, beyond which it hides sigma
+_HIDDEN = 0.8
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ def _weak(line: Line, moments: Moments, mean: float) -> Array:
 
 
 def _sigma_lost(line: Line) -> bool:
-    return line.square_noise > _HOPELESS * line.square
+    return line.square_noise > _HIDDEN * line.square
 
 
 def _problems(line: Line, weak: Array, cov: Array) -> tuple[str, ...]:
     hidden, k = round(float(np.trace(line.hidden))), len(cov)
     if 0 < hidden == len(line.gram):
         return ("hopeless",)
-    codes = ["budget"] if line.square_noise > _USABLE * line.square or hidden else []
+    codes = ["budget"] if hidden else []
     codes += [f"not_estimable:{k - 1}"] if _sigma_lost(line) else []
     return (*codes, *(f"weak:{j}" for j in range(k) if weak[j, j] > 0.5 * cov[j, j]))
 
