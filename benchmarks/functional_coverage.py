@@ -5,8 +5,8 @@
 
 The design of survreg_coverage.py (six covariates, sigma .5). "Ratio" is the root mean square error over that
 of maximum likelihood on the same samples, "penalty" the same for slopes solved as published (every direction
-penalised) from the same release; "holds" the share of 95 % intervals that hold the truth, of fits that give
-one; "none" the share of fits that give none; "flagged" of those with any caution.
+penalised) from the same release; "holds" the share of 95 % intervals that hold the truth, of those that are
+given; "none" the share that is not; "flagged" that of fits with any caution.
 """
 
 import argparse
@@ -58,15 +58,15 @@ def fits(cell: Cell, rep: int) -> dict[float, tuple[Array, Array, Array, Array]]
 
 def show(cell: Cell, epsilon: float, found: list[tuple[Array, ...]]) -> None:
     exact, errors, published, bse, flagged = map(np.array, zip(*found, strict=True))
-    none = ~np.isfinite(bse).all(axis=1)
-    print(f"\n{cell.family} {cell.design} n = {cell.n:,}, epsilon {epsilon:g}: none {none.mean():.2f}, "
-          f"flagged {flagged.mean():.2f}")
+    given = np.isfinite(bse)
+    print(f"\n{cell.family} {cell.design} n = {cell.n:,}, epsilon {epsilon:g}: flagged {flagged.mean():.2f}")
     for part, where in PARTS.items():
         size, rival, of_mle = (np.sqrt(np.mean(x[:, where] ** 2)) for x in (errors, published, exact))
         beside = f"penalty {rival / of_mle:7.2f}" if part == "slopes" else ""
-        held = np.abs(errors[~none, where]) <= 1.96 * bse[~none, where]
-        holds = f"holds {held.mean():.3f} of {held.size}" if held.size else ""
-        print(f"  {part:10s} ratio {size / of_mle:7.2f}  {holds:22s} {beside}")
+        held = (np.abs(errors) <= 1.96 * bse)[:, where][given[:, where]]
+        holds = f"holds {held.mean():.3f}" if held.size else ""
+        none = 1 - given[:, where].mean()
+        print(f"  {part:10s} ratio {size / of_mle:7.2f}  none {none:.2f}  {holds:12s} {beside}")
 
 
 def main() -> None:

@@ -42,6 +42,6 @@ def draw(boxes: Mapping[float, Mapping[str, np.ndarray]], axis: str, title: str,
         plot.plot([], [], "s", color=colour, label=LABELS[method])
     plot.set_xticks(range(len(boxes)), [f"{place:g}" if place < 1000 else f"{place:,.0f}" for place in boxes])
     plot.set(xlabel=axis, ylabel="|prediction - y| / |y|", ylim=(0, TOP), title=title)
-    plot.legend(fontsize=7, ncols=count, loc="upper center", frameon=False)
+    figure.legend(fontsize=7, ncols=count, loc="outside lower center", frameon=False)
     figure.savefig(path, dpi=70)
     plt.close(figure)

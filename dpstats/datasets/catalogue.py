@@ -41,6 +41,14 @@ CATALOGUE = {
         "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
         "none stated; NASA's Prognostics Center of Excellence asks to be cited",
     ),
+    "cmapss_signals": Entry(
+        "cmapss_signals.csv",
+        "131 simulated turbofan engines (FD001) that were seen for at least 150 cycles: sensors 4, 17 and 20 "
+        "over the first 150 cycles, as means of fifteen ('s4_15' is of cycles 1 to 15, 's4_150' of 136 to "
+        "150), and 'life', for the 37 of the test set the true one. 94 engines are of the training set.",
+        "NASA C-MAPSS; Saxena, Goebel, Simon & Eklund (2008), Damage propagation modeling",
+        "none stated; NASA's Prognostics Center of Excellence asks to be cited",
+    ),
     "wine": Entry(
         "wine.csv.gz",
         "4,898 white wines of the Vinho Verde: eleven laboratory values, and quality as the median of at "

@@ -8,7 +8,7 @@ from pathlib import Path
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.estimators.functional import STANDARDS, FunctionalFit, fit_functional
+from dpstats.estimators.functional import FunctionalFit, fit_functional
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
@@ -32,12 +32,12 @@ def fit_by_functional(
     Raises
     ------
     SpecificationError
-        If rows may be censored or the family has no expansion; nothing is spent then.
+        If rows may be censored; nothing is spent then.
     BudgetError
         If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
     """
     check_budget(budget, rows.n)
-    epsilon = _checked(design, dist, budget)
+    epsilon = _checked(design, budget)
     method, released = (PAPER_METHOD if compat else METHOD), {_WHAT: f"epsilon = {epsilon:.4g}"}
     curator = Curator(rows, design, budget)
     line = pay(
@@ -55,15 +55,13 @@ def fit_by_functional(
     )  # fmt: skip
 
 
-def _checked(design: Design, dist: Dist, budget: Budget) -> float:
+def _checked(design: Design, budget: Budget) -> float:
     """Epsilon, if the method can use the budget on these rows."""
     if not isinstance(budget, Pure):
         raise BudgetError(
             "method='functional' adds Laplace noise, which is for a budget of pure epsilon; give pure(...), "
             "or use method='newton', which makes more of zcdp, gdp and approx"
         )
-    if dist.family.name not in STANDARDS:
-        raise SpecificationError(f"method='functional' is not there for dist={dist.name!r}; use 'newton'")
     if isinstance(design.response, SurvResponse) and not design.response.all_failed:
         raise SpecificationError(
             "method='functional' cannot tell a censored time from a failure: its quadratic likelihood is one "

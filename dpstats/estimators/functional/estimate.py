@@ -16,8 +16,8 @@ from dpstats.families import Family
 
 Array = np.ndarray
 
-# noise on the residual variance, as a share of it, from which intervals are taken as rough, and none is given
-_USABLE, _HOPELESS = 0.3, 0.8
+# noise on the residual variance, as a share of it, beyond which it hides sigma
+_HIDDEN = 0.8
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FunctionalFit:
     published : array, shape (k + 1,)
         The paper's estimate from the same release, which is not one of sigma (spec/survreg.md A3).
     problems : tuple of str
-        Codes: "budget", "hopeless", "weak:j" with j the index of a coefficient.
+        Codes: "budget", "hopeless", "weak:j" and "not_estimable:j" with j the index of a coefficient.
     """
 
     params: Array
@@ -79,33 +79,47 @@ def fit_functional(
     exact, noisy = bootstrap(moments, line, standard, family.mean, solve)
     sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
     bias = np.zeros(len(paper)) if compat else noisy.mean(axis=0) - line.params
-    weak = _weak(line, moments)
+    weak = _weak(line, moments, family.mean)
     user = _to_user(box)
     cov_privacy = user @ (privacy + np.outer(bias, bias) + weak) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
     problems = _problems(line, user @ weak @ user.T, cov)
     if "hopeless" in problems:
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
+    elif _sigma_lost(line):
+        cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
     params, as_published = (_on_user_scale(found, box) for found in (line.params, paper))
     return FunctionalFit(as_published if compat else params, cov, cov_privacy, as_published, problems)
 
 
-def _weak(line: Line, moments: Moments) -> Array:
-    """Prior variance along directions of u that noise hides: each might explain the whole response."""
+def _weak(line: Line, moments: Moments, mean: float) -> Array:
+    """Prior variance of what noise hides.
+
+    Each hidden direction of u might explain the whole response. A hidden sigma lies anywhere below the one
+    that noise allows, and the intercept holds `mean` times it.
+    """
     d = len(line.gram)
-    if not line.hidden.any():
-        return np.zeros((d + 2, d + 2))
-    total = line.square + float(line.params[1:-1] @ line.gram @ line.params[1:-1])
-    lift = np.vstack([-moments.mean[:-1], np.eye(d), np.zeros(d)])
-    return lift @ line.hidden @ lift.T * (total / moments.edge)
+    variance = np.zeros((d + 2, d + 2))
+    if line.hidden.any():
+        total = line.square + float(line.params[1:-1] @ line.gram @ line.params[1:-1])
+        lift = np.vstack([-moments.mean[:-1], np.eye(d), np.zeros(d)])
+        variance = lift @ line.hidden @ lift.T * (total / moments.edge)
+    if _sigma_lost(line):
+        variance[0, 0] += (mean * math.exp(line.params[-1])) ** 2 / 3
+    return variance
+
+
+def _sigma_lost(line: Line) -> bool:
+    return line.square_noise > _HIDDEN * line.square
 
 
 def _problems(line: Line, weak: Array, cov: Array) -> tuple[str, ...]:
-    share, hidden = line.square_noise / line.square, round(float(np.trace(line.hidden)))
-    if share > _HOPELESS or 0 < hidden == len(line.gram):
+    hidden, k = round(float(np.trace(line.hidden))), len(cov)
+    if 0 < hidden == len(line.gram):
         return ("hopeless",)
-    codes = ["budget"] if share > _USABLE or hidden else []
-    return (*codes, *(f"weak:{j}" for j in range(len(cov)) if weak[j, j] > 0.5 * cov[j, j]))
+    codes = ["budget"] if hidden else []
+    codes += [f"not_estimable:{k - 1}"] if _sigma_lost(line) else []
+    return (*codes, *(f"weak:{j}" for j in range(k) if weak[j, j] > 0.5 * cov[j, j]))
 
 
 def _to_user(box: Box) -> Array:
