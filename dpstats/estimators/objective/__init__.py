@@ -1,6 +1,6 @@
 """Penalised minima of losses of a margin, by objective or output perturbation, and what follows from them."""
 
-from dpstats.estimators.objective.coordinates import UnitBall
+from dpstats.formula.ball import UnitBall
 from dpstats.estimators.objective.debiased import fit_debiased
 from dpstats.estimators.objective.estimate import Estimate
 from dpstats.estimators.objective.penalised import fit_penalised

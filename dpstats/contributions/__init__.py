@@ -1,0 +1,5 @@
+"""Input perturbation, the server's side: plans and messages, and never a record."""
+
+from dpstats.contributions.totals import Rejected, Totals, total
+
+__all__ = ["Rejected", "Totals", "total"]
