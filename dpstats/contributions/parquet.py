@@ -48,7 +48,8 @@ def _read(found: Any, plan: str, size: int) -> tuple[int, int, Array, Array]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    id_ok, values_ok = (_has_width(found.column(name), width) for name, width in (("id", 16), ("values", 8 * size)))
+    id_ok = _has_width(found.column("id"), ID.itemsize)
+    values_ok = _has_width(found.column("values"), 8 * size)
     plans = found.column("plan")
     if isinstance(plans, pa.DictionaryArray):
         plans = plans.dictionary_decode()

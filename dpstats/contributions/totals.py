@@ -50,14 +50,18 @@ class Totals:
         Their number.
     sums : ndarray, shape (m,)
     gram : ndarray, shape (d, d)
-        Of the input scheme: sum of the outer squares of noisy rows; else of shape (0, 0).
+        Of the input scheme: sum of the outer squares of noisy rows; else of shape (0, 0). No term of its sums
+        and products goes through more than 64 roundings.
     rejected : Rejected
+    not_private : bool
+        Whether the noise of messages was not secure, as under :mod:`dpstats.testing`.
     """
 
     n: int
     sums: Array
     gram: Array
     rejected: Rejected
+    not_private: bool = False
 
 
 def total(messages: Any, plan: Plan) -> Totals:
@@ -77,20 +81,57 @@ def total(messages: Any, plan: Plan) -> Totals:
     """
     columns = plan.parts[0].size if plan.method == "input" else 0
     limits = np.repeat([part.limit for part in plan.parts], [part.size for part in plan.parts])
-    rejected, count = Rejected(), 0
-    sums, gram = np.zeros(plan.size), np.zeros((columns, columns))
+    rejected, count, expected = Rejected(), 0, mark(plan.hash)
+    sums, gram = _Sum((plan.size,)), _Sum((columns, columns))
     with Seen() as seen:
-        for batch in batches(messages, mark(plan.hash), plan.size):
+        for batch in batches(messages, expected, plan.size):
             values = _accepted(batch, limits, seen, rejected)
             count += len(values)
-            sums += values.sum(axis=0)
-            gram += values[:, :columns].T @ values[:, :columns]
+            if columns:
+                sums.add(_folded(values))
+                gram.add(_folded_gram(values[:, :columns]))
+            else:
+                sums.add(values.sum(axis=0))
     if count < plan.contributors:
         raise DataError(
-            f"{count} messages were accepted and the plan asks for at least {plan.contributors}, without whose "
-            f"noise its guarantee does not hold; {_listed(rejected)}. Nothing is published; collect more"
+            f"{count} messages were accepted and the plan asks for at least {plan.contributors}, without "
+            f"whose noise its guarantee does not hold ({_listed(rejected)}); collect more"
         )
-    return Totals(count, sums, gram, rejected)
+    return Totals(count, sums.value, gram.value, rejected, not_private=expected != plan.hash)
+
+
+class _Sum:
+    """A sum of arrays that keeps the rounding errors of its additions (Knuth's two-sum)."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._high, self._low = np.zeros(shape), np.zeros(shape)
+
+    def add(self, value: Array) -> None:
+        total = self._high + value
+        part = total - self._high
+        self._low += (self._high - (total - part)) + (value - part)
+        self._high = total
+
+    @property
+    def value(self) -> Array:
+        return self._high + self._low
+
+
+def _folded(values: Array) -> Array:
+    """Sum over the first axis by halves, so that a term goes through log2 as many roundings as there are."""
+    while len(values) > 1:
+        half = len(values) // 2
+        odd = values[2 * half :]
+        values = np.concatenate([values[:half] + values[half : 2 * half], odd])
+    return values.sum(axis=0)
+
+
+def _folded_gram(rows: Array) -> Array:
+    """Sum of outer squares, 16 rows at a time and then by halves."""
+    padded = np.zeros((-(-len(rows) // 16) * 16, rows.shape[1]))
+    padded[: len(rows)] = rows
+    blocks = padded.reshape(-1, 16, rows.shape[1])
+    return _folded(np.matmul(blocks.transpose(0, 2, 1), blocks))
 
 
 def _accepted(batch: Batch, limits: Array, seen: Seen, rejected: Rejected) -> Array:

@@ -81,7 +81,7 @@ def _check_budget(budget: object, method: str, compat: str | None, count: int) -
     if not isinstance(budget, Budget):
         raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
     if isinstance(budget, Pure):
-        raise BudgetError("contributors add Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
+        raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
     if method == "input" and not isinstance(budget, Approx):
         raise BudgetError("method='input' is proved for an (epsilon, delta); give approx(epsilon, delta)")
     if isinstance(budget, Approx) and budget.delta > 1 / count and not compat:

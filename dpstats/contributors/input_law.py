@@ -1,4 +1,4 @@
-"""Noise of the paper's scheme, in which a contributor sends a noisy row and a noisy product with the response.
+"""Noise of the paper's scheme, in which a contributor sends a noisy row, and its product with the response.
 
 Contributor i of n has |q| <= 1 and p = y q with |y| <= 1, and sends q + u, p + r with u ~ N(0, (s_u^2 / n) I)
 and r ~ N(0, (s_b^2 / n) I). The server minimises |Q~ w|^2 / 2 - p~'w + D |w|^2 / 2 over |w| <= `ball`.
@@ -66,8 +66,8 @@ def corrected(epsilon: float, delta: float, n: int, columns: int, ball: float) -
     1 + l / (k0 + D) <= e^(epsilon/2), and gradients of neighbours differ by v, |v| <= z = l ball + 2, for the
     difference of two positive matrices of rank one and of norm l has no larger norm. v lies in the span of
     four fixed vectors, so the ratio of densities of b is at most e^(epsilon/2) but where the projection of b
-    on these is longer than q s_b, q the 1 - delta / 2 quantile of chi with 4 degrees of freedom: q x + x^2/2 =
-    epsilon / 2 for x = z / s_b.
+    on these is longer than q s_b, q the 1 - delta / 2 quantile of chi with 4 degrees of freedom: for
+    x = z / s_b, q x + x^2 / 2 = epsilon / 2.
 
     s_u is the paper's; this theorem holds for any. Contributors beyond n only add curvature and noise.
     """

@@ -22,8 +22,8 @@ elsewhere in another order.
 
 *Local guarantee.* One message is mu-GDP at mu = sensitivity / s, sqrt k times the central mu.
 
-*Range.* No honest entry is farther than `TAIL` = 12 sds from [-1, 1], but with a chance below 2 e^-72 for each
-entry. What the server does with messages out of range therefore costs no privacy and no bias: 1e9 messages
+*Range.* No honest entry is farther than `TAIL` = 12 sds from [-1, 1], but with a chance below 2 e^-72 each.
+What the server does with messages out of range therefore costs no privacy and no bias: 1e9 messages
 of 1,000 entries have one with a chance below 2e-19.
 """
 

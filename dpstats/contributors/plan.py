@@ -32,7 +32,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
-    """What contributors do and what the server expects; made by :func:`dpstats.contributors.plan_contributions`.
+    """What contributors do and what the server expects; :func:`plan_contributions` makes one.
 
     Parameters
     ----------
@@ -170,7 +170,9 @@ class Plan:
             "method": self.method,
             "compat": self.compat,
             "ball": self.ball,
-            "message": [{"part": part.name, "numbers": part.size, "noise_sd": part.sd} for part in self.parts],
+            "message": [
+                {"part": part.name, "numbers": part.size, "noise_sd": part.sd} for part in self.parts
+            ],
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Second moments from the sum of messages, as a linear regression takes them (spec/input_perturbation.md D2)."""
+"""Second moments from a sum of messages, for a linear regression (spec/input_perturbation.md D2)."""
 
 from __future__ import annotations
 
