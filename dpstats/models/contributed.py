@@ -16,7 +16,7 @@ from dpstats.formula import Design
 from dpstats.results import Fit
 from dpstats.results.ridge import fields_of
 
-__all__ = ["fit_linear", "fit_logistic"]
+__all__ = ["approximation", "fit_linear", "fit_logistic"]
 
 NAMES = {"statistics": "contributed moments (Gaussian)", "input": "contributed rows (Gaussian)"}
 TARGET = (
@@ -55,10 +55,7 @@ def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Pla
 
 
 def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: float) -> Fit:
-    """What ``logit`` makes of messages: log(2 cosh(z / 2)) is replaced by a0 + a2 z^2.
-
-    a2 = log cosh(R / 2) / R^2 has the least greatest error on |z| <= R = `reach`. The minimum is the
-    regression of labels of -1 and 1 on the rows, divided by 4 a2 (spec/input_perturbation.md D2).
+    """What ``logit`` makes of messages: the regression of labels of -1 and 1 on the rows, divided by 4 a2.
 
     Raises
     ------
@@ -66,12 +63,10 @@ def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: fl
         If the plan is of another model, and as :func:`dpstats.contributions.total`.
     """
     _check(design, plan)
-    if not isinstance(reach, int | float) or not 0 < reach < math.inf:
-        raise SpecificationError(f"reach must be a positive number, got {reach!r}")
+    a2 = approximation(reach)
     if not design.has_intercept or design.offset is not None:
         raise SpecificationError("logit from contributions needs an intercept and takes no offset()")
     totals = total(messages, plan)
-    a2 = (reach / 2 + math.log1p(math.exp(-reach)) - math.log(2)) / reach**2
     if plan.method == "input":
         fields = _of_input(plan, totals, 1 / (4 * a2), 0.0)
     else:
@@ -79,6 +74,22 @@ def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: fl
     fields["flags"] = (*fields["flags"], QUADRATIC)
     fields["settings"] = {"quadratic approximation, R": float(reach), "a2": round(a2, 6)}
     return _fit(name, "binomial", plan, totals, fields)
+
+
+def approximation(reach: float) -> float:
+    """a2 of a0 + a2 z^2, which stands for log(2 cosh(z / 2)) in the logistic loss of a label times z.
+
+    a2 = log cosh(R / 2) / R^2 has the least greatest error on |z| <= R = `reach`
+    (spec/input_perturbation.md D2).
+
+    Raises
+    ------
+    SpecificationError
+        If `reach` is not a positive number.
+    """
+    if not isinstance(reach, int | float) or not 1e-3 <= reach < math.inf:
+        raise SpecificationError(f"reach must be a number of at least 0.001, got {reach!r}")
+    return (reach / 2 + math.log1p(math.exp(-reach)) - math.log(2)) / reach**2
 
 
 def _check(design: Design, plan: Plan) -> None:
