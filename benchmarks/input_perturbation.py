@@ -186,7 +186,7 @@ def contributed(
 
 
 def page_solution(moments: LinearMoments) -> Array:
-    """That of spec/input_perturbation.md D2: no negative eigenvalues, and a ridge of half the noise's size."""
+    """That of spec/input_perturbation.md D2: no negative eigenvalues, a ridge of half the noise's size."""
     values, vectors = np.linalg.eigh(moments.gram)
     inverse = (vectors / (np.maximum(values, 0) + moments.noise_size / 2)) @ vectors.T
     return moments.origin + moments.map @ inverse @ moments.cross

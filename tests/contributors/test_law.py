@@ -62,7 +62,8 @@ def test_too_few_contributors_for_the_paper() -> None:
 
 def test_statistics_at_the_budgets_of_the_page() -> None:
     """mu .10480 and .53252, local ones 3.3, 10.5, 105 and 16.8, 53, 533 for 1e3, 1e4 and 1e6 contributors."""
-    for epsilon, central, local in ((0.1, 0.10480, (3.31, 10.48, 104.8)), (1, 0.53252, (16.84, 53.25, 532.5))):
+    cases = ((0.1, 0.10480, (3.31, 10.48, 104.8)), (1, 0.53252, (16.84, 53.25, 532.5)))
+    for epsilon, central, local in cases:
         budget = dps.approx(epsilon, 0.01)
         assert budget.mu == pytest.approx(central, abs=1e-5)
         for n, mu in zip((1000, 10_000, 1_000_000), local, strict=True):

@@ -98,7 +98,8 @@ def test_what_is_no_record_is_refused() -> None:
 
 
 def test_files_hold_no_value_of_a_record(tmp_path: Path) -> None:
-    record = {"income": [4.123456789], "age": [33.987654321], "educ": ["mid"], "urban": [1], "name": ["Ada L"]}
+    record = {"income": [4.123456789], "age": [33.987654321], "educ": ["mid"], "urban": [1]}
+    record["name"] = ["Ada L"]
     for name in ("m.jsonl", "m.parquet"):
         assert write_messages(contribute_rows(record, plan()), tmp_path / name) == 1
         content = (tmp_path / name).read_bytes()

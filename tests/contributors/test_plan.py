@@ -9,7 +9,7 @@ import pytest
 import dpstats as dps
 from dpstats.contributors import Plan
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from tests.contributors.people import FORMULA, SCHEMA, plan
+from tests.contributors.people import BUDGET, FORMULA, SCHEMA, plan
 
 METHODS = [dict(), dict(method="input"), dict(method="input", compat="paper")]
 
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_planned_is_refused(more: dict[str, Any], error: type, message: str) -> None:
-    asked: dict[str, Any] = dict(formula=FORMULA, schema=SCHEMA, budget=dps.approx(1, 1e-5), contributors=1000)
+    asked: dict[str, Any] = dict(formula=FORMULA, schema=SCHEMA, budget=BUDGET, contributors=1000)
     with pytest.raises(error, match=message):
         dps.plan_contributions(**(asked | more))
 

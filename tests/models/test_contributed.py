@@ -79,7 +79,8 @@ def test_every_ridge_penalty_comes_from_one_collection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reach", "a2"), [(1, 0.120115), (2, 0.108445), (3, 0.095049), (4, 0.082813), (6, 0.064148), (8, 0.051675)]
+    ("reach", "a2"),
+    [(1, 0.120115), (2, 0.108445), (3, 0.095049), (4, 0.082813), (6, 0.064148), (8, 0.051675)],
 )
 def test_logistic_is_the_quadratic_approximation_of_the_page(reach: float, a2: float) -> None:
     assert approximation(reach) == pytest.approx(a2, abs=1e-6)
@@ -139,7 +140,8 @@ def test_the_summary_shows_both_guarantees_and_what_was_rejected() -> None:
 def test_secure_messages_make_a_private_fit() -> None:
     of = dps.plan_contributions("income ~ age", SCHEMA, BUDGET, 400)
     found = dps.ols(of.formula, None, of.schema).fit_contributions(contribute_rows(people(400), of), of)
-    assert not found.not_private and found.summary().as_text().lstrip().startswith("Private linear regression")
+    assert not found.not_private
+    assert found.summary().as_text().lstrip().startswith("Private linear regression")
 
 
 @pytest.mark.parametrize("compat", [None, "paper"])

@@ -1,4 +1,4 @@
-"""What a message and a sum of messages may tell: sensitivity, its worst case, the law of noise, its lattice."""
+"""What a message and a sum of messages may tell: sensitivity, its worst case, law and lattice of noise."""
 
 import math
 from typing import Any
@@ -37,7 +37,7 @@ def distances(messages: Array) -> Array:
 
 @pytest.mark.parametrize("method", ["statistics", "input"])
 def test_no_two_records_are_farther_apart_than_the_sensitivity(method: str) -> None:
-    """Whatever the map of rows does: rows of any length and direction, responses of any size, no row at all."""
+    """Whatever the map of rows does: rows of any length, responses of any size, no row at all."""
     of, draw = plan(method=method), np.random.default_rng(0)
     d = len(of.design.names)
     q = draw.normal(size=(1500, d))
@@ -63,7 +63,7 @@ def test_the_sensitivity_of_statistics_is_attained() -> None:
 
 @pytest.mark.parametrize("weight", [0.3, RESPONSE, 1.0])
 def test_the_square_of_the_response_is_free(weight: float) -> None:
-    """D^2 = 2 (1 + c^2)^2 with the square and without it, as on the page: 2 + 2 w^2 + w^4 / 2, w^2 = 2 c^2."""
+    """D^2 = 2 (1 + c^2)^2 with it and without: 2 + 2 w^2 + w^4 / 2 of the page, w^2 = 2 c^2."""
     w = math.sqrt(2) * weight
     assert 2 * (1 + weight**2) ** 2 == pytest.approx(2 + 2 * w**2 + w**4 / 2)
     q = np.array([[1.0, 0.0], [-(weight**2), math.sqrt(1 - weight**4)]])
@@ -133,7 +133,7 @@ def test_sums_of_secure_noise_have_the_law_of_the_central_guarantee(
 
 
 def test_the_divergence_of_a_sum_of_discrete_gaussians_is_negligible() -> None:
-    """On a coarse lattice, sd 2, where it can be seen: the bound e^t of Kairouz et al. holds for two draws."""
+    """On a lattice as coarse as the sd, where it can be seen, the bound of Kairouz et al. holds."""
     grid, sd = np.arange(-60, 61), 1.0
     one = np.exp(-(grid**2) / (2 * sd**2))
     one /= one.sum()
