@@ -34,7 +34,7 @@ SIZES = (100_000, 1_000_000)
 def plan(n: int) -> Plan:
     names = [f"x{j}" for j in range(COLUMNS)]
     schema = dps.Schema({"y": dps.bounded(-1, 1)} | {name: dps.bounded(-1, 1) for name in names})
-    return dps.plan_contributions(f"y ~ {' + '.join(names)}", schema, dps.approx(1, 1e-6), n)
+    return dps.plan_contributions(f"y ~ {' + '.join(names)}", schema, dps.approx(1, 1e-7), n)
 
 
 def write(path: Path, of: Plan) -> None:

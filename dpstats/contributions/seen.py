@@ -7,6 +7,7 @@ rewritten log2 n times at most. The disk holds 16 bytes for each message, twice 
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -55,6 +56,7 @@ class Seen:
         for run in self._runs:
             at = np.minimum(np.searchsorted(run, ids), len(run) - 1)
             new &= run[at] != ids
+            _let_go(run)
         self._keep(ids[new])
         found = np.empty(len(ids), dtype=bool)
         found[order] = new
@@ -86,8 +88,15 @@ class Seen:
             chunk.sort(kind="stable")
             out[i + j : i + j + len(chunk)] = chunk
             i, j = i + len(left), j + len(right)
-        out.flush()
+            for run in (a, b, out):
+                _let_go(run)
         for old in (a, b):
             if isinstance(old, np.memmap) and old.filename is not None:
                 Path(old.filename).unlink(missing_ok=True)
         return out
+
+
+def _let_go(run: Array) -> None:
+    """Give the pages of a file back: what is on disk need not be in this process's memory too."""
+    if isinstance(run, np.memmap) and isinstance(run.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        run.base.madvise(mmap.MADV_DONTNEED)
