@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from provenance import header
+from provenance import estimator, header
+from replications import WORK
 from scipy import special
 from tqdm import tqdm
 
@@ -276,13 +277,16 @@ def accuracy(people: People, w: Array) -> float:
     return float(np.mean((people.q_test @ w >= 0) == (people.y_test > 0)))
 
 
+BEST: dict[tuple[str, str, float], dict[str, float]] = {}
 Model = tuple[str, People, Callable, Callable, dict[str, Callable], bool]
 
 
 def tuned(model: Model, epsilon: float) -> dict[str, float]:
     """The best ridge of each rival at the largest n."""
-    _, people, _, score, rivals, more = model
-    found = {}
+    kind, people, _, score, rivals, more = model
+    if (kind, people.name, epsilon) in BEST:
+        return BEST[kind, people.name, epsilon]
+    found = BEST[kind, people.name, epsilon] = {}
     for name, fit in rivals.items():
         draw = np.random.default_rng(5)
         of = sample(people, SIZES[-1], draw)
@@ -291,21 +295,35 @@ def tuned(model: Model, epsilon: float) -> dict[str, float]:
     return found
 
 
+def cells(kind: str, of_cell: Callable[[float, int], pd.DataFrame]) -> pd.DataFrame:
+    """A frame for each epsilon and n; finished ones are kept in benchmarks/.work, so a run may be resumed."""
+    folder = WORK / f"input_perturbation-{estimator()}"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for epsilon, n in tqdm([(epsilon, n) for epsilon in EPSILONS for n in SIZES], desc=kind):
+        path = folder / f"{kind}-{epsilon:g}-{n}.csv"
+        if not path.exists():
+            of_cell(epsilon, n).to_csv(path.with_suffix(".part"), index=False)
+            path.with_suffix(".part").rename(path)
+        found.append(pd.read_csv(path).assign(epsilon=epsilon, n=n))
+    return pd.concat(found)
+
+
 def study(model: Model, reps: int) -> pd.DataFrame:
     name, people, methods, score, _, _ = model
-    rows = []
-    for epsilon in EPSILONS:
-        best = tuned(model, epsilon)
-        for n in tqdm(SIZES, desc=f"{people.name} {name} {epsilon:g}"):
-            for rep in range(reps):
-                draw = np.random.default_rng([n, rep, int(10 * epsilon)])
-                of = sample(people, n, draw)
-                for method, w in methods(people, of, epsilon, best, draw):
-                    rows.append((epsilon, n, method, score(people, w)))
-    return pd.DataFrame(rows, columns=["epsilon", "n", "method", "score"])
+
+    def of_cell(epsilon: float, n: int) -> pd.DataFrame:
+        best, rows = tuned(model, epsilon), []
+        for rep in range(reps):
+            draw = np.random.default_rng([n, rep, int(10 * epsilon)])
+            of = sample(people, n, draw)
+            rows += [(method, score(people, w)) for method, w in methods(people, of, epsilon, best, draw)]
+        return pd.DataFrame(rows, columns=["method", "score"])
+
+    return cells(f"{people.name}-{name}-{reps}", of_cell)
 
 
-def coverage(people: People, slope: float | None, reps: int) -> pd.DataFrame:
+def coverage(people: People, kind: str, slope: float | None, reps: int) -> pd.DataFrame:
     """Of 95 % intervals for the coefficients of the whole pool, over samples and coefficients.
 
     Those that are said to be not estimable have no interval and are counted apart.
@@ -315,21 +333,22 @@ def coverage(people: People, slope: float | None, reps: int) -> pd.DataFrame:
     everyone = of_chosen(people, np.arange(len(people.index)))
     target = whole.rows.to_user @ np.linalg.solve(everyone.gram, everyone.cross) * unit
     target[0] += middle
-    rows = []
-    for epsilon in EPSILONS:
-        for n in tqdm(SIZES, desc=f"{people.name} coverage {epsilon:g}"):
-            plan, inside, share = people.plan(epsilon, n), [], []
-            for rep in range(reps):
-                draw = np.random.default_rng([n, rep, 7])
-                of = of_chosen(people, draw.integers(0, len(people.index), n))
-                solution = contributed(of, plan, draw, slope).solve()
-                known = np.isfinite(np.diag(solution.cov))
-                error, se = np.abs(solution.params - target)[known], np.sqrt(np.diag(solution.cov)[known])
-                inside += list(error <= 1.959964 * se)
-                share += list(~known)
-            covered = np.mean(inside) if len(inside) > reps else math.nan
-            rows.append((epsilon, n, covered, np.mean(share)))
-    return pd.DataFrame(rows, columns=["epsilon", "n", "covered", "not estimable"])
+
+    def of_cell(epsilon: float, n: int) -> pd.DataFrame:
+        plan, inside, lost = people.plan(epsilon, n), [], []
+        for rep in range(reps):
+            draw = np.random.default_rng([n, rep, 7])
+            of = of_chosen(people, draw.integers(0, len(people.index), n))
+            solution = contributed(of, plan, draw, slope).solve()
+            known = np.isfinite(np.diag(solution.cov))
+            error, se = np.abs(solution.params - target)[known], np.sqrt(np.diag(solution.cov)[known])
+            inside += list(error <= 1.959964 * se)
+            lost += list(~known)
+        covered = np.mean(inside) if len(inside) > reps else math.nan
+        return pd.DataFrame({"covered": [covered], "not estimable": [np.mean(lost)]})
+
+    found = cells(f"{people.name}-{kind}-coverage-{reps}", of_cell)
+    return found[["epsilon", "n", "covered", "not estimable"]]
 
 
 def plot(results: dict[tuple[str, str], pd.DataFrame], path: Path, label: str) -> None:
@@ -389,7 +408,7 @@ def main() -> None:
             print(table(found, 4))
             print(f"\nours, {kind}, {people.name}: share of 95 % intervals that cover, "
                   f"{options.coverage_reps} samples\n")  # fmt: skip
-            print(coverage(people, slope, options.coverage_reps).to_string(index=False, float_format="%.3f"))
+            print(coverage(people, kind, slope, options.coverage_reps).to_string(index=False, float_format="%.3f"))
         plot(results, out / f"input_perturbation_{kind}.png", label)
 
 

@@ -11,6 +11,7 @@ import mmap
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -98,5 +99,6 @@ class Seen:
 
 def _let_go(run: Array) -> None:
     """Give the pages of a file back: what is on disk need not be in this process's memory too."""
-    if isinstance(run, np.memmap) and isinstance(run.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        run.base.madvise(mmap.MADV_DONTNEED)
+    pages: Any = run.base
+    if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
