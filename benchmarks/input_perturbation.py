@@ -408,7 +408,8 @@ def main() -> None:
             print(table(found, 4))
             print(f"\nours, {kind}, {people.name}: share of 95 % intervals that cover, "
                   f"{options.coverage_reps} samples\n")  # fmt: skip
-            print(coverage(people, kind, slope, options.coverage_reps).to_string(index=False, float_format="%.3f"))
+            covered = coverage(people, kind, slope, options.coverage_reps)
+            print(covered.to_string(index=False, float_format="%.3f"))
         plot(results, out / f"input_perturbation_{kind}.png", label)
 
 
