@@ -3,6 +3,8 @@
 from dpstats import datasets
 from dpstats._version import __version__
 from dpstats.budget import approx, gdp, parse_budget, pure, zcdp
+from dpstats.contributors import Plan as ContributionPlan
+from dpstats.contributors import contribute, plan_contributions
 from dpstats.errors import (
     BudgetError,
     DataError,
@@ -19,8 +21,9 @@ from dpstats.results import Fit, compare, load
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 __all__ = [
-    "BudgetError", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError", "NotReleased",
-    "PublicMoments", "Schema", "SchemaError", "SpecificationError", "__version__", "approx", "bounded",
-    "compare", "count", "datasets", "event", "flag", "gdp", "glm", "kaplan_meier", "levels", "load",
-    "logit", "ols", "parse_budget", "public_moments", "pure", "ridge", "survreg", "svm", "zcdp",
+    "BudgetError", "ContributionPlan", "DataError", "Fit", "FormulaError", "Ledger", "LedgerError",
+    "NotReleased", "PublicMoments", "Schema", "SchemaError", "SpecificationError", "__version__", "approx",
+    "bounded", "compare", "contribute", "count", "datasets", "event", "flag", "gdp", "glm", "kaplan_meier",
+    "levels", "load", "logit", "ols", "parse_budget", "plan_contributions", "public_moments", "pure",
+    "ridge", "survreg", "svm", "zcdp",
 ]  # fmt: skip

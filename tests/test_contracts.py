@@ -15,6 +15,7 @@ PLANTED = {
     "results/base.py": "import dpstats.curator",
     "estimators/__init__.py": "import dpstats.rows\nimport dpstats.curator.mechanisms",
     "models/__init__.py": "import opendp",
+    "contributions/__init__.py": "import dpstats.contributors.message",
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``dpstats fit | show | predict | ledger | schema check | demo``."""
+"""The command line: ``dpstats fit | show | predict | ledger | schema check | demo``, and contributions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pandas as pd
 from dpstats import datasets
 from dpstats._version import __version__
 from dpstats.budget import approx, parse_budget
-from dpstats.cli import ledger, models
+from dpstats.cli import contributions, ledger, models
 from dpstats.errors import DataError, NotReleased, SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models.survreg import survreg
@@ -163,6 +163,7 @@ def parser() -> argparse.ArgumentParser:
     predict.add_argument("--out", type=Path, help="write here; default: the screen")
 
     ledger.add(commands)
+    contributions.add(commands, reserved)
 
     schema = command("schema", run_schema, "check a schema, and the column names of a table against it")
     schema.add_argument("action", choices=["check"])
@@ -190,7 +191,7 @@ def run_fit(options: argparse.Namespace) -> None:
 def reserved(path: Path) -> Iterator[None]:
     """Create `path` before the budget is spent: a fit that cannot be kept must cost nothing."""
     if path.exists():
-        raise DataError(f"{path} exists; it may hold a fit that was paid for. Choose another name")
+        raise DataError(f"{path} exists; it may hold something that was paid for. Choose another name")
     path.touch()
     try:
         yield

@@ -14,7 +14,7 @@ import numpy as np
 from dpstats.formula.expressions import clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
 from dpstats.formula.functions import Array
-from dpstats.formula.layout import Atom
+from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
 from dpstats.formula.weights import Weights
@@ -58,7 +58,7 @@ class Block:
 class Filler:
     """The finished plan of a design's columns, offset and weights.
 
-    ``variables`` are those of the linear predictor, which new data must have.
+    ``variables`` are those of the linear predictor, which new data must have; ``categories`` as of a design.
     """
 
     def __init__(self, schema: Schema, factors: Mapping[str, Factor], products: Sequence[tuple[Atom, ...]],
@@ -70,6 +70,7 @@ class Filler:
         read = frozenset().union(*(factor.variables for factor in factors.values()),
                                  offset.variables if offset else ())
         self.variables = tuple(name for name in schema if name in read)
+        self.categories = categories(products)
         # the design columns that are just one column of a number or spline are computed in place
         alone = {(product[0].factor, product[0].index): column for column, product in enumerate(products)
                  if len(product) == 1 and product[0].table is None}

@@ -81,6 +81,11 @@ class Design:
         return self._filler.read(block, self.response)
 
     @property
+    def categories(self) -> tuple[tuple[int, Array], ...]:
+        """Categories that stand alone in the formula: first column, and the rows at all levels, (L, k)."""
+        return self._filler.categories
+
+    @property
     def covariates(self) -> tuple[str, ...]:
         """The declared variables that the right-hand side reads."""
         return self._filler.variables

@@ -50,6 +50,15 @@ def _atoms(factor: Factor, matrix: Array | None) -> Iterator[Atom]:
             yield Atom(factor.code, index, (float(table.min()), float(table.max())), table)
 
 
+def categories(products: Sequence[tuple[Atom, ...]]) -> tuple[tuple[int, Array], ...]:
+    """Of each category that is a term of its own: its first column, and its rows at all levels, (L, k)."""
+    found: dict[str, tuple[int, list[Array]]] = {}
+    for column, product in enumerate(products):
+        if len(product) == 1 and product[0].table is not None:
+            found.setdefault(product[0].factor, (column, []))[1].append(product[0].table)
+    return tuple((first, np.column_stack(tables)) for first, tables in found.values())
+
+
 def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     """Bounds of a product, multiplied in the order in which a block is filled.
 

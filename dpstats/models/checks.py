@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.formula import Design
+from dpstats.rows import Rows, open_rows
 
+NO_ROWS = Rows(0, {})
 PMT_METHOD = "public moment truncation (Gaussian)"
+
+
+def rows_of(data: Any, design: Design) -> Rows:
+    """The rows of a model, none for a model that is given messages of contributors instead.
+
+    Raises
+    ------
+    SpecificationError
+        As :func:`dpstats.rows.open_rows`.
+    """
+    return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
 
 
 def check_budget(budget: object, n: int) -> None:
@@ -21,7 +36,7 @@ def check_budget(budget: object, n: int) -> None:
     if not isinstance(budget, Budget):
         raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
     if n < 1:
-        raise SpecificationError("the data have no rows")
+        raise SpecificationError("the data have no rows; messages of contributors go to fit_contributions")
     if isinstance(budget, Approx) and budget.delta > 1 / n:
         raise BudgetError(
             f"delta = {budget.delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.budget import Budget, Pure
+from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
@@ -16,12 +17,12 @@ from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
+from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
+from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.margin import fit_margin, said
 from dpstats.models.public import as_columns
 from dpstats.results import Fit
-from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Schema
 
 METHOD = "noisy Newton (Gaussian)"
@@ -39,7 +40,8 @@ def logit(
         With a yes or no on the left, declared as flag(): ``"bought ~ age + np.log(income)"``, with
         ``offset()`` terms if need be; see docs/formula.md.
     data
-        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
+        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file. None where
+        the model is fitted from messages of contributors.
     schema : Schema
         What is public about each variable.
     public : PublicMoments or public data, optional
@@ -121,7 +123,7 @@ class GlmModel:
         self.design: Design = build_design(formula, schema, weights)
         self._problem = _problem(self.design, family, name)
         self._public = None if public is None else as_columns(public, self.design)
-        self._rows = open_rows(data, schema, self.design.variables)
+        self._rows = rows_of(data, self.design)
 
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
@@ -185,6 +187,33 @@ class GlmModel:
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
+
+    def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> Fit:
+        """Estimate from messages that contributors have made private themselves; the model needs no data.
+
+        Parameters
+        ----------
+        messages
+            Path of a .parquet or .jsonl file, a list of paths, or an iterable of
+            :class:`dpstats.contributors.Message`. It is read once, in memory that does not grow with it.
+        plan : Plan
+            Of this formula and schema.
+        reach : float
+            R: the loss is replaced by a quadratic function that is closest to it for |x'coef| <= R.
+
+        Returns
+        -------
+        Fit
+            ``fit.messages`` counts what was accepted and rejected; ``fit.guarantees`` has both guarantees.
+
+        Raises
+        ------
+        SpecificationError
+            If the plan is of another model, or fewer messages are accepted than it asks for.
+        """
+        if self.family is not BINOMIAL:
+            raise SpecificationError("contributions give ols, ridge and logit; other families need data")
+        return fit_logistic(self._name, self.design, messages, plan, reach)
 
     def _check_fit(
         self, budget: Budget, method: str, compat: str | None, c: float | None, robust: bool

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 
 from dpstats.budget import Budget
+from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError
 from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger, pay
-from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method
+from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
+from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public
 from dpstats.moments import Solution
 from dpstats.results import Fit
 from dpstats.results.record import penalty
 from dpstats.results.ridge import fields_of
-from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
@@ -38,7 +39,8 @@ def ols(
         Such as ``"quality ~ alcohol + np.log(sugar)"``, with ``offset()`` terms if need be; see
         docs/formula.md.
     data
-        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
+        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file. None where
+        the model is fitted from messages of contributors.
     schema : Schema
         What is public about each variable.
     public : PublicMoments or public data, optional
@@ -107,7 +109,7 @@ class LinearModel:
         self.design: Design = build_design(formula, schema, weights)
         self._box = _box(self.design, name)
         self._public = None if public is None else as_public(public, self.design)
-        self._rows = open_rows(data, schema, self.design.variables)
+        self._rows = rows_of(data, self.design)
 
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
@@ -154,6 +156,29 @@ class LinearModel:
             released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
             alpha=self.alpha, ledger=line, not_private=curator.not_private, **estimate,
         )  # fmt: skip
+
+    def fit_contributions(self, messages: Any, plan: ContributionPlan) -> Fit:
+        """Estimate from messages that contributors have made private themselves; the model needs no data.
+
+        Parameters
+        ----------
+        messages
+            Path of a .parquet or .jsonl file, a list of paths, or an iterable of
+            :class:`dpstats.contributors.Message`. It is read once, in memory that does not grow with it.
+        plan : Plan
+            Of this formula and schema.
+
+        Returns
+        -------
+        Fit
+            ``fit.messages`` counts what was accepted and rejected; ``fit.guarantees`` has both guarantees.
+
+        Raises
+        ------
+        SpecificationError
+            If the plan is of another model, or fewer messages are accepted than it asks for.
+        """
+        return fit_linear(self._name, self.design, self.alpha, messages, plan)
 
     def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
         check_method(method, ("auto", "gram", "pmt"), compat, self._public)

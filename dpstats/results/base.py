@@ -110,6 +110,16 @@ class Released:
         return self.record.settings
 
     @property
+    def guarantees(self) -> tuple[tuple[str, str], ...]:
+        """Of a fit from contributions: what is guaranteed of the model and of one message; else empty."""
+        return self.record.guarantees
+
+    @property
+    def messages(self) -> Mapping[str, int] | None:
+        """Of a fit from contributions: messages that were accepted, and rejected by reason; else None."""
+        return self.record.messages
+
+    @property
     def flags(self) -> tuple[tuple[str, str], ...]:
         """Cautions found from released numbers: (code, message)."""
         return self.record.flags

@@ -18,6 +18,8 @@ def tables_below(record: Record, level: float) -> list[Table]:
     """Return the tables that follow the coefficients, which depend on the kind of model."""
     if record.is_survival:
         return [_scale_and_ratios(record, level)]
+    if record.no_errors:
+        return []
     tables = []
     rows = _ratios(record, ratio_name(record).capitalize(), level) if ratio_name(record) else []
     if rows:

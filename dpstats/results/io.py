@@ -20,7 +20,7 @@ from dpstats.schema import Schema
 NAME, VERSION = "dpstats.fit", 1
 FORMAT = f"{NAME}/{VERSION}"
 ARRAYS = ("params", "cov", "cov_privacy")
-OPTIONAL = ("alpha", "charged_alpha", "weights", "target")  # kept where set
+OPTIONAL = ("alpha", "charged_alpha", "weights", "target", "no_errors")  # kept where set
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 
 
@@ -42,6 +42,8 @@ def to_dict(record: Record) -> dict[str, Any]:
         **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
         **({"dispersion": list(map(_number, record.dispersion))} if record.dispersion is not None else {}),
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
+        **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
+        **({"messages": dict(record.messages)} if record.messages is not None else {}),
     }
 
 
@@ -70,6 +72,8 @@ def from_dict(content: Mapping[str, Any]) -> Record:
             "linear": _moments(content.get("linear")),
             "dispersion": _quantity(content.get("dispersion")),
             "tails": _tails(content.get("tails")),
+            "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
+            "messages": content.get("messages"),
         }
         return Record(**fields)
     except KeyError as error:

@@ -19,6 +19,8 @@ SHOWN_LEVELS = 8
 def notes(record: Record) -> list[str]:
     """Return what the numbers mean, then what was declared public."""
     noise = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+    if record.no_errors:
+        noise = f"No standard errors: {record.no_errors}."
     if record.is_survival:
         dist = life.dist_of(record)
         response = "log(time)" if dist.log else "time"
@@ -34,7 +36,7 @@ def notes(record: Record) -> list[str]:
         noise += " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
     if record.model in MARGIN_MODELS:
         noise += " The sign of x'coef is the label; there are no probabilities."
-    if np.isinf(inference.bse(record)).any():
+    if np.isinf(inference.bse(record)).any() and not record.no_errors:
         noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
     texts = [noise]
     public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)

@@ -92,6 +92,12 @@ class Record:
         What the coefficients are, in words, where they are penalised ones.
     tails : Tails, optional
         Law of privacy noise that is not normal; intervals of coefficients and their p-values follow from it.
+    guarantees : tuple of (whose, what), optional
+        Of a fit from contributions: what is guaranteed of the model and of one message, in words.
+    messages : mapping of str to int, optional
+        Of such a fit: how many messages were accepted, and rejected for which reason.
+    no_errors : str, optional
+        Why there are no standard errors, where there are none; all variances are infinite then.
 
     Raises
     ------
@@ -125,6 +131,9 @@ class Record:
     dispersion: Quantity | None = None
     target: str | None = None
     tails: Tails | None = None
+    guarantees: tuple[tuple[str, str], ...] = ()
+    messages: Mapping[str, int] | None = None
+    no_errors: str | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -157,6 +166,8 @@ class Record:
             ("nobs", None if self.nobs is None else int(self.nobs)),
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),
+            ("guarantees", tuple((str(whose), str(what)) for whose, what in self.guarantees)),
+            ("messages", None if self.messages is None else _counts(self.messages)),
             ("flags", flags),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
@@ -252,6 +263,10 @@ def _settings(settings: Mapping[str, Setting]) -> Mapping[str, Setting]:
             )
         plain[str(name)] = item
     return MappingProxyType(plain)
+
+
+def _counts(messages: Mapping[str, int]) -> Mapping[str, int]:
+    return MappingProxyType({str(name): int(count) for name, count in messages.items()})
 
 
 def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -83,7 +84,7 @@ def short(record: Record) -> str:
     neighbours = f"; neighbours {record.adjacency}" if unit == str(ROW) else ""
     privacy = f"Privacy: {record.budget}{neighbours}; unit {unit}"
     estimates = [
-        f"{name} {figures(value) if np.isfinite(se) else NOT_ESTIMABLE}"
+        f"{name} {figures(value) if np.isfinite(se) or record.no_errors else NOT_ESTIMABLE}"
         for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
     ]
     codes = ", ".join(code for code, _ in record.flags)
@@ -102,26 +103,29 @@ def short(record: Record) -> str:
 
 def coefficients(record: Record, level: float) -> Table:
     """Return the coefficient table."""
+    if record.no_errors:
+        rows = [(name, figures(value)) for name, value in zip(record.names, record.params, strict=True)]
+        return Table((Column("", "l"), _coefficient_head(record)), tuple(rows))
     low, high = inference.limits(record, level)
     z, chances = inference.z_values(record), inference.p_values(record)
     columns = (
         Column("", "l"),
-        Column("penalised" if record.target else "coef", "."),
+        _coefficient_head(record),
         Column("std err", "."),
         Column("privacy"),
         Column("z"),
         Column("P>|z|"),
         *(Column(head, ".") for head in limit_heads(level)),
     )
-    rows: list[tuple[str, ...]] = []
+    lines: list[tuple[str, ...]] = []
     for j, (name, se, share) in enumerate(
         zip(record.names, inference.bse(record), inference.privacy_share(record), strict=True)
     ):
         if np.isinf(se):
-            rows.append((name, NOT_ESTIMABLE))
+            lines.append((name, NOT_ESTIMABLE))
             continue
         p = p_value(float(chances[j]))
-        rows.append(
+        lines.append(
             (
                 name,
                 figures(record.params[j]),
@@ -133,19 +137,29 @@ def coefficients(record: Record, level: float) -> Table:
                 figures(high[j]),
             )
         )
-    return Table(columns, tuple(rows))
+    return Table(columns, tuple(lines))
+
+
+def _coefficient_head(record: Record) -> Column:
+    return Column("penalised" if record.target else "coef", ".")
 
 
 def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
     size = "not public" if record.nobs is None else f"{record.nobs} (public)"
+    neighbours: Pair = ("Neighbours", record.adjacency)
+    privacy: list[tuple[Pair, ...]] = [(("Privacy", str(record.budget)), neighbours)]
+    if record.guarantees:
+        privacy = [*((pair,) for pair in record.guarantees), (neighbours,)]
     lines: list[tuple[Pair, ...]] = [
         (("Formula", record.formula),),
         *([(("Weights", record.weights),)] if record.weights else []),
         (("Method", record.method), ("Rows", size)),
-        (("Privacy", str(record.budget)), ("Neighbours", record.adjacency)),
+        *privacy,
     ]
     unit: Pair = ("Unit", record.unit)
     lines.append((("Ledger", record.ledger), unit) if record.ledger else (unit,))
+    if record.messages is not None:
+        lines.append((("Messages", _counted(record.messages)),))
     if record.released:
         lines.append((("Released", ", ".join(record.released)),))
     if record.settings:
@@ -158,6 +172,13 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
         lines.append((("Shared", SHARED.format(penalty_text(record.charged_alpha))),))
     lines += [(("Caution", message),) for _, message in record.flags]
     return tuple(lines)
+
+
+def _counted(messages: Mapping[str, int]) -> str:
+    """Say how many messages were accepted, and how many were not and why."""
+    rejected = [f"{count} {name.replace('_', ' ')}" for name, count in messages.items() if count]
+    accepted = rejected.pop(0) if messages.get("accepted") else "0 accepted"
+    return accepted + ("; rejected: " + ", ".join(rejected) if rejected else ", none rejected")
 
 
 def _estimand(record: Record) -> str:

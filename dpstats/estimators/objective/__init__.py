@@ -1,9 +1,9 @@
 """Penalised minima of losses of a margin, by objective or output perturbation, and what follows from them."""
 
-from dpstats.estimators.objective.coordinates import UnitBall
 from dpstats.estimators.objective.debiased import fit_debiased
 from dpstats.estimators.objective.estimate import Estimate
 from dpstats.estimators.objective.penalised import fit_penalised
 from dpstats.estimators.objective.plan import Plan, make_plan
+from dpstats.formula.ball import UnitBall
 
 __all__ = ["Estimate", "Plan", "UnitBall", "fit_debiased", "fit_penalised", "make_plan"]

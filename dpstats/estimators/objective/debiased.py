@@ -8,10 +8,10 @@ import numpy as np
 
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
-from dpstats.estimators.objective.coordinates import UnitBall
 from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS
+from dpstats.formula.ball import UnitBall
 
 Array = np.ndarray
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Minimum
-from dpstats.estimators.objective.coordinates import UnitBall
+from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 
 Array = np.ndarray

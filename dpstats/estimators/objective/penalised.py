@@ -9,10 +9,10 @@ import numpy as np
 
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power, with_floor
-from dpstats.estimators.objective.coordinates import UnitBall
 from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
+from dpstats.formula.ball import UnitBall
 
 Array = np.ndarray
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +33,16 @@ class UnitBall:
     constant: bool
 
     @classmethod
-    def of_box(cls, bounds: Array, constant: bool) -> UnitBall:
+    def of_box(
+        cls, bounds: Array, constant: bool, categories: Sequence[tuple[int, Array]] = ()
+    ) -> UnitBall:
         """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its
         half-width.
 
-        A row has length sqrt k where all its entries lie at an end, and none is longer.
+        A row has length sqrt k where all its entries lie at an end, and none is longer. Columns of one
+        category are never all at an end: of `categories`, the first column of each and its rows at every
+        level (:attr:`dpstats.formula.Design.categories`), only those rows count, and the columns are centred
+        at the mean of these.
         """
         center, scale = bounds.mean(axis=1), np.diff(bounds, axis=1)[:, 0] / 2
         fixed = scale <= 0
@@ -44,8 +50,17 @@ class UnitBall:
         scale = np.where(fixed, np.maximum(np.abs(bounds[:, 1]), 1e-9), scale)
         if not constant:  # a line through the origin stays one only if nothing is centred
             center, scale = np.zeros(len(bounds)), np.maximum(np.abs(bounds).max(axis=1), 1e-9)
-        radius = math.sqrt(len(bounds))
-        return cls(center, scale, np.full(len(bounds), 1 / radius), radius, 1.0, constant)
+        far = np.ones(len(bounds))
+        square = float(len(bounds))
+        for first, levels in categories:
+            part = slice(first, first + levels.shape[1])
+            if constant:
+                center[part] = levels.mean(axis=0)
+            rows = (levels - center[part]) / scale[part]
+            far[part] = np.abs(rows).max(axis=0)
+            square += float((rows**2).sum(axis=1).max()) - levels.shape[1]
+        radius = math.sqrt(square)
+        return cls(center, scale, far / radius, radius, 1.0, constant)
 
     @property
     def k(self) -> int:

@@ -1,0 +1,149 @@
+"""Messages from files or a program -> batches of arrays. What is no message is counted and left out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats.contributions.parquet import parquet_batches
+from dpstats.contributions.seen import ID
+from dpstats.errors import DataError
+
+__all__ = ["Batch", "batches"]
+
+Array = np.ndarray
+
+_BATCH_BYTES = 1 << 25
+_MOST, _LEAST = 1 << 16, 1 << 8
+_NUMBER_CHARS = 32  # of a number in JSON, at most; a line that is longer than its numbers may be is malformed
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some messages.
+
+    Attributes
+    ----------
+    malformed, wrong_plan : int
+        How many were left out because they are no messages of this length, or of another plan.
+    ids : ndarray of 16 bytes, shape (B,)
+    values : ndarray, shape (B, m)
+        Any numbers, infinite ones and NaN too.
+    """
+
+    malformed: int
+    wrong_plan: int
+    ids: Array
+    values: Array
+
+
+def batches(messages: Any, plan: str, size: int) -> Iterator[Batch]:
+    """Read messages a batch at a time, at most 32 MB of numbers.
+
+    Parameters
+    ----------
+    messages
+        Path of a .parquet or .jsonl file, a list of such paths, or an iterable of messages: objects with
+        ``plan``, ``id`` and ``values``, or mappings with these keys (the id as bytes or as hexadecimal
+        digits).
+    plan : str
+        What a message must carry.
+    size : int
+        Numbers in a message.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be opened or does not hold messages at all.
+    """
+    rows = max(min(_BATCH_BYTES // (8 * size), _MOST), _LEAST)
+    if isinstance(messages, str | os.PathLike):
+        return _of_file(Path(messages), plan, size, rows)
+    if isinstance(messages, list | tuple) and all(isinstance(item, str | os.PathLike) for item in messages):
+        return (batch for path in messages for batch in _of_file(Path(path), plan, size, rows))
+    if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
+        raise DataError(
+            f"messages must be the path of a .parquet or .jsonl file, or messages, not "
+            f"{type(messages).__name__}"
+        )
+    return _of_items(messages, plan, size, rows)
+
+
+def _of_file(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
+    if not path.is_file():
+        raise DataError(f"there is no file {path}")
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        for malformed, wrong, ids, values in parquet_batches(path, plan, size, rows):
+            yield Batch(malformed, wrong, ids, values)
+    elif suffix == ".jsonl":
+        yield from _of_items(_lines(path, _NUMBER_CHARS * size + 1024), plan, size, rows)
+    else:
+        raise DataError(f"files of messages end in .parquet or .jsonl: {path}")
+
+
+def _lines(path: Path, longest: int) -> Iterator[Any]:
+    """What each line holds, None where it is no JSON; a line that is too long is skipped, not kept."""
+    with path.open("rb") as file:
+        while line := file.readline(longest):
+            whole = line.endswith(b"\n") or len(line) < longest
+            while not whole:
+                rest = file.readline(longest)
+                whole = rest.endswith(b"\n") or len(rest) < longest
+                line = b""
+            if line.strip() or not line:
+                yield _parsed(line)
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_items(items: Iterable[Any], plan: str, size: int, rows: int) -> Iterator[Batch]:
+    malformed = wrong = 0
+    ids: list[bytes] = []
+    values = np.empty((rows, size))
+    for item in items:
+        found = _read(item, values[len(ids)])
+        if found is None:
+            malformed += 1
+        elif found[0] != plan:
+            wrong += 1
+        else:
+            ids.append(found[1])
+        if len(ids) == rows or malformed + wrong >= rows:
+            yield Batch(malformed, wrong, np.array(ids, dtype=ID), values[: len(ids)])
+            malformed = wrong = 0
+            ids, values = [], np.empty((rows, size))
+    yield Batch(malformed, wrong, np.array(ids, dtype=ID), values[: len(ids)])
+
+
+def _read(item: Any, out: Array) -> tuple[Any, bytes] | None:
+    """Plan and id of a message, whose numbers go into `out`; None if it is none."""
+    try:
+        if isinstance(item, Mapping):
+            plan, identity, numbers = item["plan"], item["id"], item["values"]
+        else:
+            plan, identity, numbers = item.plan, item.id, item.values
+        if isinstance(identity, str):
+            identity = bytes.fromhex(identity)
+        if not isinstance(plan, str) or not isinstance(identity, bytes) or len(identity) != ID.itemsize:
+            return None
+        row = np.asarray(numbers)
+        if row.shape != out.shape or row.dtype.kind not in "fiu":
+            return None
+        out[:] = row
+    except Exception:  # a hostile object may raise anything
+        return None
+    return plan, identity
+
+

@@ -1,0 +1,56 @@
+"""Messages in files: Parquet, or one line of JSON each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats.contributors.message import Message
+from dpstats.errors import DataError
+
+__all__ = ["write_messages"]
+
+_GROUP = 8192  # messages in a row group; a server reads group by group
+
+
+def write_messages(messages: Iterable[Message], path: str | Path) -> int:
+    """Write messages to a file that ends in .parquet or .jsonl; returns how many.
+
+    Parquet has the columns ``plan`` (text), ``id`` (16 bytes) and ``values``, the noisy numbers as
+    little-endian float64. JSON lines are what ``Message.to_json`` gives.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".jsonl":
+        count = 0
+        with Path(path).open("w", encoding="utf-8") as out:
+            for message in messages:
+                out.write(message.to_json() + "\n")
+                count += 1
+        return count
+    if suffix in (".parquet", ".pq"):
+        return _write_parquet(iter(messages), Path(path))
+    raise DataError(f"files of messages end in .parquet or .jsonl: {path}")
+
+
+def _write_parquet(messages: Iterator[Message], path: Path) -> int:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError('Parquet files need pyarrow: pip install "dpstats[parquet]"') from None
+    schema = pa.schema([("plan", pa.string()), ("id", pa.binary(16)), ("values", pa.binary())])
+    count = 0
+    with parquet.ParquetWriter(path, schema, compression="none", use_dictionary=["plan"]) as out:
+        while group := list(itertools.islice(messages, _GROUP)):
+            columns: list[list[Any]] = [
+                [message.plan for message in group],
+                [message.id for message in group],
+                [np.asarray(message.values, "<f8").tobytes() for message in group],
+            ]
+            out.write_table(pa.table(columns, schema=schema))
+            count += len(group)
+    return count

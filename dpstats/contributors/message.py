@@ -1,0 +1,131 @@
+"""One contributor's message: what the record says, exactly, then noise on every number of it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.contributors.law import RESPONSE
+from dpstats.contributors.mark import mark
+from dpstats.contributors.plan import Plan
+from dpstats.curator.noise import current
+from dpstats.errors import DataError, SpecificationError
+from dpstats.formula import Block
+from dpstats.rows import open_rows
+
+__all__ = ["Message", "contribute", "contribute_rows", "exact"]
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """What leaves a contributor.
+
+    Attributes
+    ----------
+    plan : str
+        Hash of the plan.
+    id : bytes
+        16 random bytes, by which a message that comes twice is counted once. They say nothing of anyone.
+    values : ndarray, shape (m,)
+        The noisy numbers.
+    """
+
+    plan: str
+    id: bytes
+    values: Array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"plan": self.plan, "id": self.id.hex(), "values": self.values.tolist()}
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
+
+    def __repr__(self) -> str:
+        return f"Message({self.id.hex()}, {len(self.values)} noisy numbers)"
+
+
+def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
+    """Make one record private, on the machine of the person whom it is about.
+
+    Parameters
+    ----------
+    record : mapping
+        A value for each variable of the plan's formula. A value outside its public bounds is moved to the
+        nearest; with one that is missing or not declared, the message is noise and nothing else.
+    plan : Plan
+        Read from a file, it was checked against itself. Compare its hash with the one that was announced.
+
+    Returns
+    -------
+    Message
+        Its noise is drawn from the system's source of randomness, once. A second message on the same record
+        tells as much again.
+
+    Raises
+    ------
+    SpecificationError
+        If the record lacks a variable.
+    """
+    if not isinstance(record, Mapping):
+        raise DataError(f"a record maps variables to values, not {type(record).__name__}")
+    if not isinstance(plan, Plan):
+        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
+    single = {name: [record[name]] for name in plan.design.variables if name in record}
+    return next(contribute_rows(single, plan))
+
+
+def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
+    """Make each row of a table private by itself, one message a row.
+
+    Parameters
+    ----------
+    data
+        A table as models take, or the path of one.
+    plan : Plan
+
+    Raises
+    ------
+    SpecificationError
+        If the table cannot be opened or lacks a variable.
+    """
+    rows = open_rows(data, plan.schema, plan.design.variables)
+    for columns in rows.blocks():
+        for values in exact(plan, plan.design.read(columns)):
+            yield Message(mark(plan.hash), secrets.token_bytes(16), _noisy(plan, values))
+
+
+def exact(plan: Plan, block: Block) -> Array:
+    """What messages would hold without noise, shape (rows, m).
+
+    Whatever the public map of rows does, a row longer than 1 is shortened and a response beyond 1 clipped:
+    sensitivity rests on nothing else.
+    """
+    ball, (middle, half) = plan.rows, plan.response
+    with np.errstate(all="ignore"):
+        q = (block.exog - ball.center) / (ball.scale * ball.radius)
+        q = np.where(block.ok[:, None], q, 0.0)
+        q /= np.maximum(np.sqrt((q**2).sum(axis=1)), 1.0)[:, None]
+        y = np.clip((block.endog - block.offset - middle) / half, -1.0, 1.0)
+        y = np.where(block.ok, y, 0.0)
+    if plan.method == "input":
+        return np.hstack([q, y[:, None] * q])
+    z = np.column_stack([q, RESPONSE * y])
+    i, j = np.triu_indices(z.shape[1])
+    return np.asarray(z[:, i] * z[:, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
+
+
+def _noisy(plan: Plan, values: Array) -> Array:
+    noise, start, noisy = current().noise, 0, []
+    for part in plan.parts:
+        noisy.append(noise.gaussian(values[start : start + part.size], part.sensitivity, part.mu))
+        start += part.size
+    return np.concatenate(noisy)

@@ -1,0 +1,268 @@
+"""A plan: all that contributors and server agree on, public, checked by both."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpstats.budget import Approx, Budget, Gdp
+from dpstats.budget import from_dict as budget_from_dict
+from dpstats.contributors.checks import asked_parts
+from dpstats.contributors.law import Part, honest_count, input_law, local_mu
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.formula.ball import UnitBall
+from dpstats.schema import Schema
+
+__all__ = ["Plan"]
+
+NAME, VERSION = "dpstats.contributions", 1
+FORMAT = f"{NAME}/{VERSION}"
+# Of a budget that names no delta, the one at which guarantees are printed.
+_DELTA = 1e-6
+# Two machines may compute the last bits of a number in other ways.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan:
+    """What contributors do and what the server expects; :func:`plan_contributions` makes one.
+
+    Parameters
+    ----------
+    formula, schema
+        Of the model; a record is read as rows of private data are.
+    budget : Budget
+        Central: what the published model may tell of one contributor.
+    contributors : int
+        With fewer messages nothing is published.
+    honest : float
+        Share of them whose noise the central guarantee rests on.
+    method : {"statistics", "input"}
+    compat : {None, "paper"}
+    ball : float
+        Of the input scheme: longest coefficient vector, in units where rows and response are at most 1.
+    sds : tuple of float, optional
+        Noise of each part of a message, as written in a file; default: what the budget asks for.
+
+    Raises
+    ------
+    SpecificationError
+        If the parts do not fit together, or the noise is not what the budget asks for.
+    """
+
+    formula: str
+    schema: Schema
+    budget: Budget
+    contributors: int
+    honest: float
+    method: str
+    compat: str | None
+    ball: float
+    sds: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        asked = asked_parts(self)
+        if not self.sds:
+            object.__setattr__(self, "sds", tuple(part.sd for part in asked))
+        same = len(self.sds) == len(asked) and all(
+            math.isclose(sd, part.sd, rel_tol=_SAME) for sd, part in zip(self.sds, asked, strict=True)
+        )
+        if not same:
+            raise SpecificationError(
+                "the noise of this plan is not what its budget asks for, so someone changed it; ask for the "
+                "plan again, and send nothing"
+            )
+
+    @functools.cached_property
+    def design(self) -> Design:
+        """Columns and bounds."""
+        return build_design(self.formula, self.schema)
+
+    @functools.cached_property
+    def rows(self) -> UnitBall:
+        """The public map of rows into the unit ball."""
+        return UnitBall.of_box(self.design.bounds, self.design.has_intercept, self.design.categories)
+
+    @property
+    def response(self) -> tuple[float, float]:
+        """Public middle and half-width of the response less the offset, which is mapped to [-1, 1]."""
+        assert isinstance(self.design.response, NumericResponse)
+        (low, high), offset = self.design.response.bounds, self.design.offset_bounds
+        low, high = low - offset[1], high - offset[0]
+        if self.design.has_intercept:
+            return (low + high) / 2, (high - low) / 2
+        return 0.0, max(abs(low), abs(high))
+
+    @functools.cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The entries of a message in order."""
+        return tuple(
+            Part(part.name, part.size, part.sensitivity, sd)
+            for part, sd in zip(asked_parts(self), self.sds, strict=True)
+        )
+
+    @property
+    def size(self) -> int:
+        """Numbers in a message."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def message_bytes(self) -> int:
+        """Numbers, id and hash of a message."""
+        return 8 * self.size + 16 + 32
+
+    @property
+    def honest_count(self) -> int:
+        """Contributors whose noise the central guarantee rests on."""
+        return honest_count(self.contributors, self.honest)
+
+    @property
+    def ridge(self) -> float:
+        """Of the input scheme: what is added to the curvature."""
+        return input_law(len(self.design.names), self.budget, self.honest_count, self.compat, self.ball).ridge
+
+    @property
+    def delta(self) -> float:
+        """At which epsilons are told."""
+        return self.budget.delta if isinstance(self.budget, Approx) else _DELTA
+
+    @property
+    def central(self) -> tuple[float | None, float, float] | None:
+        """mu, epsilon and delta of what is published; None where none is claimed.
+
+        There is no mu of the input scheme, whose guarantee is an (epsilon, delta).
+        """
+        if self.compat:
+            return None
+        if isinstance(self.budget, Approx):
+            mu = self.budget.mu if self.method == "statistics" else None
+            return mu, self.budget.epsilon, self.budget.delta
+        return self.budget.mu, Gdp(self.budget.mu).to_approx(self.delta).epsilon, self.delta
+
+    @property
+    def local(self) -> tuple[float, float, float]:
+        """mu, epsilon and delta of one message."""
+        mu = local_mu(self.parts)
+        return mu, Gdp(mu).to_approx(self.delta).epsilon, self.delta
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """SHA-256 of the plan, in hexadecimal digits."""
+        content = {key: value for key, value in self._content().items() if key != "hash"}
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "formula": self.formula,
+            "schema": self.schema.to_dict(),
+            "budget": self.budget.to_dict(),
+            "contributors": self.contributors,
+            "honest": self.honest,
+            "method": self.method,
+            "compat": self.compat,
+            "ball": self.ball,
+            "message": [
+                {"part": part.name, "numbers": part.size, "noise_sd": part.sd} for part in self.parts
+            ],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; :meth:`from_dict` is its inverse."""
+        return self._content() | {"hash": self.hash}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` described.
+
+        Raises
+        ------
+        SpecificationError
+            If it is no plan, is incomplete, was written by a newer version, or does not agree with itself:
+            its noise with its budget, its hash with all of it.
+        """
+        _check_format(content.get("format"))
+        try:
+            plan = cls(
+                formula=content["formula"], schema=Schema.from_dict(content["schema"]),
+                budget=budget_from_dict(content["budget"]), contributors=content["contributors"],
+                honest=content["honest"], method=content["method"], compat=content["compat"],
+                ball=content["ball"], sds=tuple(float(part["noise_sd"]) for part in content["message"]),
+            )  # fmt: skip
+            same = content["hash"] == plan.hash and dict(content) == plan.to_dict()
+        except SpecificationError:
+            raise
+        except Exception:
+            raise SpecificationError("the plan is incomplete, or was edited; ask for it again") from None
+        if not same:
+            raise SpecificationError(
+                "the hash of the plan does not fit its content, so someone changed it; ask for the plan "
+                "again, and send nothing"
+            )
+        return plan
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan to a JSON file."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        SpecificationError
+            As :meth:`from_dict`, and if the file is not JSON.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            raise SpecificationError(f"{path} holds no plan; Plan.save(path) did not write it")
+        return cls.from_dict(content)
+
+    @property
+    def guarantees(self) -> tuple[tuple[str, str], ...]:
+        """Whose guarantee, and what it is, in words."""
+        central = "none claimed: the published proof does not hold"
+        if self.central is not None:
+            central = _text(*self.central)
+            central += f", if {self.honest_count} contributors keep their noise to themselves"
+        return ("Central", central), ("Local", f"{_text(*self.local)}, of one message")
+
+    def __repr__(self) -> str:
+        lines = [
+            ("Plan", self.formula),
+            ("Hash", self.hash),
+            ("Method", self.method + (" as published" if self.compat else "")),
+            ("Contributors", f"at least {self.contributors}"),
+            *self.guarantees,
+            ("Message", f"{self.size} numbers, {self.message_bytes} bytes"),
+            *(
+                ("", f"{part.name}: {part.size} numbers within [-1, 1], noise sd {part.sd:.4g}")
+                for part in self.parts
+            ),
+        ]
+        return "\n".join(f"{label:14}{text}" for label, text in lines)
+
+
+def _text(mu: float | None, epsilon: float, delta: float) -> str:
+    return f"epsilon = {epsilon:.6g}, delta = {delta:g}" + ("" if mu is None else f" (mu = {mu:.4g})")
+
+
+def _check_format(found: object) -> None:
+    name, _, version = str(found).partition("/")
+    if name != NAME or not version.isdigit():
+        raise SpecificationError(f"this is no plan: its format is {found!r}, not {FORMAT!r}")
+    if int(version) > VERSION:
+        raise SpecificationError(f"the plan has format {found!r}, newer than {FORMAT!r}; upgrade dpstats")

@@ -1,0 +1,123 @@
+"""Linear and logistic regression from messages that contributors have made private themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.budget import Budget, Gdp
+from dpstats.contributions import Totals, total
+from dpstats.contributors import Plan
+from dpstats.errors import SpecificationError
+from dpstats.estimators.contributed import fit_input, linear_moments
+from dpstats.formula import Design
+from dpstats.results import Fit
+from dpstats.results.ridge import fields_of
+
+__all__ = ["approximation", "fit_linear", "fit_logistic"]
+
+NAMES = {"statistics": "contributed moments (Gaussian)", "input": "contributed rows (Gaussian)"}
+TARGET = (
+    "coefficients no longer than {:g}, with a ridge of {:.4g} and that of the noise of rows, {:.4g}, where "
+    "rows and responses are at most 1"
+)
+NO_ERRORS = (
+    "the guarantee of method='input' is of the coefficients alone; method='statistics' gives intervals"
+)
+QUADRATIC = (
+    "quadratic",
+    "the coefficients minimise a quadratic approximation of the logistic loss, and intervals are for these; "
+    "they are close to log odds where |x'coef| <= R, and smaller where it is larger",
+)
+
+
+def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Plan) -> Fit:
+    """What ``ols`` and ``ridge`` make of messages.
+
+    Raises
+    ------
+    SpecificationError
+        If the plan is of another model, and as :func:`dpstats.contributions.total`.
+    """
+    _check(design, plan)
+    if alpha and plan.method == "input":
+        raise SpecificationError("method='input' has a ridge of its own; use ols, or method='statistics'")
+    totals = total(messages, plan)
+    if plan.method == "input":
+        middle, half = plan.response
+        fields = _of_input(plan, totals, half, middle)
+    else:
+        moments = linear_moments(totals, plan)
+        fields = fields_of(moments.solve(alpha), design.names) | {"linear": moments}
+    return _fit(name, "gaussian", plan, totals, fields | {"alpha": alpha})
+
+
+def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: float) -> Fit:
+    """What ``logit`` makes of messages: the regression of labels of -1 and 1 on the rows, divided by 4 a2.
+
+    Raises
+    ------
+    SpecificationError
+        If the plan is of another model, and as :func:`dpstats.contributions.total`.
+    """
+    _check(design, plan)
+    a2 = approximation(reach)
+    if not design.has_intercept or design.offset is not None:
+        raise SpecificationError("logit from contributions needs an intercept and takes no offset()")
+    totals = total(messages, plan)
+    if plan.method == "input":
+        fields = _of_input(plan, totals, 1 / (4 * a2), 0.0)
+    else:
+        fields = fields_of(linear_moments(totals, plan, 4 * a2).solve(), design.names)
+    fields["flags"] = (*fields["flags"], QUADRATIC)
+    fields["settings"] = {"quadratic approximation, R": float(reach), "a2": round(a2, 6)}
+    return _fit(name, "binomial", plan, totals, fields)
+
+
+def approximation(reach: float) -> float:
+    """a2 of a0 + a2 z^2, which stands for log(2 cosh(z / 2)) in the logistic loss of a label times z.
+
+    a2 = log cosh(R / 2) / R^2 has the least greatest error on |z| <= R = `reach`
+    (spec/input_perturbation.md D2).
+
+    Raises
+    ------
+    SpecificationError
+        If `reach` is not a positive number.
+    """
+    if not isinstance(reach, int | float) or not 1e-3 <= reach < math.inf:
+        raise SpecificationError(f"reach must be a number of at least 0.001, got {reach!r}")
+    return (reach / 2 + math.log1p(math.exp(-reach)) - math.log(2)) / reach**2
+
+
+def _check(design: Design, plan: Plan) -> None:
+    if not isinstance(plan, Plan):
+        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
+    if design != plan.design:
+        raise SpecificationError(
+            f"the plan is of {plan.formula!r} and its schema, and the model is not; build the model with "
+            "plan.formula and plan.schema, and without weights"
+        )
+
+
+def _of_input(plan: Plan, totals: Totals, unit: float, middle: float) -> dict[str, Any]:
+    """The coefficients alone: what tells of their errors is not hidden by the noise of the scheme."""
+    params = plan.rows.to_user @ fit_input(totals, plan) * unit
+    params[0] += middle
+    unknown = np.diag(np.full(len(params), np.inf))
+    return {
+        "params": params, "cov": unknown, "cov_privacy": unknown, "flags": (), "no_errors": NO_ERRORS,
+        "target": TARGET.format(plan.ball, plan.ridge, totals.n * plan.parts[0].sd ** 2),
+    }  # fmt: skip
+
+
+def _fit(name: str, dist: str, plan: Plan, totals: Totals, fields: dict[str, Any]) -> Fit:
+    budget: Budget = Gdp(plan.local[0]) if plan.central is None else plan.budget
+    return Fit(
+        model=name, dist=dist, formula=plan.formula, schema=plan.schema, names=plan.design.names,
+        nobs=totals.n, budget=budget, method=NAMES[plan.method] + (" as published" if plan.compat else ""),
+        adjacency="replace one contributor's record", unit="one contributor", guarantees=plan.guarantees,
+        messages={"accepted": totals.n} | totals.rejected.to_dict(), not_private=totals.not_private, **fields,
+    )  # fmt: skip
