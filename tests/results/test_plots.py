@@ -1,5 +1,6 @@
 """Plots: lines, bands, labels and axes, and that pyplot never hears of them."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -160,6 +161,12 @@ def test_plots_leave_pyplot_alone_and_say_what_is_not_private() -> None:
     before = pyplot.get_fignums()
     assert all(ax.get_title().startswith("NOT PRIVATE") for ax in plots())
     assert pyplot.get_fignums() == before
+
+
+def test_a_notebook_shows_a_plot_that_pyplot_does_not_know() -> None:
+    for ax in plots():
+        assert ax._repr_png_().startswith(b"\x89PNG") and ax.figure._repr_png_().startswith(b"\x89PNG")
+        assert pickle.loads(pickle.dumps(ax.figure)).axes[0].get_title() == ax.get_title()
 
 
 def test_plots_draw_where_they_are_told() -> None:
