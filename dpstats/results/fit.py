@@ -101,6 +101,9 @@ class Fit(
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
+    def _repr_latex_(self) -> str:
+        return self.summary().as_latex()
+
 
 def load(path: str | Path) -> Fit:
     """Read a fit written by `Fit.save`.
