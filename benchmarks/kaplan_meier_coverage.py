@@ -4,17 +4,21 @@
         | tee benchmarks/results/kaplan_meier_coverage.txt
 
 Times are Weibull or log-logistic, censored by an independent uniform time and at the public upper bound.
-Noise and data are seeded by cell and replication. A time counts where the curve says something.
+Noise and data are seeded by cell and replication. A time counts where the curve says something. Each finished
+curve is a line of a file in --work: what is there already is not done again. --list shows the cells.
 """
 
 import argparse
 import zlib
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import replications
 from provenance import header
+from replications import Task
 from tabulate import tabulate
-from tqdm import tqdm
 
 import dpstats as dps
 from dpstats.budget import Budget
@@ -23,8 +27,8 @@ from dpstats.testing import SeededNoise, noise
 
 LOW, HIGH = 1.0, 1000.0
 SCHEMA = dps.Schema(time=dps.bounded(LOW, HIGH), failed=dps.event(), group=dps.levels("a", "b", "c"))
-# name: distribution, median, sigma, longest censoring time
-CELLS = {
+# distribution, median, sigma, longest censoring time
+LAWS = {
     "wear-out": ("weibull", 300.0, 0.5, 1500.0),
     "early failures": ("weibull", 300.0, 1.5, 1500.0),
     "few failures": ("weibull", 5000.0, 0.7, 1500.0),
@@ -36,9 +40,21 @@ BUDGETS: dict[str, Budget] = {
 }  # fmt: skip
 
 
-def sample(cell: str, n: int, generator: np.random.Generator) -> pd.DataFrame:
+class Cell(NamedTuple):
+    """A law of times, and the right side of the formula."""
+
+    law: str
+    right: str
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        return f"{self.law}-{self.right}".replace(" ", "-")
+
+
+def sample(law: str, n: int, generator: np.random.Generator) -> pd.DataFrame:
     """Rows as a user has them."""
-    dist, median, sigma, longest = CELLS[cell]
+    dist, median, sigma, longest = LAWS[law]
     quantile = DISTS[dist].family.quantile
     times = median * np.exp(sigma * (quantile(generator.uniform(size=n)) - quantile(0.5)))
     ends = generator.uniform(0, longest, n)
@@ -47,48 +63,59 @@ def sample(cell: str, n: int, generator: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"time": np.minimum(times, ends), "failed": failed, "group": group})
 
 
-def truth(cell: str, times: np.ndarray) -> np.ndarray:
+def truth(law: str, times: np.ndarray) -> np.ndarray:
     """S at `times`."""
-    dist, median, sigma, _ = CELLS[cell]
+    dist, median, sigma, _ = LAWS[law]
     family = DISTS[dist].family
     return family.sf(np.log(times / median) / sigma + family.quantile(0.5))
 
 
-def replicate(cell: str, right: str, budget: Budget, n: int, rep: int) -> pd.DataFrame:
-    """One curve beside the truth."""
-    seed = zlib.crc32(f"{cell} {right} {budget} {n} {rep}".encode())
-    data = sample(cell, n, np.random.default_rng(seed))
+def one(task: Task[Cell], n: int) -> dict[str, Any]:
+    """One curve beside the truth, as lists."""
+    cell, level, rep, _ = task
+    seed = zlib.crc32(f"{cell.name} {level} {n} {rep}".encode())
+    data = sample(cell.law, n, np.random.default_rng(seed))
     with noise(SeededNoise(seed + 1)):
-        frame = dps.kaplan_meier(f"Surv(time, failed) ~ {right}", data, SCHEMA).fit(budget).frame
-    return frame.assign(truth=truth(cell, frame["time"].to_numpy())).dropna()
+        model = dps.kaplan_meier(f"Surv(time, failed) ~ {cell.right}", data, SCHEMA)
+        frame = model.fit(list(BUDGETS.values())[int(level)]).frame.dropna()
+    kept = ["group", "time", "survival", "std_error", "conf_low", "conf_high", "privacy_share"]
+    true = truth(cell.law, frame["time"].to_numpy())
+    return {**frame[kept].to_dict(orient="list"), "truth": true.tolist()}
 
 
 def report(frame: pd.DataFrame) -> list[float]:
-    """Coverage in percent: of all points, and of the worst and best time; what of the width is noise."""
+    """Coverage in percent: of all points, and of the worst and best time; what of the variance is noise."""
     inside = (frame["conf_low"] <= frame["truth"]) & (frame["truth"] <= frame["conf_high"])
     points = inside.groupby([frame["group"], frame["time"]])
     often = points.mean()[points.size() >= points.size().max() / 2]
     z = ((frame["survival"] - frame["truth"]) / frame["std_error"]).clip(-50, 50)
-    return [100 * inside.mean(), 100 * often.min(), 100 * often.max(), len(often), z.mean(), z.std(),
+    within = 100 * often.between(0.93, 0.98).mean()
+    return [100 * inside.mean(), 100 * often.min(), 100 * often.max(), len(often), within, z.mean(), z.std(),
             frame["std_error"].median(), 100 * frame["privacy_share"].median()]  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--reps", type=int, default=400)
     parser.add_argument("--rows", type=int, default=10_000)
+    cells = [Cell(law, right) for law in LAWS for right in ("1", "group")]
+    replications.arguments(parser, "all", 400)
     options = parser.parse_args()
+    if options.list:
+        return replications.show({"all": cells})
+    chosen = replications.chosen({"all": cells}, options.cells)
+    levels = [float(level) for level in range(len(BUDGETS))]
+    found = replications.replicate_all(
+        partial(one, n=options.rows), chosen, levels, options, f"kaplan_meier-{options.rows}"
+    )
     rows = []
-    tasks = [(cell, right, name) for name in BUDGETS for cell in CELLS for right in ("1", "group")]
-    for cell, right, name in tqdm(tasks, disable=None):
-        budget = BUDGETS[name]
-        frames = [replicate(cell, right, budget, options.rows, rep) for rep in range(options.reps)]
-        rows.append([name, cell, right, *report(pd.concat(frames))])
+    for (cell, level), lines in sorted(found.items(), key=lambda item: item[0][1]):
+        frame = pd.concat([pd.DataFrame(line) for line in lines])
+        rows.append([list(BUDGETS)[int(level)], cell.law, cell.right, *report(frame)])
     print(header())
     print(f"{options.rows} rows, {options.reps} curves a line; intervals are to cover in 95 % of curves\n")
-    heads = ["budget", "design", "~", "covered %", "worst time", "best time", "times", "mean z", "sd z",
-             "median se", "noise %"]  # fmt: skip
-    formats = ("", "", "", ".1f", ".1f", ".1f", ".0f", ".2f", ".2f", ".4f", ".0f")
+    heads = ["budget", "design", "~", "covered %", "worst time", "best time", "times", "93 to 98 %", "mean z",
+             "sd z", "median se", "noise %"]  # fmt: skip
+    formats = ("", "", "", ".1f", ".1f", ".1f", ".0f", ".0f", ".2f", ".2f", ".4f", ".0f")
     print(tabulate(rows, heads, floatfmt=formats))
 
 

@@ -26,7 +26,10 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     if ax is not None:
         return ax
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError:
         raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+    from dpstats._figure import ShownAxes, ShownFigure
+
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
+    return figure.add_subplot(axes_class=ShownAxes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
+from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import fit_margin, said
 from dpstats.models.public import as_columns
 from dpstats.results import Fit
@@ -127,7 +129,7 @@ class GlmModel:
 
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
-        compat: str | None = None, c: float | None = None, robust: bool = False,
+        compat: str | None = None, c: float | None = None, robust: bool = False, release: Sequence[str] = (),
     ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
@@ -150,6 +152,10 @@ class GlmModel:
             Of a logistic regression: standard errors that hold where the model is wrong. Squared scores are
             released, too, for some precision (docs/glm.md). Those of other families, and of the methods
             "objective" and "output", always hold.
+        release : sequence of str
+            ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood of a binomial or
+            Poisson family, for ``fit.llf`` and ``fit.aic``, both with the size of their noise. For the
+            default method, without weights.
 
         Returns
         -------
@@ -163,6 +169,9 @@ class GlmModel:
         """
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {robust!r}")
+        newton = method in ("auto", "newton") and not isinstance(budget, Pure)
+        able = newton and self.family.name in LIKELIHOODS and self.design.weights is None
+        asked = check_release(release, able, f"{self._name} ({self.family.name}, method={method!r})")
         if self.family is BINOMIAL and (method in _MARGIN or (method == "auto" and isinstance(budget, Pure))):
             return fit_margin(
                 self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
@@ -171,19 +180,21 @@ class GlmModel:
             )  # fmt: skip
         self._check_fit(budget, method, compat, c, robust)
         method = "newton" if method == "auto" else compat or method
-        costs = self._costs(method, budget.mu)
+        costs = self._costs(method, left(budget.mu, asked)) | ({LOGLIK: cost(budget.mu)} if asked else {})
         named = METHOD if method == "newton" else PMT_METHOD
         line = pay(
             ledger, budget, formula=self.design.formula, method=named, unit=self._rows.unit.short,
             released={name: f"mu = {mu:.4g}" for name, mu in costs.items()},
         )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
-        result = self._estimate(curator, method, budget.mu, robust)
+        result = self._estimate(curator, method, left(budget.mu, asked), robust)
+        loglik = log_likelihood(curator, budget.mu, result.params, self.family.name) if asked else None
         return Fit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
-            cov_privacy=result.cov_privacy, dispersion=result.dispersion, nobs=curator.n, budget=budget,
-            method=named, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+            cov_privacy=result.cov_privacy, dispersion=result.dispersion, loglik=loglik, nobs=curator.n,
+            budget=budget, method=named, released=tuple(costs), adjacency=curator.unit.adjacency,
+            unit=str(curator.unit),
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
 from dpstats.models.functional import fit_by_functional
+from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
@@ -73,7 +75,7 @@ class Survreg:
 
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
-        compat: str | None = None,
+        compat: str | None = None, release: Sequence[str] = (),
     ) -> Fit:  # fmt: skip
         """Spend a budget and estimate.
 
@@ -89,6 +91,9 @@ class Survreg:
             Charged with the whole budget before anything is released.
         compat : {None, "paper"}
             With method "functional", noise and estimate as published, for reproduction only.
+        release : sequence of str
+            ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood, for ``fit.llf`` and
+            ``fit.aic``, both with the size of their noise.
 
         Returns
         -------
@@ -101,27 +106,35 @@ class Survreg:
             Nothing is spent then.
         """
         _check_method(method, compat)
+        asked = check_release(release, method != "functional", f"survreg (method={method!r})")
         if method == "functional":
             dist = DISTS[self.dist]
             box = _problem(self.design, dist).box
             return fit_by_functional(self._rows, self.design, dist, box, budget, ledger, compat)
         _check_fit(budget, self._rows.n)
-        plan = make_plan(budget.mu)
+        plan = make_plan(left(budget.mu, asked))
         costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
+        costs |= {LOGLIK: f"mu = {cost(budget.mu):.4g}"} if asked else {}
         line = pay(
             ledger, budget, formula=self.design.formula, method=METHOD, released=costs,
             unit=self._rows.unit.short,
         )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
         result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), plan)
-        return self._publish(result, budget, line, curator)
+        return self._publish(result, budget, line, curator, asked)
 
-    def _publish(self, result: Estimate, budget: Budget, line: str | None, curator: Curator) -> Fit:
-        names = (*self.design.names, "Log(scale)")
+    def _publish(
+        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, asked: bool
+    ) -> Fit:
+        names, loglik = (*self.design.names, "Log(scale)"), None
+        if asked:
+            dist, (*location, log_sigma) = DISTS[self.dist], result.params
+            loglik = log_likelihood(curator, budget.mu, np.array(location), dist.family, log_sigma, dist.log)
         return Fit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=METHOD, released=RELEASED, settings=result.settings,
+            budget=budget, method=METHOD, loglik=loglik,
+            released=(*RELEASED, LOGLIK) if asked else RELEASED, settings=result.settings,
             adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip

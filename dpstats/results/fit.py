@@ -10,6 +10,7 @@ from dpstats.results.forest import Forest
 from dpstats.results.glm import Ratios
 from dpstats.results.inference import Inference
 from dpstats.results.lifeplots import LifePlots
+from dpstats.results.loglik import Likelihood
 from dpstats.results.maketables import MakeTables
 from dpstats.results.margin import Margin
 from dpstats.results.marginal import MarginalEffects
@@ -26,7 +27,7 @@ from dpstats.results.table import Document
 
 class Fit(
     Inference, Pairwise, Predictions, Outside, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival,
-    Forest, LifePlots, MakeTables,
+    Likelihood, Forest, LifePlots, MakeTables,
 ):  # fmt: skip
     """A private fit.
 
@@ -99,6 +100,9 @@ class Fit(
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+    def _repr_latex_(self) -> str:
+        return self.summary().as_latex()
 
 
 def load(path: str | Path) -> Fit:

@@ -57,6 +57,14 @@ def ratios_are_meaningful(record: Record) -> bool:
     return not record.is_survival or record.link is LOG
 
 
+def _likelihood(record: Record) -> dict[str, list[object]]:
+    """Columns of `glance` where the log-likelihood was released."""
+    if record.loglik is None:
+        return {}
+    value, sd, _ = record.loglik
+    return {"loglik": [value], "loglik_error": [sd], "aic": [2 * len(record.names) - 2 * value]}
+
+
 def _of_kind(record: Record) -> dict[str, list[object]]:
     """Columns of `glance` that only some models have."""
     if record.is_glm:
@@ -201,7 +209,7 @@ class Inference(Released):
         """Return one row about the whole fit: model, size, budget, neighbours, flags.
 
         That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too; of a GLM ``family``, ``link`` and
-        ``dispersion``.
+        ``dispersion``; where the log-likelihood was released, ``loglik``, its ``loglik_error`` and ``aic``.
         """
         record = self.record
         spent: Mapping[str, object] = record.budget.to_dict()
@@ -212,6 +220,7 @@ class Inference(Released):
                 "nobs": [record.nobs],
                 "df": [len(record.names)],
                 **_of_kind(record),
+                **_likelihood(record),
                 "method": [record.method],
                 **{unit: [spent.get(unit, np.nan)] for unit in ("epsilon", "delta", "rho", "mu")},
                 "adjacency": [record.adjacency],

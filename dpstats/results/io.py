@@ -21,6 +21,7 @@ NAME, VERSION = "dpstats.fit", 1
 FORMAT = f"{NAME}/{VERSION}"
 ARRAYS = ("params", "cov", "cov_privacy")
 OPTIONAL = ("alpha", "charged_alpha", "weights", "target", "no_errors")  # kept where set
+QUANTITIES = ("dispersion", "loglik")
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 
 
@@ -40,7 +41,11 @@ def to_dict(record: Record) -> dict[str, Any]:
         "not_private": record.not_private,
         **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
         **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
-        **({"dispersion": list(map(_number, record.dispersion))} if record.dispersion is not None else {}),
+        **{
+            name: list(map(_number, quantity))
+            for name in QUANTITIES
+            if (quantity := getattr(record, name)) is not None
+        },
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **({"messages": dict(record.messages)} if record.messages is not None else {}),
@@ -70,7 +75,7 @@ def from_dict(content: Mapping[str, Any]) -> Record:
             "not_private": bool(content["not_private"]),
             **{name: content.get(name) for name in OPTIONAL},
             "linear": _moments(content.get("linear")),
-            "dispersion": _quantity(content.get("dispersion")),
+            **{name: _quantity(content.get(name)) for name in QUANTITIES},
             "tails": _tails(content.get("tails")),
             "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
             "messages": content.get("messages"),

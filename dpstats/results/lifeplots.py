@@ -116,11 +116,11 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
             ticks[z] = f"{plain(100 * p)} %"
     ax.set_yticks(list(ticks), list(ticks.values()))
     if dist.log:
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: plain(time)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.10g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlim(*ends)
     ax.grid(color="0.9", linewidth=0.6)

@@ -13,6 +13,10 @@ _DATA = "is the private training data"
 _SEARCH = "depends on the private data through the path of the optimiser"
 
 _NEW_DATA = "For public rows use fit.predict(newdata), fit.augment(newdata) or fit.residuals(newdata, y)."
+_ASK = (
+    "Ask for it when fitting survreg, or a binomial or Poisson family: release=['loglik'] spends part of the "
+    "budget. For hypotheses use fit.wald_test('x = 0')."
+)
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
 _DISPERSION = "A gamma or Poisson fit has fit.dispersion."
 _POINTS = "At public points use fit.marginal_effects(newdata)."
@@ -42,12 +46,10 @@ NOT_RELEASED: dict[str, tuple[str, str]] = {
         ),
         (_ROWS, _NEW_DATA),
     ),
+    **dict.fromkeys(("llf", "aic", "bic"), (_LIKELIHOOD, _ASK)),
     **dict.fromkeys(
         (
-            "llf",
             "llnull",
-            "aic",
-            "bic",
             "bic_llf",
             "bic_deviance",
             "llf_scaled",

@@ -88,6 +88,9 @@ class Record:
     dispersion : Quantity, or (value, se, se_privacy), optional
         Of a GLM, where it was released: phi of Var(y) = phi V(mean). Standard errors of a Poisson fit
         allow for it; they need no phi of 1.
+    loglik : Quantity, optional
+        Log-likelihood of the estimates, where it was asked for: of a time, or of its logarithm where that is
+        modelled.
     target : str, optional
         What the coefficients are, in words, where they are penalised ones.
     tails : Tails, optional
@@ -129,6 +132,7 @@ class Record:
     alpha: float | None = None
     charged_alpha: float | None = None
     dispersion: Quantity | None = None
+    loglik: Quantity | None = None
     target: str | None = None
     tails: Tails | None = None
     guarantees: tuple[tuple[str, str], ...] = ()
@@ -171,6 +175,7 @@ class Record:
             ("flags", flags),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
+            ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
             ("dispersion", None if self.dispersion is None else _quantity("dispersion", self.dispersion)),
         ):
             object.__setattr__(self, name, value)

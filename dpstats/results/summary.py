@@ -12,6 +12,7 @@ from dpstats.results import inference, life
 from dpstats.results.below import tables_below
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
+from dpstats.results.loglik import sentence
 from dpstats.results.notes import notes
 from dpstats.results.record import LINEAR_MODELS, MARGIN_MODELS, Record, Setting
 from dpstats.results.ridge import at_alpha
@@ -162,6 +163,8 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
         lines.append((("Messages", _counted(record.messages)),))
     if record.released:
         lines.append((("Released", ", ".join(record.released)),))
+    if record.loglik is not None:
+        lines.append((("Loglik", sentence(record)),))
     if record.settings:
         lines.append((("Estimand", _estimand(record)),))
     if record.alpha:

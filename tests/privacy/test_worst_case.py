@@ -163,6 +163,11 @@ SPACES = {
         Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68),
         Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68),
     ],
+    "log_likelihood": [
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 60.0),
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family="binomial"), 60.0),
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family="poisson"), 60.0),
+    ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
     "functional_weights": [Space(boxes, 1.5, 0.9)],

@@ -84,5 +84,6 @@ def test_any_text_stays_one_cell(text: str) -> None:
 
 
 def test_a_notebook_finds_html_and_latex() -> None:
+    assert capacitor()._repr_latex_() == capacitor().summary().as_latex()
     for each in (capacitor().summary(), capacitor().life(USE), capacitor().t_test("voltage = 0")):
         assert each._repr_html_() == each.as_html() and each._repr_latex_() == each.as_latex()

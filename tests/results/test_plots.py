@@ -1,5 +1,6 @@
 """Plots: lines, bands, labels and axes, and that pyplot never hears of them."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -23,7 +24,8 @@ def curve(groups: tuple[str, ...] = ("",), **changes: object) -> SurvivalCurve:
     fields = dict(
         formula="Surv(time, failed) ~ 1", times=[400.0, 800, 1600], groups=groups, nobs=1000,
         counts=np.tile([250.0, 250, 250, 0, 0, 0, 250], (len(groups), 1)), sds=np.full((len(groups), 7), 2.0),
-        budget=dps.pure(1), method="", adjacency="", unit="one row", time_unit="hours",
+        budget=dps.pure(1), method="noisy counts of exits", adjacency="replace one row", unit="one row",
+        time_unit="hours",
     )  # fmt: skip
     return SurvivalCurve(**{**fields, **changes})
 
@@ -160,6 +162,12 @@ def test_plots_leave_pyplot_alone_and_say_what_is_not_private() -> None:
     before = pyplot.get_fignums()
     assert all(ax.get_title().startswith("NOT PRIVATE") for ax in plots())
     assert pyplot.get_fignums() == before
+
+
+def test_a_notebook_shows_a_plot_that_pyplot_does_not_know() -> None:
+    for ax in plots():
+        assert ax._repr_png_().startswith(b"\x89PNG") and ax.figure._repr_png_().startswith(b"\x89PNG")
+        assert pickle.loads(pickle.dumps(ax.figure)).axes[0].get_title() == ax.get_title()
 
 
 def test_plots_draw_where_they_are_told() -> None:

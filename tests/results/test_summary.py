@@ -14,6 +14,7 @@ from tests.results.fits import STRESS, USE, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
 from tests.results.glms import wide as wide_glm
 from tests.results.linear import linear
+from tests.results.test_plots import curve
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -21,6 +22,14 @@ GOLDENS = Path(__file__).parent / "goldens"
 SHOWN = {
     "capacitor.txt": lambda: capacitor().summary().as_text(),
     "capacitor.html": lambda: capacitor().summary().as_html(),
+    "capacitor.tex": lambda: capacitor().summary().as_latex(),
+    "capacitor.md": lambda: capacitor().summary().as_markdown(),
+    "capacitor.csv": lambda: capacitor().summary().as_csv(),
+    "capacitor_test.txt": lambda: repr(capacitor().t_test("voltage = 0, Log(scale) = -1")),
+    "capacitor_loglik.txt": lambda: capacitor(loglik=(-321.5, 12.3, 12.3)).summary().as_text(),
+    "compare.txt": lambda: repr(dps.compare(capacitor(), linear(), linear(0.05), glm("poisson"))),
+    "kaplan_meier.txt": lambda: curve(("A", "B")).as_text(),
+    "pairs.txt": lambda: repr(glm("gamma").t_test_pairwise("status")),
     "capacitor_not_private.txt": lambda: capacitor(not_private=True).summary().as_text(),
     "capacitor_print.txt": lambda: repr(capacitor()),
     "capacitor_life.txt": lambda: repr(capacitor().life([USE, STRESS])),

@@ -8,6 +8,7 @@ from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
+from dpstats.curator.statistics.loglik import LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
@@ -25,6 +26,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
         ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
-        MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
+        MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts, LogLikelihood,
     )
 }  # fmt: skip

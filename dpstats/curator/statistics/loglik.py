@@ -1,0 +1,88 @@
+"""Log-likelihood of released estimates, bounded row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import response
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+from dpstats.families import Family
+
+__all__ = ["LogLikelihood"]
+
+_FARTHEST = 300.0  # exp() beyond says nothing more
+
+# of (y, eta), the dispersion being 1
+_MEANS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "binomial": lambda y, eta: y * eta - np.logaddexp(0.0, eta),
+    "poisson": lambda y, eta: y * eta - np.exp(np.minimum(eta, _FARTHEST)) - special.gammaln(y + 1),
+}
+
+
+class LogLikelihood(Statistic):
+    """The sum of clip(l, low, high), l the log-likelihood of a row; shape (1,).
+
+    Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, where y is the time or its
+    logarithm: whichever the family is of. Of a mean it is that of a binomial or Poisson response.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    params : array_like, shape (p,)
+        Released; on the scale of the design's columns.
+    low, high : float
+        Not above and not below 0.
+    family : Family or {"binomial", "poisson"}
+    sigma : float, optional
+        Released; of a time.
+    log : bool
+        Whether the family is of the logarithm of the time.
+
+    Notes
+    -----
+    Sensitivity: high - low. A row adds a number between low and high, one that weighs nothing adds 0, which
+    lies between them; attained by two rows at the ends.
+    """
+
+    name = "log_likelihood"
+
+    def __init__(
+        self, design: PublicDesign, *, params: np.ndarray, low: float, high: float, family: Family | str,
+        sigma: float = 1.0, log: bool = False,
+    ) -> None:  # fmt: skip
+        self._params = np.asarray(params, dtype=float)
+        if self._params.shape != (len(design.names),) or not np.isfinite(self._params).all():
+            raise ValueError(f"params must be {len(design.names)} finite numbers")
+        if not (-np.inf < low <= 0 <= high < np.inf and low < high and 0 < sigma < np.inf):
+            raise ValueError("low must not be above 0, nor high below it, and sigma positive")
+        self._offset = design.offset_bounds != (0.0, 0.0)
+        self._ends, self._family, self._sigma, self._log = (low, high), family, sigma, log
+        self.parts = (Part(np.ones(1), np.array([max(-low, high)])),)
+        self.sensitivity = high - low
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        y = scratch("y", 1, len(block.ok))[0]
+        response(block, self._log, y)
+        eta = block.exog @ self._params
+        if self._offset:
+            eta = eta + block.offset
+        of_time = isinstance(self._family, Family)
+        rows = self._of_time(y, eta, block) if of_time else _MEANS[str(self._family)](y, eta)
+        ones = scratch("ones", 1, len(rows))
+        ones[0] = block.ok
+        return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
+
+    def _of_time(self, y: np.ndarray, eta: np.ndarray, block: Block) -> np.ndarray:
+        assert isinstance(self._family, Family)
+        z = (y - eta) / self._sigma
+        hazard = np.exp(np.minimum(self._family.log_cumulative_hazard(z), _FARTHEST))
+        event = (block.event > 0.5) * (self._family.log_hazard(z) - np.log(self._sigma))
+        return np.asarray(event - hazard)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)

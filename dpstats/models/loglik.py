@@ -1,0 +1,71 @@
+"""The log-likelihood of a fit, where a user asks for it and pays: ``release=["loglik"]``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.errors import SpecificationError
+from dpstats.families import Family
+from dpstats.moments.linear import Quantity
+
+NAME, LOGLIK = "loglik", "log-likelihood"
+LIKELIHOODS = ("binomial", "poisson")  # whose dispersion is 1
+SHARE = 0.1  # of mu^2
+ROOM = 6.0  # of n rows of the fitted law, about n e^-6 / n lie below the lowest value that counts whole
+_WIDEST = 100.0  # of log sigma, wherever the noise has carried it
+_GRID = np.linspace(-40.0, 40.0, 4001)
+
+
+def check_release(release: Sequence[str], able: bool, model: str) -> bool:
+    """Return whether the log-likelihood is asked for.
+
+    Raises
+    ------
+    SpecificationError
+        For anything else, and where this fit has no bounded version of it.
+    """
+    wanted = (release,) if isinstance(release, str) else tuple(release)
+    if set(wanted) - {NAME}:
+        raise SpecificationError(f"release may hold {NAME!r} and nothing else, got {release!r}")
+    if wanted and not able:
+        raise SpecificationError(f"{model} has no log-likelihood that is bounded; leave release out")
+    return bool(wanted)
+
+
+def left(mu: float, asked: bool) -> float:
+    """Return what the estimates may spend of mu."""
+    return mu * math.sqrt(1 - SHARE) if asked else mu
+
+
+def cost(mu: float) -> float:
+    """Return what the log-likelihood costs."""
+    return mu * math.sqrt(SHARE)
+
+
+def log_likelihood(
+    curator: Curator,
+    mu: float,
+    params: np.ndarray,
+    family: Family | str,
+    log_sigma: float = 0.0,
+    log: bool = False,
+) -> Quantity:
+    """Release the log-likelihood of released estimates; its error is that of the noise.
+
+    Rows count with no less than what one in n e^6 rows of the fitted law would fall short of, so that
+    clipping hardly matters where the law is right and bounds the share of each row where it is not.
+    """
+    top, log_sigma = 0.0, float(np.clip(log_sigma, -_WIDEST, _WIDEST))
+    if isinstance(family, Family):
+        density = family.log_hazard(_GRID) - np.exp(family.log_cumulative_hazard(_GRID))
+        top = float(density.max()) - log_sigma
+    low = min(top, 0.0) - math.log(max(curator.n, 1)) - ROOM
+    release = curator.release(
+        "log_likelihood", cost(mu), params=np.nan_to_num(params), low=low, high=max(top, 0.0), family=family,
+        sigma=math.exp(log_sigma), log=log,
+    )  # fmt: skip
+    return Quantity(float(release.values[0][0]), release.sd, release.sd)
