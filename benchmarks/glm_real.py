@@ -98,6 +98,12 @@ def report(name: str, study: Study, exact: Any, epsilon: float, found: list[Fit]
     codes = sorted({code for fit in found for code, _ in fit.flags})
     shares = [f"{code} {np.mean([code in dict(fit.flags) for fit in found]):.2f}" for code in codes]
     print("; ".join([f"cautions in {np.mean([bool(fit.flags) for fit in found]):.2f} of the fits", *shares]))
+    if study.family == "poisson":
+        phi = np.median([fit.dispersion.estimate for fit in found])
+        told = np.mean([np.isfinite(fit.dispersion.conf_high) for fit in found])
+        print(f"phi {phi:.2f} in median, told in {told:.2f} of the fits; Pearson's "
+              f"{exact.pearson_chi2 / exact.df_resid:.2f}; scores clipped at "
+              f"{np.median([fit.settings['C'] for fit in found]):.1f} in median")
     if study.family == "binomial":
         accuracy(exact, params[:, [order.index(term) for term in exact.params.index]], epsilon == 1)
     print(f"{'':38s} {'MLE':>10s} {'se0':>8s} | {'|error|':>7s} {'rmse':>6s} {'median':>6s}  se/se0 | covers")

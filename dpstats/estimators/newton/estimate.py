@@ -39,6 +39,8 @@ class Averaged:
         Coefficients of the standardised columns at which scores were read.
     scores : array, shape (T, k)
         Per row.
+    matrices : array, shape (T, k, k)
+        Information at these points alone, per row.
     noise : float
         Root mean square of their noise sds.
     information : Information
@@ -53,6 +55,7 @@ class Averaged:
 
     points: Array
     scores: Array
+    matrices: Array
     noise: float
     information: Information
     whitening: Array
@@ -91,11 +94,12 @@ class Estimate:
 
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
-    """One Newton step from the average point by the average score; sandwich covariance."""
+    """One Newton step from the average point by the average score, bent; sandwich covariance."""
     information, steps = averaged.information, len(averaged.points)
     inverse = np.linalg.inv(information.matrix)
     step = information.solve(averaged.scores.mean(axis=0))
-    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ step)
+    bend = information.solve(_bent(averaged, step))
+    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + bend))
 
     variability = _variability(averaged)
     inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
@@ -139,6 +143,18 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score.limit):
             problems.append("tail")
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
+
+
+def _bent(averaged: Averaged, step: Array) -> Array:
+    """What scores at the points lack to those of straight lines through the estimate.
+
+    A score falls from a point x to the root r by the information between them, (H(x) + H(r)) / 2 times x - r,
+    not by H(r). Points scatter, so that H(x) - H(r) and x - r go together, and left out it is a bias of the
+    size of their variance: where odds are small, towards still smaller ones.
+    """
+    apart = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T - step
+    differences = averaged.matrices - averaged.matrices.mean(axis=0)
+    return np.asarray(np.einsum("tij,tj->i", differences, apart) / (2 * len(apart)))
 
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:

@@ -133,17 +133,18 @@ def _changed(before: Bounds, after: Bounds) -> bool:
 
 
 def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State, start: Array) -> Averaged:
-    points, scores, noise, capped = [], [], [], False
+    points, scores, matrices, noise, capped = [], [], [], [], False
     step = None
     for mu in plan.tail:
         step = _step(curator, mu, chooser, state)
         points.append(state.beta.copy())
         scores.append(step.scores)
+        matrices.append(state.information.releases[-1].matrix)
         noise.append(step.noise**2)
         capped |= _move(state, _DAMPING * step.information.solve(step.scores))
     assert step is not None
     return Averaged(
-        np.array(points), np.array(scores), math.sqrt(np.mean(noise)), step.information,
+        np.array(points), np.array(scores), np.array(matrices), math.sqrt(np.mean(noise)), step.information,
         state.whitening.matrix, state.variability, capped, start,
     )  # fmt: skip
 

@@ -79,7 +79,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     radius, level = reach(curator.n) * math.sqrt(problem.k), _level(problem, located)
     state = _State(_start(problem, located), _score(problem, located, 1.0, level))
     start, step_mu = state.beta, spent["score and information"] / math.sqrt(STEPS)
-    points, scores, noise = [], [], []
+    points, scores, matrices, noise = [], [], [], []
     information = None
     for t in range(STEPS):
         if t == STEPS // 2:
@@ -90,6 +90,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
         information = usable(state.information, where.whitening, level)
         points.append(state.beta)
         scores.append(score)
+        matrices.append(state.information.releases[-1].matrix)
         noise.append(sd)
         _move(state, information.solve(score), where)
         if t < STEPS // 2:
@@ -98,8 +99,9 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     assert information is not None
     last = slice(STEPS // 2, None)
     averaged = Averaged(
-        np.array(points[last]), np.array(scores[last]), math.sqrt(np.mean(np.square(noise[last]))),
-        information, where.whitening, state.variability, state.capped, start,
+        np.array(points[last]), np.array(scores[last]), np.array(matrices[last]),
+        math.sqrt(np.mean(np.square(noise[last]))), information, where.whitening, state.variability,
+        state.capped, start,
     )  # fmt: skip
     return estimate(averaged, problem, located, Bounds(radius, state.score, 0.0), curator.n)
 
