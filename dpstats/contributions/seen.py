@@ -2,8 +2,8 @@
 
 Ids are kept as sorted runs: small ones in memory, long ones in a temporary file. A new batch is looked up in
 each run, a few megabytes of it at a time, and runs of about the same length are merged, so that n ids make at
-most log2 n runs and each id is rewritten log2 n times at most. The disk holds 16 bytes for each message, twice
-while runs are merged.
+most log2 n runs and each id is rewritten log2 n times at most. The disk holds 16 bytes for each message,
+twice while runs are merged.
 """
 
 from __future__ import annotations
