@@ -28,7 +28,7 @@ from dpstats.contributions import total
 from dpstats.contributors import Plan, contribute
 
 COLUMNS = 13
-SIZES = (100_000, 1_000_000)
+SIZES = (100_000, 1_000_000, 3_000_000)
 
 
 def plan(n: int) -> Plan:

@@ -43,7 +43,7 @@ from dpstats.moments import LinearMoments
 from dpstats.rows import open_rows
 
 DELTA, SIZES, EPSILONS, BALL = 0.01, tuple(2**k for k in range(7, 22, 2)), (0.1, 1.0), 3.0
-REACH = 2.0
+REACH, PAGE = 2.0, "ours, page's ridge"
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0)  # ridges over sqrt n
 Array = np.ndarray
 
@@ -245,7 +245,7 @@ def linear_methods(
     for name, law in laws(epsilon, of.n, d, BALL):
         yield name, contributed_input(of, law, BALL, draw)
     moments = contributed(of, plan, draw)
-    yield "ours, page's ridge", to_rows(page_solution(moments), plan)
+    yield PAGE, to_rows(page_solution(moments), plan)
     yield "ours", to_rows(moments.solve().params, plan)
 
 
@@ -361,15 +361,18 @@ def plot(results: dict[tuple[str, str], pd.DataFrame], path: Path, label: str) -
     for row, ((name, _), frame) in zip(axes, results.items(), strict=True):
         for ax, epsilon in zip(row, EPSILONS, strict=True):
             part = frame[frame["epsilon"] == epsilon]
-            for method in dict.fromkeys(part["method"]):
+            for method in [name for name in dict.fromkeys(part["method"]) if name != PAGE]:
                 mean = part[part["method"] == method].groupby("n")["score"].mean()
                 width = 2.2 if method == "ours" else 1.2
                 ax.plot(mean.index, mean, marker="o", markersize=3, linewidth=width, label=method,
                         linestyle="--" if method == "non-private" else "-",
                         color="black" if method == "non-private" else None)  # fmt: skip
-            ax.set(xscale="log", xlabel="n", ylabel=label, title=f"{name}, epsilon = {epsilon:g}")
+            ax.set(xlabel="n", ylabel=label, title=f"{name}, epsilon = {epsilon:g}")
+            ax.set_xscale("log", base=2)
             if label == "test RMSE":
                 ax.set(yscale="log")
+                ax.yaxis.set_major_formatter("{x:.2g}")
+                ax.yaxis.set_minor_formatter("{x:.2g}")
             ax.grid(alpha=0.3)
     axes[0, 0].legend(fontsize=8)
     figure.tight_layout()

@@ -46,7 +46,8 @@ Differentially private regression from the command line.
        dpstats show drives.fit.json
        dpstats predict drives.fit.json new.csv --type quantile --p 0.1
 
-To see it work first: dpstats demo"""
+To see it work first: dpstats demo
+If nobody may hold the records: dpstats plan-contributions --help"""
 
 FIT = """\
 example:

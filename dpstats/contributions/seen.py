@@ -1,8 +1,9 @@
 """Which ids have come before, exactly, in memory that does not grow with their number.
 
 Ids are kept as sorted runs: small ones in memory, long ones in a temporary file. A new batch is looked up in
-each run, and runs of about the same length are merged, so that n ids make at most log2 n runs and each id is
-rewritten log2 n times at most. The disk holds 16 bytes for each message, twice while runs are merged.
+each run, a few megabytes of it at a time, and runs of about the same length are merged, so that n ids make at
+most log2 n runs and each id is rewritten log2 n times at most. The disk holds 16 bytes for each message,
+twice while runs are merged.
 """
 
 from __future__ import annotations
@@ -55,9 +56,13 @@ class Seen:
         new = np.ones(len(ids), dtype=bool)
         new[1:] = ids[1:] != ids[:-1]
         for run in self._runs:
-            at = np.minimum(np.searchsorted(run, ids), len(run) - 1)
-            new &= run[at] != ids
-            _let_go(run)
+            for start in range(0, len(run), self._step):
+                part = run[start : start + self._step]
+                first, last = np.searchsorted(ids, part[0]), np.searchsorted(ids, part[-1], side="right")
+                asked = ids[first:last]
+                at = np.minimum(np.searchsorted(part, asked), len(part) - 1)
+                new[first:last] &= part[at] != asked
+                _let_go(run)
         self._keep(ids[new])
         found = np.empty(len(ids), dtype=bool)
         found[order] = new

@@ -123,5 +123,5 @@ def input_law(columns: int, budget: Budget, count: int, compat: str | None, ball
 
 
 def final_mu(budget: Approx) -> float:
-    """mu of the noise that hides how exactly a minimum was found."""
-    return Approx(budget.epsilon * FINAL, budget.delta * FINAL).mu * (1 - GUARD)
+    """mu of the noise that hides how exactly a minimum was found; half of its delta pays for the lattice."""
+    return Approx(budget.epsilon * FINAL, budget.delta * FINAL / 2).mu * (1 - GUARD)

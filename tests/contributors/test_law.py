@@ -94,7 +94,7 @@ def test_half_honest_means_sqrt_two_times_the_noise() -> None:
 
 def test_noise_for_the_final_step_is_paid() -> None:
     budget = dps.approx(1, 1e-5)
-    rest = dps.approx(0.01, 1e-7)
+    rest = dps.approx(0.01, 0.5e-7)
     assert final_mu(budget) < rest.mu
     asked = corrected(0.99, 0.99e-5, 1000, 5, 3.0)
     assert plan(1000, method="input").sds[1] == pytest.approx(asked.product / math.sqrt(1000), rel=1e-7)
