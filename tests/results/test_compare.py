@@ -1,8 +1,8 @@
-"""Several fits in one table: ours, statsmodels' and, where it is installed, maketables'."""
+"""Several fits in one table: ours, statsmodels' and maketables'."""
 
 import importlib
-from types import ModuleType
 
+import maketables
 import pytest
 from statsmodels.iolib.summary2 import summary_col
 
@@ -85,24 +85,23 @@ def test_the_plug_in_of_maketables_has_what_it_asks_for() -> None:
     assert capacitor(not_private=True).__maketables_stat__("budget") == "NOT PRIVATE"
 
 
-def made(maketables: ModuleType) -> str:
+def made() -> str:
     return str(maketables.ETable(ALL).make(type="tex"))
 
 
 def test_maketables_reads_fits_as_it_reads_those_of_statsmodels() -> None:
-    text = made(pytest.importorskip("maketables"))
+    text = made()
     for part in ("quality", "Surv(time, failed)", "temperature", r"-0.029** \\ (0.013)", "Observations & 64"):
         assert part in text
 
 
 def test_maketables_shows_the_price_where_the_plug_in_comes_first() -> None:
     """In version 0.2.0 the reader of statsmodels' results comes before plug-ins, unless it is taken out."""
-    maketables = pytest.importorskip("maketables")
     extractors = importlib.import_module("maketables.extractors")
     kept = list(extractors._EXTRACTOR_REGISTRY)
     try:
         extractors.clear_extractors()
-        text = made(maketables)
+        text = made()
     finally:
         extractors._EXTRACTOR_REGISTRY[:] = kept
     assert "Privacy & epsilon = 1, delta = 1e-06" in text and r"-0.029** \\ (0.013)" in text
