@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpstats.families import Dist
 from dpstats.results import inference, life, scatter
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, percent
@@ -38,10 +39,11 @@ def _scale_and_ratios(record: Record, level: float) -> Table:
     log_sigma, se = float(record.params[-1]), float(inference.bse(record)[-1])
     family = dist.family.title[:1].upper() + dist.family.title[1:]
     rows = [_estimate(f"{family} scale", log_estimate("sigma", log_sigma, se, level), "")]
-    if dist.log:
+    if has_shape(dist):
         shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
         words = wear(shape) if dist.name == "weibull" else ""
         rows.append(_estimate(f"{dist.title} shape", shape, words))
+    if dist.log:
         rows += _ratios(record, "Time ratio", level)
     return _table_of_ratios(rows, level)
 
@@ -84,6 +86,11 @@ def _scatter(quantities: dict[str, Estimate], level: float) -> Table:
         rows.append((kind, value.name, figures(value.estimate), share, low, high))
     heads = (Column("", "l"), Column("", "l"), Column("estimate", "."), Column("privacy"))
     return Table((*heads, *(Column(head, ".") for head in limit_heads(level))), tuple(rows), labels=2)
+
+
+def has_shape(dist: Dist) -> bool:
+    """Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself."""
+    return dist.log and dist.name != "lognormal"
 
 
 def wear(shape: Estimate) -> str:

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from dpstats.results import inference, life
+from dpstats.results import below, inference, life
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
@@ -25,7 +25,9 @@ def notes(record: Record) -> list[str]:
         dist = life.dist_of(record)
         response = "log(time)" if dist.log else "time"
         noise += f" {response} = coef'x + sigma * (standard {dist.family.title} error)."
-        noise += " Intervals of sigma" + (", shape and ratios" if dist.log else "") + " are on the log scale."
+        noise += " Intervals of sigma"
+        noise += ", shape and ratios" if below.has_shape(dist) else " and ratios" if dist.log else ""
+        noise += " are on the log scale."
     if record.linear is not None:
         noise += " Intervals of sigma and 1 - R-squared are on the log scale."
         noise += " Both are of the fit without penalty." if record.alpha else ""
