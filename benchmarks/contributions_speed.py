@@ -93,13 +93,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--child", type=int)
     options = parser.parse_args()
     if options.child:
         return child(options.folder, options.child)
     print(header(FOLDER=options.folder))
     rows = []
-    for n in SIZES:
+    for n in options.sizes:
         path = options.folder / "messages.parquet"
         write(path, plan(n))
         size = path.stat().st_size / 1e6
