@@ -34,11 +34,12 @@ def shape(d: int) -> dict[str, Any]:
 
 
 class Space(NamedTuple):
-    """Public parameters by the number of covariates, half-width of the box to search, share to be reached."""
+    """Public parameters by the number of covariates, half-width of the box to search, shares to be reached."""
 
     public: Build
     half: float
     reach: float = 0.99
+    ranges: float = 0.99  # of each range and of the head, where they are declared
 
 
 def score(family: Family, c: float) -> Build:

@@ -1,0 +1,66 @@
+"""How a fit of pure epsilon spends its budget: public before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# Shares of epsilon; they add up to 1.
+MOMENTS, MATRIX, LOCATION, SIZES, EARLY, LAST, CHECK = 0.06, 0.20, 0.02, 0.04, 0.22, 0.43, 0.03
+LOCATION_STEPS, SIZE_RELEASES, EARLY_STEPS = 2, 2, 2
+
+
+@dataclass(frozen=True)
+class PurePlan:
+    """Cost, in epsilon, of each release of a fit, in order; together they cost the total.
+
+    Attributes
+    ----------
+    moments, matrix, check : float
+        Of the event moments, of the event matrix, and of the check of the error law at the end.
+    location, sizes, steps : tuple of float
+        Of each location step, each release of the information's sizes, and each score step.
+    """
+
+    moments: float
+    matrix: float
+    location: tuple[float, ...]
+    sizes: tuple[float, ...]
+    steps: tuple[float, ...]
+    check: float
+
+    @property
+    def combined(self) -> tuple[float, ...]:
+        """Of the steps that the estimate combines."""
+        return self.steps[-2:]
+
+    @property
+    def combined_total(self) -> float:
+        """Epsilon of one step with the noise of those, combined by their precision."""
+        return math.hypot(*self.combined)
+
+    @property
+    def costs(self) -> dict[str, str]:
+        """What is paid for, in words, for a ledger."""
+        costs = {
+            "event moments": self.moments,
+            "event matrix": self.matrix,
+            "location score": sum(self.location),
+            "sizes of the information": sum(self.sizes),
+            "score": sum(self.steps),
+            "check of the law": self.check,
+        }
+        return {name: f"epsilon = {cost:.4g}" for name, cost in costs.items()}
+
+
+def make_pure_plan(epsilon: float) -> PurePlan:
+    """Split a pure budget over the releases of a fit."""
+    early = (epsilon * EARLY / EARLY_STEPS,) * EARLY_STEPS
+    return PurePlan(
+        moments=epsilon * MOMENTS,
+        matrix=epsilon * MATRIX,
+        location=(epsilon * LOCATION / LOCATION_STEPS,) * LOCATION_STEPS,
+        sizes=(epsilon * SIZES / SIZE_RELEASES,) * SIZE_RELEASES,
+        steps=(*early, epsilon * LAST),
+        check=epsilon * CHECK,
+    )
