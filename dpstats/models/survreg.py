@@ -105,7 +105,7 @@ class Survreg:
         curator = Curator(self._rows, self.design, budget)
         problem = _problem(self.design, DISTS[self.dist])
         if isinstance(budget, Pure):
-            pure_plan = make_pure_plan(budget.epsilon)
+            pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
             line = self._pay(ledger, budget, PURE_METHOD, pure_plan.costs)
             result = fit_location_scale_pure(curator, problem, pure_plan)
             return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)

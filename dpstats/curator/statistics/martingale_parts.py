@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import squared_norms
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, score_bounds
@@ -50,10 +51,11 @@ class ScoreAlone(MartingaleScore):
 
 
 class InformationSizes(MartingaleScore):
-    """What the information of :class:`MartingaleScore` amounts to; two numbers, shape (2,).
+    """What the information of :class:`MartingaleScore` amounts to; three numbers, shape (3,).
 
-    A row gives w g event h1*^2 |x|^2 / R^2, which adds up to the trace of the information on the location,
-    and w g event (kv / R)^2 (1 + rho h1*)^2, that on log sigma.
+    With u = kv / R and h = 1 + rho h1*, a row gives w g event times h1*^2 |x|^2 / R^2, which adds up to the
+    trace of the information on the location; u^2 h^2, that on log sigma; and u h1* h, what an intercept
+    shares with log sigma.
 
     Parameters
     ----------
@@ -63,25 +65,31 @@ class InformationSizes(MartingaleScore):
 
     Notes
     -----
-    Neither is negative. The first is at most 1, because w |x|^2 <= R^2, g <= 1 and h1* <= 1; the second at
-    most the square of the largest column entry of `score_bounds`. Ranges and the L2 norm follow, the row that
-    weighs nothing included.
+    The first lies between 0 and 1, because w |x|^2 <= R^2, g <= 1 and h1* <= 1; the second between 0 and the
+    square of the largest column entry of `score_bounds`. h1* h = h1* + rho h1*^2 with 0 < h1* <= 1 and rho
+    within its limits lies between min(0, 1 + low) and 1 + max(0, high): for rho < 0 it is concave in h1*, 0
+    at 0 and 1 + rho at 1, and at most h1*. The row that weighs nothing gives 0, which all ranges contain;
+    the L2 norm is at most that of the ranges.
     """
 
     name = "information_sizes"
 
     def __init__(self, design: PublicDesign, **score: Any) -> None:
         super().__init__(design, matrix_share=_MATRIX_SHARE, **score)
-        self.ranges = np.array([1.0, score_bounds(self._where, _MATRIX_SHARE).column ** 2])
-        self.parts = (Part(np.ones(1), self.ranges),)
+        bounds, (low, high) = score_bounds(self._where, _MATRIX_SHARE), self._where.limits
+        down, up = max(0.0, -1 - low) * bounds.log_sigma_unit, (1 + max(0.0, high)) * bounds.log_sigma_unit
+        square = bounds.column**2
+        self.parts = (Part(np.ones(1), np.array([1.0, square, max(down, up)])),)
+        self.ranges = np.array([1.0, square, down + up])
         self.sensitivity = float(np.linalg.norm(self.ranges))
+        self._to_slope = np.linalg.inv(self._whitening)[0]
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = super().factors(block, scratch)[2].left.T
-        squares = np.multiply(columns, columns, out=scratch("squares", *columns.shape))
-        sizes = scratch("sizes", 2, columns.shape[1])
-        np.add.reduce(squares[:-1], axis=0, out=sizes[0])
-        sizes[1] = squares[-1]
+        sizes = scratch("sizes", 3, columns.shape[1])
+        sizes[0] = squared_norms(columns[:-1], scratch)
+        np.multiply(columns[-1], columns[-1], out=sizes[1])
+        np.multiply(self._to_slope @ columns[:-1], columns[-1] * self._radius, out=sizes[2])
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
         return (Factor(block.ok[:, None].astype(float), sizes.T),)
 

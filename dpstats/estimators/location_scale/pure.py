@@ -36,6 +36,10 @@ _MATRIX_RADIUS, _MATRIX_LIMIT = 1.25, 2.0
 _ATTENUATION = 0.25
 # mean squared residual of the events, in sds of its noise, at least
 _LEAST_RESIDUAL = 1.5
+# relative sd of what the model says of the information on log sigma
+_SQUARE_SD = 0.25
+# sd of the correlations of coefficients and log sigma, once that of the intercept is known
+_CROSS_SD = 0.1
 # mean squared difference of the last two steps' estimates, over its noise, that chance explains
 _CHANCE = 2.0
 
@@ -88,8 +92,9 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     point = np.append(gamma, math.log(sigma))
     bounding = PureBounding(
-        problem, scale, events, 1.0, curator.cost_per_row(plan.combined_total), curator.n
-    )
+        problem, scale, events, 1.0, curator.cost_per_row(plan.combined_total), curator.n,
+        curator.cost_per_row(plan.sizes[-1]),
+    )  # fmt: skip
     whitening = Whitening.of_events(events, scale)
     *early, before_last, last = plan.steps
     for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
@@ -138,15 +143,33 @@ def _information(
     where = place.bounding.truncation(place.choice.c, place.choice.width, point[:-1], math.exp(point[-1]))
     unit = score_bounds(where, 1.0).log_sigma_unit
     events, w = place.bounding.events, place.whitening.matrix
-    trace, square = np.maximum(release.values[0] / release.n, 2 * release.sds[0] / release.n)
-    expected = float(np.trace(w @ events.floored @ w))
-    share = float(np.clip(trace * place.choice.radius**2 / expected, 0.1, 1.0))
-    size = len(w) + 1
-    nothing = Accumulator(np.zeros((size, size)), np.zeros((size, size)))
-    square = float(square) / unit**2
+    (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
+    trace = max(trace, 2 * trace_sd) / release.n * place.choice.radius**2
+    share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, 1.0))
+    square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
+    expected = events.fraction * place.bounding.log_sigma_square(place.choice.c)
+    square = _mean(square, square_sd, expected, _SQUARE_SD * expected)
+    cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
+    size = math.sqrt(share * events.fraction * square)
+    guess, guess_sd = place.bounding.correlation(place.choice.c)
+    cross = _mean(cross, cross_sd, guess * size, guess_sd * size)
     known = replace(events, residual=square / share * math.exp(2 * point[-1]))
-    information = nothing.estimate(events, place.whitening, square, share)
-    return information, replace(place.bounding, events=known)
+    shape = _crossed(place, cross / events.fraction, size)
+    return shape.estimate(events, place.whitening, square, share), replace(place.bounding, events=known)
+
+
+def _mean(released: float, sd: float, expected: float, expected_sd: float) -> float:
+    """By precision."""
+    return float((released / sd**2 + expected / expected_sd**2) / (sd**-2 + expected_sd**-2))
+
+
+def _crossed(place: _Place, cross: float, size: float) -> Accumulator:
+    """What location and log sigma share: `cross` times the events' mean."""
+    events, k = place.bounding.events, len(place.whitening.matrix)
+    matrix, precision = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
+    matrix[:k, k] = matrix[k, :k] = cross * place.whitening.matrix @ events.floored[0]
+    precision[:k, k] = precision[k, :k] = (_CROSS_SD * size) ** -2.0
+    return Accumulator(matrix, precision)
 
 
 def _step(curator: Curator, cost: float, place: _Place, point: Array) -> _Step:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from dpstats.estimators.location_scale.truncation import FREE, Bounding
+from dpstats.estimators.location_scale.truncation import Bounding
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.martingale import taper
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
@@ -18,13 +18,25 @@ Array = np.ndarray
 
 CUTS = (1.0, 1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
 LENGTHS = (0.7, 0.85, 1.0, 1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
-# bias of the location that a cut and a radius are assumed to have, in sampling sds of one event
-_CUT_BIAS, _LENGTH_BIAS = 0.016, 0.018
+# sd of linf noise for three numbers, in ranges over epsilon
+SIZE_SD = math.sqrt(20 / 3)
+# noise below this many sampling sds is free, so that bounds widen with the budget
+FREE = 0.2
+# half the bias of the location that a cut and a radius have where noise is Gaussian: it is larger here
+_CUT_BIAS, _LENGTH_BIAS = 0.008, 0.009
 
 
 @dataclass(frozen=True)
 class PureBounding(Bounding):
-    """As :class:`Bounding`; `tail_mu` is the epsilon of the steps that the estimate combines, per row."""
+    """As :class:`Bounding`; `tail_mu` is the epsilon of the steps that the estimate combines, per row.
+
+    Attributes
+    ----------
+    sizes : float
+        Epsilon, per row, of a release of the information's sizes.
+    """
+
+    sizes: float
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""
@@ -33,7 +45,7 @@ class PureBounding(Bounding):
         log_sigma = LOG_SIGMA_SHARE * bounds.psi * math.sqrt((m + 1) * (m + 2) / 3)
         return replace(
             bounds, sensitivity=location, log_sigma_weight=bounds.log_sigma_weight * location / log_sigma,
-            matrix_weight=math.inf,
+            matrix_weight=location * self.sizes / self.tail_mu / SIZE_SD,
         )  # fmt: skip
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> tuple[float, float, float]:
@@ -44,6 +56,7 @@ class PureBounding(Bounding):
         for c in CUTS:
             bounds = self.bounds(self.truncation(c, 4.0, gamma, sigma))
             slope, variance = self._kept(c)
+            log_sigma = self._log_sigma_noise(bounds, sigma)
             bias = _CUT_BIAS * math.exp(-c / (1.6 if self.sev else 0.8))
             for length in LENGTHS:
                 square = min(k * length, box)
@@ -51,21 +64,47 @@ class PureBounding(Bounding):
                 longer = _LENGTH_BIAS * math.exp(-1.35 * length) if square < box else 0.0
                 noise = bounds.sensitivity * math.sqrt(square) / self._events_mu
                 value = (variance * variance_w + max(noise, FREE) ** 2) / (slope * slope_w) ** 2
-                value += count * (bias + longer) ** 2
+                value += count * (bias + longer) ** 2 + max(log_sigma, FREE) ** 2
                 best = min(best, (value, c, math.sqrt(square), noise))
         return best[1:]
 
-    def _kept(self, c: float) -> tuple[float, float]:
-        """Share of the location information that the cut leaves, as slope and as variance of the score.
+    def log_sigma_square(self, c: float) -> float:
+        """Mean square of the log sigma score of an event, as the model has it."""
+        return self._moments(c, self.events.fraction)[1]
 
-        As if all rows were observed up to the hazard by which the released fraction of events has failed.
+    def correlation(self, c: float) -> tuple[float, float]:
+        """Of the scores of intercept and log sigma: a guess, and its sd.
+
+        The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
+        by much if at any hazard.
         """
-        cut, end = taper(self.problem.family, c), 1 - min(self.events.fraction, 0.999)
-        survival = np.linspace(1.0, end, 402)[1:-1]
-        hazard = -np.log(survival)
-        z = np.log(hazard) if self.sev else np.log(np.expm1(hazard))
-        g, square = cut.g(z), cut.slope(z) ** 2
+        one, every = (
+            cross / math.sqrt(square * first)
+            for cross, square, first in (self._moments(c, f) for f in (self.events.fraction, 1.0))
+        )
+        return (one + every) / 2, abs(one - every) / 2 + 0.05
+
+    def _moments(self, c: float, fraction: float) -> tuple[float, float, float]:
+        """Means over events of the cross and squared scores of log sigma and location."""
+        z, g, slope = self._typical(c, fraction)
+        log_sigma = 1 + (z - z.mean() - self.offset) * slope
+        return tuple(float(np.mean(g * x)) for x in (slope * log_sigma, log_sigma**2, slope**2))
+
+    def _kept(self, c: float) -> tuple[float, float]:
+        """Share of the location information that the cut leaves, as slope and as variance of the score."""
+        _, g, slope = self._typical(c, self.events.fraction)
+        square = slope**2
         return float(np.sum(g * square) / np.sum(square)), float(np.sum(g**2 * square) / np.sum(square))
+
+    def _typical(self, c: float, fraction: float) -> tuple[Array, Array, Array]:
+        """Residuals of events, their tapers and h1*.
+
+        As if all rows were observed up to the hazard by which this fraction has failed.
+        """
+        cut = taper(self.problem.family, c)
+        failed = np.linspace(0.0, min(fraction, 0.999), 402)[1:-1]
+        z = self.problem.family.quantile(failed)
+        return z, cut.g(z), cut.slope(z)
 
 
 @functools.lru_cache(maxsize=64)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# Shares of epsilon; they add up to 1.
-MOMENTS, MATRIX, LOCATION, SIZES, EARLY, LAST, CHECK = 0.06, 0.20, 0.02, 0.04, 0.22, 0.43, 0.03
+# Shares of epsilon of moments, matrix, location, sizes, early steps, last step and check; they add up to 1.
+# With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
+SHARES = ((1000.0, (0.03, 0.12, 0.01, 0.04, 0.15, 0.62, 0.03)), (0.0, (0.06, 0.20, 0.02, 0.06, 0.22, 0.41, 0.03)))
 LOCATION_STEPS, SIZE_RELEASES, EARLY_STEPS = 2, 2, 2
 
 
@@ -53,14 +54,12 @@ class PurePlan:
         return {name: f"epsilon = {cost:.4g}" for name, cost in costs.items()}
 
 
-def make_pure_plan(epsilon: float) -> PurePlan:
-    """Split a pure budget over the releases of a fit."""
-    early = (epsilon * EARLY / EARLY_STEPS,) * EARLY_STEPS
+def make_pure_plan(epsilon: float, n: int, k: int) -> PurePlan:
+    """Split a pure budget over the releases of a fit of n rows and k location coefficients."""
+    shares = next(shares for multiple, shares in SHARES if n * epsilon >= multiple * k**1.5)
+    moments, matrix, location, sizes, early, last, check = (epsilon * share for share in shares)
     return PurePlan(
-        moments=epsilon * MOMENTS,
-        matrix=epsilon * MATRIX,
-        location=(epsilon * LOCATION / LOCATION_STEPS,) * LOCATION_STEPS,
-        sizes=(epsilon * SIZES / SIZE_RELEASES,) * SIZE_RELEASES,
-        steps=(*early, epsilon * LAST),
-        check=epsilon * CHECK,
-    )
+        moments=moments, matrix=matrix, location=(location / LOCATION_STEPS,) * LOCATION_STEPS,
+        sizes=(sizes / SIZE_RELEASES,) * SIZE_RELEASES,
+        steps=(*((early / EARLY_STEPS,) * EARLY_STEPS), last), check=check,
+    )  # fmt: skip
