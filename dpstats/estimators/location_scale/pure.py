@@ -31,7 +31,7 @@ Array = np.ndarray
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.7  # caps of one step
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
 # squared lengths of the rows of the event matrix, covariates and whole, against k
-_MATRIX_RADIUS, _MATRIX_LIMIT = 1.25, 2.0
+_MATRIX_RADIUS, _MATRIX_LIMIT = 1.0, 1.0
 # slopes of the line through the events are about f^0.4 of the model's, f the fraction of events
 _ATTENUATION = 0.25
 # mean squared residual of the events, in sds of its noise, at least
@@ -216,7 +216,7 @@ def _combined(
     weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
     weights = np.array([weight, 1 - weight])
     step = np.linalg.solve(information.matrix, last.scores)
-    by_shape = _shape_error(place, information, step)
+    by_shape = _shape_error(place, information, step, sigma)
     averaged = Averaged(
         np.array([weights @ [first.point, last.point]]), np.array([weights @ [first.scores, last.scores]]),
         np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape), information,
@@ -225,10 +225,15 @@ def _combined(
     return averaged, max(1.0, spread / _CHANCE)
 
 
-def _shape_error(place: _Place, information: Information, step: Array) -> Array:
+def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:
     """Variance of the scores that an error of the information makes of a step."""
     events, w = place.bounding.events, place.whitening.matrix
     share = information.unit[0] ** 2 / events.fraction
-    noise = share * events.noise * float(np.linalg.norm(w, 2)) ** 2
-    location = noise**2 / 2 * float(step[:-1] @ step[:-1])
-    return np.append(np.full(len(step) - 1, location), 0.0)
+    noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
+    shape = noise * float(np.linalg.norm(w, 2))
+    # an error of the line is one of the pivot, which no longer takes the scores' correlation away
+    line = noise * math.sqrt(1 + float(events.line @ events.line)) / sigma
+    pivot = math.hypot(line, _CROSS_SD * math.sqrt(information.matrix[0, 0] * information.matrix[-1, -1]))
+    length = float(step[:-1] @ step[:-1])
+    location = shape**2 * length + pivot**2 * float(step[-1]) ** 2
+    return np.append(np.full(len(step) - 1, location), pivot**2 * length)

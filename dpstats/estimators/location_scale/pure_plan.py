@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 # Shares of epsilon of moments, matrix, location, sizes, early steps, last step and check; they add up to 1.
 # With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
-SHARES = ((1000.0, (0.03, 0.12, 0.01, 0.04, 0.15, 0.62, 0.03)), (0.0, (0.06, 0.20, 0.02, 0.06, 0.22, 0.41, 0.03)))
+SHARES = (
+    (1000.0, (0.03, 0.12, 0.01, 0.04, 0.15, 0.62, 0.03)),
+    (0.0, (0.06, 0.25, 0.01, 0.06, 0.24, 0.36, 0.02)),
+)
 LOCATION_STEPS, SIZE_RELEASES, EARLY_STEPS = 2, 2, 2
 
 
