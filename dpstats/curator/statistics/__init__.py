@@ -22,7 +22,8 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, HazardZones,
-        ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
+        ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
+        ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
         MarginCurvature, MarginScores, MarginSandwich,
     )

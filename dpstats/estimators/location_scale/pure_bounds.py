@@ -22,7 +22,8 @@ LENGTHS = (0.7, 0.85, 1.0, 1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 3
 SIZE_SD = math.sqrt(20 / 3)
 # noise below this many sampling sds is free, so that bounds widen with the budget
 FREE = 0.2
-# smaller than the bias of the location that a cut and a radius have where noise is Gaussian: it is larger here
+# assumed bias, per event, of the location by the cut and by the radius; less than under Gaussian noise, which
+# is smaller
 _CUT_BIAS, _LENGTH_BIAS = 0.008, 0.003
 
 
