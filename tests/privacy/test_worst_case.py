@@ -34,7 +34,7 @@ def shape(d: int) -> dict[str, Any]:
 
 
 class Space(NamedTuple):
-    """Public parameters by the number of covariates, half-width of the box to search, shares to be reached."""
+    """Public parameters by the number of covariates, half-width of the box to search, share to be reached."""
 
     public: Build
     half: float

@@ -89,7 +89,8 @@ class PureBounding(Bounding):
         """Means over events of the cross and squared scores of log sigma and location."""
         z, g, slope = self._typical(c, fraction)
         log_sigma = 1 + (z - z.mean() - self.offset) * slope
-        return tuple(float(np.mean(g * x)) for x in (slope * log_sigma, log_sigma**2, slope**2))
+        cross, square, first = (np.mean(g * x) for x in (slope * log_sigma, log_sigma**2, slope**2))
+        return float(cross), float(square), float(first)
 
     def _kept(self, c: float) -> tuple[float, float]:
         """Share of the location information that the cut leaves, as slope and as variance of the score."""
