@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_real.py | tee benchmarks/results/survreg_real.txt
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_real.py --pure --fits 10 \
-        --models hdfail rotterdam_8 engines_3 | tee benchmarks/results/survreg_real_pure.txt
+        --models hdfail rotterdam_8 | tee benchmarks/results/survreg_real_pure.txt
 
 Noise is seeded, so that a table can be made again. Errors are in standard errors of the maximum likelihood
 (se0). An interval "covers" if it holds the MLE, which has no sampling error of its own: the share should be

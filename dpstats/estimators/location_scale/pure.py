@@ -41,7 +41,7 @@ _SQUARE_SD = 0.25
 # sd of the correlations of coefficients and log sigma, once that of the intercept is known
 _CROSS_SD = 0.1
 # mean squared difference of the last two steps' estimates, over its noise, that chance explains
-_CHANCE = 2.0
+_CHANCE = 1.25
 
 
 @dataclass(frozen=True)
