@@ -23,9 +23,10 @@ The square of the length enters, not the length, and nothing may be left without
 coordinates of at most twice the bounds of w a. A density with |log p(b) - log p(b')| <= eps_b for such b,
 b' gives eps_b + c (spec/erm.md A, Theorem 1 of the paper with its constant). The noise of :mod:`knorm`
 does: let z be its lattice point and u uniform in the lattice's cell; z + u has a density proportional to
-exp(-r |z|), or so nearly that the proof there is the same, and the cells of b and b' are at most |b - b'| and the cell's size apart, which the rate r
-already allows for. Where k rows are replaced, the tilts differ by the sum of k such vectors: k eps_b and
-k c add up. The objective is tilted by z alone; -u is part of the error of the minimum (below).
+exp(-r |z|), or so nearly that the proof there is the same, and the cells of b and b' are at most |b - b'| and
+the cell's size apart, which the rate r already allows for. Where k rows are replaced, the tilts differ by the
+sum of k such vectors: k eps_b and k c add up. The objective is tilted by z alone; -u is part of the error of
+the minimum (below).
 
 **Gaussian.** Let b ~ N(0, s^2 I) and m = 1 / s.
 

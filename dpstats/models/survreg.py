@@ -9,8 +9,15 @@ import numpy as np
 
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
-from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale, make_plan
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.estimators.location_scale import (
+    Estimate,
+    Problem,
+    fit_location_scale,
+    fit_location_scale_pure,
+    make_plan,
+    make_pure_plan,
+)
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger, pay
@@ -22,6 +29,8 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
+PURE_METHOD = "noisy Newton (pure epsilon)"
+PURE_RELEASED = ("event moments", "event matrix", "score", "sizes of the information", "check of the law")
 RELEASED = ("event moments", "event matrix", "score", "information", "check of the law")
 
 
@@ -80,11 +89,11 @@ class Survreg:
         Parameters
         ----------
         budget : Budget
-            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``; for "functional" ``pure(epsilon)``. It
-            is spent whatever comes out.
+            ``zcdp(rho)``, ``gdp(mu)``, ``approx(epsilon, delta)`` or ``pure(epsilon)``; "functional" needs
+            the last. It is spent whatever comes out.
         method : {"auto", "newton", "functional"}
-            Noisy Newton on bounded martingale scores, or the functional mechanism, for times of which none is
-            censored: ``Surv(time)`` (docs/survreg.md).
+            Noisy Newton on bounded martingale scores ("auto" is the same), or the functional mechanism, for
+            times of which none is censored: ``Surv(time)`` (docs/survreg.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
         compat : {None, "paper"}
@@ -101,27 +110,41 @@ class Survreg:
             Nothing is spent then.
         """
         _check_method(method, compat)
+        problem = _problem(self.design, DISTS[self.dist])
         if method == "functional":
-            dist = DISTS[self.dist]
-            box = _problem(self.design, dist).box
-            return fit_by_functional(self._rows, self.design, dist, box, budget, ledger, compat)
-        _check_fit(budget, self._rows.n)
+            return fit_by_functional(
+                self._rows, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
+            )
+        check_budget(budget, self._rows.n)
+        curator = Curator(self._rows, self.design, budget)
+        if isinstance(budget, Pure):
+            pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
+            line = self._pay(ledger, budget, PURE_METHOD, pure_plan.costs)
+            result = fit_location_scale_pure(curator, problem, pure_plan)
+            return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(budget.mu)
         costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
-        line = pay(
-            ledger, budget, formula=self.design.formula, method=METHOD, released=costs,
+        line = self._pay(ledger, budget, METHOD, costs)
+        result = fit_location_scale(curator, problem, plan)
+        return self._publish(result, budget, line, curator, METHOD, RELEASED)
+
+    def _pay(
+        self, ledger: Ledger | str | Path | None, budget: Budget, method: str, costs: dict[str, str]
+    ) -> str | None:
+        return pay(
+            ledger, budget, formula=self.design.formula, method=method, released=costs,
             unit=self._rows.unit.short,
         )  # fmt: skip
-        curator = Curator(self._rows, self.design, budget)
-        result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), plan)
-        return self._publish(result, budget, line, curator)
 
-    def _publish(self, result: Estimate, budget: Budget, line: str | None, curator: Curator) -> Fit:
+    def _publish(
+        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,
+        released: tuple[str, ...],
+    ) -> Fit:  # fmt: skip
         names = (*self.design.names, "Log(scale)")
         return Fit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=METHOD, released=RELEASED, settings=result.settings,
+            budget=budget, method=method, released=released, settings=result.settings,
             adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
@@ -149,12 +172,6 @@ def _check_method(method: str, compat: str | None) -> None:
         raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
     if compat and method != "functional":
         raise SpecificationError("compat='paper' goes with method='functional'")
-
-
-def _check_fit(budget: Budget, n: int) -> None:
-    if isinstance(budget, Pure):
-        raise BudgetError("survreg adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
-    check_budget(budget, n)
 
 
 def _times(design: Design) -> SurvResponse:

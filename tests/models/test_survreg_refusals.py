@@ -39,7 +39,6 @@ def test_describing_a_model(case: str) -> None:
 
 
 FITTING = {
-    "pure budget": (dict(budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
     "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
     "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
     "method": (dict(budget=dps.zcdp(1), method="mle"), "must be 'auto', 'newton' or 'functional', got 'mle'"),

@@ -64,8 +64,8 @@ def test_the_least_noise_is_chosen(law, scale, declared):
     if d <= 256:
         offers["spherical", ""] = np.full(d, l2 * math.sqrt(d + 1))
     if "head" in declared:
-        head = 2 * np.linalg.norm(scale[:-1]) * math.sqrt(d + 2)
-        offers["cylinder", ""] = np.append(np.full(d - 1, head), ranges[-1] * math.sqrt((d + 1) * (d + 2) / 3))
+        head, last = 2 * np.linalg.norm(scale[:-1]), ranges[-1] * math.sqrt((d + 1) / 3)
+        offers["cylinder", ""] = np.append(np.full(d - 1, head), last) * math.sqrt(d + 2)
     best = min(offers, key=lambda key: (offers[key] ** 2).sum())
     assert name == best[0] == law
     assert sds == pytest.approx(offers[best] / 0.5, rel=1e-5)
@@ -87,7 +87,10 @@ def test_a_small_l1_norm_is_used():
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20), st.sampled_from([(), ("l1",), BOTH, ("head",)]))
+@given(
+    st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20),
+    st.sampled_from([(), ("l1",), BOTH, ("head",)]),
+)
 def test_neighbours_lie_within_every_law_that_may_be_chosen(scale, declared):
     """Opposite corners, and the same in one coordinate alone."""
     statistic = Totals(MadeDesign(len(scale)), scale=scale, declared=declared)

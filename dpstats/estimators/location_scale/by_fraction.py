@@ -73,6 +73,8 @@ class Expected(ABC):
         Rates at which the bias and the loss of information fall with c, and the size of the loss.
     needs_floor : bool
         Whether h1* is not bounded.
+    exact_start : bool
+        Whether `start` leaves no bias in the slopes where its assumptions hold.
     floors : tuple of Floor
         Candidates, the tightest first.
     first_floor : float
@@ -86,6 +88,7 @@ class Expected(ABC):
     cut_loss: float
     cut_size: float = 0.8
     needs_floor: bool = False
+    exact_start: bool = False
     floors: tuple[Floor, ...] = (Floor(-math.inf),)
     first_floor: float = -math.inf
 
@@ -103,6 +106,10 @@ class Expected(ABC):
     def log_sigma_square(self, spread: float, share: float) -> float:
         """The same, with E[h1*^2] as it was released."""
         return share * spread
+
+    def spread(self, square: float, share: float) -> float:
+        """The variance of residuals for which E[event (1 + (z - m) h1*)^2] is `square`."""
+        return square / share
 
     def upper(self, width: float, short: float) -> float:
         """Upper limit of z - m + offset; events leave a short tail where few rows live long enough."""
@@ -164,7 +171,7 @@ class _Logistic(_Memoryless):
 
 class _Normal(Expected):
     cut_bias, cut_loss, cut_size = 1.2, 0.95, 0.3
-    needs_floor = True
+    needs_floor = exact_start = True
 
     def _centre(self) -> tuple[float, float]:
         end = float(special.ndtri(min(self.fraction, 1 - 1e-9)))
@@ -195,6 +202,9 @@ class _Normal(Expected):
 
     def log_sigma_square(self, spread: float, share: float) -> float:
         return self._log_sigma
+
+    def spread(self, square: float, share: float) -> float:
+        return self._sd**2 * square / self._log_sigma
 
     def start(self, line: Array, variance: float) -> tuple[Array, float]:
         # Least squares on a sample truncated by its response, undone: exact where all is normal (Goldberger

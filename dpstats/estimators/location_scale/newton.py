@@ -83,7 +83,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     scale = release_scale(curator, plan.moments, problem.box, problem.log)
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
-    gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)
+    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
     bounding = Bounding(problem, scale, events, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
@@ -102,10 +102,10 @@ def _matrix_share(signal: float) -> float:
     return float(np.clip(0.5 * math.sqrt(signal / 1000), 0.4, 1.0))
 
 
-def _located(
+def located(
     curator: Curator,
     problem: Problem,
-    plan: Plan,
+    costs: tuple[float, ...],
     scale: RowScale,
     events: Events,
     gamma: Array,
@@ -113,7 +113,7 @@ def _located(
 ) -> float:
     """Intercept after the location steps: exact in one step for a pure shift where the hazard is low."""
     gamma, usual = gamma.copy(), expected(problem.family, events.fraction)
-    for mu in plan.location:
+    for mu in costs:
         release = curator.release(
             "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma,
             floor=usual.first_floor,

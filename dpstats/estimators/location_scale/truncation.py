@@ -40,7 +40,7 @@ _UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
 # width at which the cut is chosen, before the width itself is
-_USUAL_WIDTH = 4.0
+USUAL_WIDTH = 4.0
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Bounding:
     def first(self) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = math.sqrt(LENGTHS[0] * len(self.events.square))
-        return Choice(CUTS[0], radius, self.expected.first_floor, _USUAL_WIDTH, math.inf, math.inf)
+        return Choice(CUTS[0], radius, self.expected.first_floor, USUAL_WIDTH, math.inf, math.inf)
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
@@ -206,7 +206,7 @@ class Bounding:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
         count, usual = self.n * self.events.fraction, self.expected
         k, box = len(self.events.square), whitening.longest_square(self.scale)
-        choice = Choice(c, 0.0, floor.z, _USUAL_WIDTH, 0.0, 0.0)
+        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
         per_length, log_sigma = (
             bounds.sensitivity / self._events_mu / floor.size, self._log_sigma_noise(bounds, sigma)
