@@ -35,6 +35,7 @@ class MadeBlock:
     time: np.ndarray
     event: np.ndarray
     ok: np.ndarray
+    entry: np.ndarray | None = None
 
 
 @dataclass
@@ -46,6 +47,7 @@ class MadeDesign:
     has_intercept: bool = True
     offset_bounds: tuple[float, float] = (0.0, 0.0)
     weights: str | None = None
+    delayed: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -67,6 +67,11 @@ class Design:
     _filler: Filler
 
     @property
+    def delayed(self) -> bool:
+        """Whether rows may enter late, as ``Surv(entry, time, event)`` says."""
+        return self.response.delayed
+
+    @property
     def offset_bounds(self) -> tuple[float, float]:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)
@@ -206,6 +211,8 @@ def _one_response(parsed: grammar.Parsed, formula: str) -> str:
 def _describe(response: Response) -> str:
     if isinstance(response, SurvResponse):
         lower, upper = response.time_bounds
-        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, censored beyond"
+        entry = "" if response.entry_bounds is None else (
+            "entry between {:.6g} and {:.6g}, ".format(*response.entry_bounds))
+        return f"{response.text}, {entry}time between {lower:.6g} and {upper:.6g}, censored beyond"
     assert isinstance(response, NumericResponse)
     return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

@@ -30,7 +30,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     Parameters
     ----------
     formula : str
-        Such as ``"Surv(time, failed) ~ temp + maker"``; see docs/formula.md.
+        Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(entry, time, failed) ~ temp"`` where units
+        are watched from a later time on (left truncation); see docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
     schema : Schema
@@ -149,4 +150,4 @@ def _problem(design: Design, dist: Dist) -> Problem:
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     bounds = np.vstack([design.bounds[1:], response])
-    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1])
+    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed)

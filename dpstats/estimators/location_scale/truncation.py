@@ -109,7 +109,8 @@ class Bounding:
     def truncation(self, c: float, width: float, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
         pivots = self._pivots(gamma, sigma) if math.isfinite(width) else self._declared_pivots(gamma, sigma)
-        return Truncation(self.problem.family, c, pivots, self._limits(width, sigma))
+        limits, delayed = self._limits(width, sigma), self.problem.delayed
+        return Truncation(self.problem.family, c, pivots, limits, delayed)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
