@@ -80,7 +80,8 @@ class SurvResponse:
             return np.broadcast_to(-np.inf, ok.shape)
         before, clipped = self._entry.values(raw), self._entry.values(leaves)
         entry = np.array(np.broadcast_to(_within(clipped, self.entry_bounds), ok.shape))
-        ok &= (entry < time) & ~(before >= left) & ~(before > clipped)
+        never = np.greater_equal(before, left) | np.greater(before, clipped)  # NaN is neither
+        ok &= (entry < time) & ~never
         return entry
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.expected import EventResiduals
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
@@ -36,6 +37,8 @@ _NOTHING = 0.01
 _FAR = 60.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
+# with delayed entry the first cut leaves this share of the information, and events spread at least so much
+_FIRST_KEPT, _LEAST_SPREAD = 0.5, 0.05
 # width at which the cut is chosen, before the width itself is
 _USUAL_WIDTH = 4.0
 
@@ -100,55 +103,77 @@ class Bounding:
         """E[h1*^2] of an event, nothing cut; for the logistic from 1 with rare events to 1/3 uncensored."""
         return 1.0 if self.sev else 1.0 - 2 * self.events.fraction / 3
 
+    def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
+        """At which residuals the events happen."""
+        shift, events = (self.events.line - gamma) / sigma, self.events
+        mean = float(shift @ events.floored[:, 0]) / events.fraction
+        square = float(shift @ events.floored @ shift) / events.fraction - mean**2
+        return EventResiduals(
+            self.problem.family, mean, math.sqrt(max(square, 0.0)), self.residual_sd(sigma)
+        )
+
+    def centre(self, gamma: Array, sigma: float) -> float:
+        """The offset at these values: with delayed entry, they say at which hazards events happen."""
+        return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
+
     def pivot(self, gamma: Array, sigma: float) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset."""
         pivot = (self.events.line - gamma) / sigma
-        pivot[0] += self.offset
+        pivot[0] += self.centre(gamma, sigma)
         return pivot
 
     def truncation(self, c: float, width: float, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
         pivots = self._pivots(gamma, sigma) if math.isfinite(width) else self._declared_pivots(gamma, sigma)
-        limits, delayed = self._limits(width, sigma), self.problem.delayed
+        limits, delayed = self._limits(width, gamma, sigma), self.problem.delayed
         return Truncation(self.problem.family, c, pivots, limits, delayed)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
 
     def _pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        pivot, events = self.pivot(gamma, sigma), self.events
-        mean = float(pivot @ events.floored[:, 0]) / events.fraction
-        sd = math.sqrt(max(float(pivot @ events.floored @ pivot) / events.fraction - mean**2, 0.0))
-        return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
+        residuals = self.residuals(gamma, sigma)
+        mean, reach = residuals.mean + self.centre(gamma, sigma), _PIVOT_SDS * residuals.between + 0.1
+        return mean - reach, mean + reach
 
     def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
         return _range(self.pivot(gamma, sigma), self.scale)
 
-    def _limits(self, width: float, sigma: float) -> tuple[float, float]:
-        f, sd = self.events.fraction, self.residual_sd(sigma)
-        least, most = self._declared_residuals(sigma)
+    def _limits(self, width: float, gamma: Array, sigma: float) -> tuple[float, float]:
+        f, sd, offset = self.events.fraction, self.residual_sd(sigma), self.centre(gamma, sigma)
+        least, most = self._declared_residuals(gamma, sigma)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
-        low = min(max(-self.offset - width * sd, least), -1.2)
+        low = min(max(-offset - width * sd, least), -1.2)
         short = 1 + 0.3 * width * sd  # events leave a short upper tail, unless the logistic is uncensored
         high = short if self.sev else f * width * sd + (1 - f) * short
-        return low, max(min(-self.offset + high, most), 0.0)
+        return low, max(min(-offset + high, most), 0.0)
 
     def residual_sd(self, sigma: float) -> float:
         """sd of the events' residuals; with rare events, at least the larger part of their spread."""
         f = self.events.fraction
-        square = float(np.clip(self.events.residual / f, max(0.05, 0.6 * (1 - f)), 4.0))
+        least = _LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
+        square = float(np.clip(self.events.residual / f, least, 4.0))
         return math.sqrt(square) / sigma
 
-    def _declared_residuals(self, sigma: float) -> tuple[float, float]:
+    def _declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
-        (low, high), scale, offset = _range(self.events.line, self.scale), self.scale, self.offset
+        (low, high), scale = _range(self.events.line, self.scale), self.scale
+        offset = self.centre(gamma, sigma)
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 
-    def first(self) -> Choice:
+    def first(self, gamma: Array, sigma: float) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = math.sqrt(LENGTHS[0] * len(self.events.square))
-        return Choice(CUTS[0], radius, _USUAL_WIDTH, math.inf, math.inf)
+        enough = [c for c in CUTS if self._kept(c, gamma, sigma) >= _FIRST_KEPT] or CUTS[-1:]
+        c = enough[0] if self.problem.delayed else CUTS[0]
+        return Choice(c, radius, _USUAL_WIDTH, math.inf, math.inf)
+
+    def _kept(self, c: float, gamma: Array, sigma: float) -> float:
+        """Share of the information that a cut at c leaves."""
+        if self.problem.delayed:
+            return self.residuals(gamma, sigma).kept(c)
+        return 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
@@ -164,22 +189,25 @@ class Bounding:
         bounds = self.bounds(self.truncation(CUTS[-1], math.inf, gamma, sigma))
         radius = math.sqrt(whitening.longest_square(self.scale))
         noise = bounds.sensitivity * radius / self._events_mu
-        return Choice(CUTS[-1], radius, math.inf, noise, self._log_sigma_noise(bounds, sigma))
+        return Choice(CUTS[-1], radius, math.inf, noise, self._log_sigma_noise(bounds, gamma, sigma))
 
     @property
     def _events_mu(self) -> float:
         return self.tail_mu * math.sqrt(self.n * self.events.fraction)
 
-    def _log_sigma_noise(self, bounds: ScoreBounds, sigma: float) -> float:
-        information = self._log_sigma_information(sigma)
+    def _log_sigma_noise(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
+        information = self._log_sigma_information(gamma, sigma)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 
-    def _log_sigma_matrix_error(self, bounds: ScoreBounds, sigma: float) -> float:
+    def _log_sigma_matrix_error(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
         """Relative error of the information on log sigma, which grows with the square of the width."""
-        size = self._log_sigma_information(sigma) * self.n * self.events.fraction * self.tail_mu
+        size = self._log_sigma_information(gamma, sigma) * self.n * self.events.fraction * self.tail_mu
         return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
 
-    def _log_sigma_information(self, sigma: float) -> float:
+    def _log_sigma_information(self, gamma: Array, sigma: float) -> float:
+        """Expected square of the log sigma score of an event."""
+        if self.problem.delayed:
+            return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), _LEAST_SPREAD, 4.0))
         spread = self.residual_sd(sigma) ** 2
         return float(np.clip(spread if self.sev else 0.6 * spread, 0.6, 4.0))
 
@@ -189,9 +217,9 @@ class Bounding:
         best = (math.inf, 0.0, 0.0, 0.0)
         for c in CUTS:
             bounds = self.bounds(self.truncation(c, _USUAL_WIDTH, gamma, sigma))
-            sensitivity, log_sigma = bounds.sensitivity, self._log_sigma_noise(bounds, sigma)
+            sensitivity, log_sigma = bounds.sensitivity, self._log_sigma_noise(bounds, gamma, sigma)
             bias = 0.016 * math.exp(-c / (1.6 if self.sev else 0.8))
-            kept = 1 - 0.8 * self.events.fraction * math.exp(-c if self.sev else -2 * c)
+            kept = self._kept(c, gamma, sigma)
             if sensitivity * math.sqrt(min(k * LENGTHS[0], box)) / self._events_mu > math.sqrt(best[0]):
                 break  # noise only grows with c
             # relative error of the information matrix, which grows with the square of the radius
@@ -211,12 +239,13 @@ class Bounding:
         for width in WIDTHS:
             where = self.truncation(c, width, gamma, sigma)
             bounds = self.bounds(where)
-            noise = self._log_sigma_noise(bounds, sigma)
+            noise = self._log_sigma_noise(bounds, gamma, sigma)
             if noise > max(FREE, math.sqrt(best[0])):
                 break  # and with the width
-            declared = where.limits[0] <= self._declared_residuals(sigma)[0]
+            declared = where.limits[0] <= self._declared_residuals(gamma, sigma)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
-            value = max(noise, FREE) ** 2 + count * bias**2 + self._log_sigma_matrix_error(bounds, sigma) ** 2
+            matrix = self._log_sigma_matrix_error(bounds, gamma, sigma)
+            value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2
             best = min(best, (value, width, noise))
         return best[1:]
 
