@@ -33,7 +33,7 @@ _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
 # with delayed entry: the least an event is expected to say, and how much further off that may be than without
-_LEAST_EXPECTED, _DELAYED_ERROR = 0.02, 2.0
+_LEAST_EXPECTED, _DELAYED_ERROR = 0.02, 1.3
 
 
 @dataclass
@@ -93,7 +93,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     averaged = _tail(curator, plan, bounding, state)
     result = estimate(averaged, bounding, state.choice, state.whitening)
     point = averaged.points.mean(axis=0)
-    if law_in_doubt(curator, plan.check, problem, scale, events.fraction, point):
+    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(point), point):
         return replace(result, problems=(*result.problems, "law"))
     return result
 

@@ -112,6 +112,13 @@ class Bounding:
             self.problem.family, mean, math.sqrt(max(square, 0.0)), self.residual_sd(sigma)
         )
 
+    def hazard(self, point: Array) -> float:
+        """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
+        hazard = -math.log(1 - min(self.events.fraction, 0.95))
+        if self.problem.delayed:
+            hazard = max(hazard, self.residuals(point[:-1], math.exp(point[-1])).hazard)
+        return hazard
+
     def centre(self, gamma: Array, sigma: float) -> float:
         """The offset at these values: with delayed entry, they say at which hazards events happen."""
         return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
