@@ -128,7 +128,8 @@ def truncated_mle(law: Family, rows: Sample) -> Array:
         value = hazard - late * before - rows.event * (law.log_hazard(z) - theta[-1])
         at_end = np.exp(np.minimum(law.log_hazard(z), 300.0)) - rows.event * law.log_hazard_slope(z)
         at_entry = late * np.exp(np.minimum(law.log_hazard(since), 300.0))
-        gradient = np.append(-(at_end - at_entry) @ exog / sigma, rows.event.sum() - at_end @ z + at_entry @ since)
+        of_sigma = rows.event.sum() - at_end @ z + at_entry @ since
+        gradient = np.append(-(at_end - at_entry) @ exog / sigma, of_sigma)
         return float(value.mean()), gradient / len(z)
 
     start = np.zeros(exog.shape[1] + 1)

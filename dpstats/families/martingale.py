@@ -13,8 +13,8 @@ a root. m is the pivot of the row: a public linear function of x. It makes log s
 held where the events are, so that the two scores are nearly uncorrelated at any censoring. The released
 sums are psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, all in closed form.
 
-A row that is watched from a residual e on only, having lived until then (left truncation), gives int h dM from
-e: A(z) - A(e) in the place of A(z), and the rest unchanged (spec/survreg_derivations.md B).
+A row that is watched from a residual e on only, having lived until then (left truncation), gives int h dM
+from e: A(z) - A(e) in the place of A(z), and the rest unchanged (spec/survreg_derivations.md B).
 """
 
 from __future__ import annotations

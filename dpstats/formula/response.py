@@ -142,7 +142,7 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     given = _surv_arguments(tree)
     if ("event" in given) == ("censored" in given):
-        raise FormulaError(f"{code!r} needs an event indicator: Surv(time, event), Surv(time, censored=c), or "
+        raise FormulaError(f"{code!r} needs an event indicator: Surv(time, event), Surv(time, censored=c) or "
                            "Surv(entry, time, event) for units that are watched from entry on")
     time = _read_time(given.tree("time"), schema)
     if not time.variables:

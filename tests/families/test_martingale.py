@@ -204,10 +204,12 @@ def test_scores_of_the_specification() -> None:
 
     There a row is cut at e^z = 2 at once; here c is far above, so only rows below that cut are compared.
     """
-    table = np.array(
-        [[-1, 0.5, 1, 0.280842, -0.307760], [-1, 0.5, 0, 1.280842, 1.192240], [-0.5, 0.2, 1, -0.385128, -0.652454]]
-    )
-    entry, z, event, psi, chi = table.T
+    rows = [
+        (-1, 0.5, 1, 0.280842, -0.307760),
+        (-1, 0.5, 0, 1.280842, 1.192240),
+        (-0.5, 0.2, 1, -0.385128, -0.652454),
+    ]
+    entry, z, event, psi, chi = np.array(rows).T
     pieces = integrands(taper(SEV, 64.0), z, np.zeros(3), -3.0, 10.0, entry)
     found = pieces.location_compensator - event * pieces.taper * pieces.location
     assert found == pytest.approx(psi, abs=1e-6)

@@ -35,7 +35,7 @@ def rows(where: Truncation, generator: np.random.Generator) -> tuple[np.ndarray,
 def entries(
     z: np.ndarray, pivot: np.ndarray, where: Truncation, generator: np.random.Generator
 ) -> np.ndarray | None:
-    """When rows enter, where they may: at the dip of the log sigma compensator, never, or anywhere before z."""
+    """When rows enter: at the dip of the log sigma compensator, at the end, never, or anywhere before."""
     if not where.delayed:
         return None
     cut, low = taper(where.family, where.c), where.limits[0]
@@ -129,7 +129,7 @@ def test_bounds_are_tight(
 def test_bounds_of_rows_that_enter_late(
     family: Family, c: float, limits: tuple[float, float], pivots: tuple[float, float]
 ) -> None:
-    """Never below those of rows from the start, at most 4 percent of noise above, and not far from a search."""
+    """Never below those of rows from the start, at most 4 percent of noise above, near what is found."""
     start, late = (Truncation(family, c, pivots, limits, delayed) for delayed in (False, True))
     bounds, wider = score_bounds(start, 0.7), score_bounds(late, 0.7)
     for name in ("psi", "chi"):

@@ -41,7 +41,8 @@ class HazardZones(Statistic):
     Notes
     -----
     Sensitivity: sqrt(2 + |W|^2), W the widths of the zones. In the event part two rows differ by at most two
-    entries of 1. A stay lies between 0 and the width of its zone, so two rows' differ by at most that. Approached by an event at H -> 0 against one at the end of the last zone.
+    entries of 1. A stay lies between 0 and the width of its zone, so two rows' stays differ by at most that.
+    Approached by an event at H -> 0 against one at the end of the last zone.
     """
 
     name = "hazard_zones"

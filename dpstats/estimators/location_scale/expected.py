@@ -1,10 +1,11 @@
 """What the events of rows that enter late are expected to say.
 
-Without delayed entry the event fraction f says how much hazard rows collect before they fail, and with it what
-an event says of location and log sigma. With it (left truncation) f is the fraction of those who lived until
-their entry, and hazards may be anything. The released line through the events still says at which residuals
-they happen: on average at that of the line, with the spread of the line over the rows and of the events about
-it. Expectations over normal residuals of that mean and spread follow by quadrature, for any family.
+Without delayed entry the event fraction f says how much hazard rows collect before they fail, and so what an
+event says of location and log sigma. With it (left truncation) f is the fraction of those that lived until
+their entry, whatever hazard they had collected by then. The released line through the events still says at
+which residuals they happen: on average at that of the line, with the spread of the line over the rows and of
+the events about it. Expectations over normal residuals of that mean and spread follow by quadrature, for any
+family.
 """
 
 from __future__ import annotations
