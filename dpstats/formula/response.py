@@ -61,6 +61,11 @@ class SurvResponse:
         return self._time.variables | {self._event} | entry
 
     @property
+    def entry(self) -> str | None:
+        """The entry as it is written."""
+        return self._entry.text if self._entry else None
+
+    @property
     def delayed(self) -> bool:
         """Whether rows may enter late."""
         return self._entry is not None

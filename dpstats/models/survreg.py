@@ -104,11 +104,12 @@ class Survreg:
         return self._publish(result, budget, line, curator)
 
     def _publish(self, result: Estimate, budget: Budget, line: str | None, curator: Curator) -> Fit:
-        names = (*self.design.names, "Log(scale)")
+        names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
+        settings = result.settings if entry is None else {**result.settings, "entry": entry}
         return Fit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=METHOD, released=RELEASED, settings=result.settings,
+            budget=budget, method=METHOD, released=RELEASED, settings=settings,
             adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
