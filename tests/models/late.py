@@ -35,8 +35,8 @@ def late(
     limit = np.where(np.isfinite(start), start, 3.4) + generator.exponential(1.4, pool) + 0.1 * x
     seen = np.flatnonzero(np.minimum(life, limit) > start)[:n]
     assert len(seen) == n
-    columns = {"start": np.exp(start), "time": np.exp(np.minimum(life, limit)), "failed": (life <= limit) * 1.0}
-    return {name: column[seen] for name, column in (columns | {"x": x, "y": y}).items()}
+    columns = dict(start=np.exp(start), time=np.exp(np.minimum(life, limit)), failed=(life <= limit) * 1.0)
+    return {name: column[seen] for name, column in dict(columns, x=x, y=y).items()}
 
 
 def log_likelihood(data: dict[str, Any], dist: str, params: np.ndarray) -> float:

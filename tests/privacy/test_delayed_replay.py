@@ -34,7 +34,9 @@ def fitting(dist: str, budget: dps.budget.Budget) -> Callable[[Data], dps.Fit]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=5), rows, st.integers(0, 4), DISTS, BUDGETS)
-def test_a_few_wild_rows(some: list[dict[str, Any]], other: dict[str, Any], at: int, dist: str, budget: Any) -> None:
+def test_a_few_wild_rows(
+    some: list[dict[str, Any]], other: dict[str, Any], at: int, dist: str, budget: Any
+) -> None:
     changed = [other if index == at % len(some) else row for index, row in enumerate(some)]
     pair = ({name: [row[name] for row in table] for name in SCHEMA} for table in (some, changed))
     assert violation(fitting(dist, budget), *pair) is None

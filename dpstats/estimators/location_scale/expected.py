@@ -22,6 +22,8 @@ Array = np.ndarray
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _JOINT = np.outer(_WEIGHTS, _WEIGHTS) / (2 * math.pi)
+# noise can put the line anywhere; beyond these there is nothing to be said
+_FARTHEST, _HIGHEST_CENTRE, _MOST_HAZARD, _LEAST_KEPT = 50.0, 20.0, 20.0, 0.01
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class EventResiduals:
 
     @property
     def _z(self) -> Array:
-        return self.mean + self.between * _NODES[:, None] + self._about
+        z = self.mean + self.between * _NODES[:, None] + self._about
+        return np.clip(z, -_FARTHEST, _FARTHEST)
 
     @property
     def _slope(self) -> Array:
@@ -58,7 +61,8 @@ class EventResiduals:
     def centre(self) -> float:
         """The pivot's distance above the line for which E[h1* (1 + rho h1*)] = 0; 1 where h1* = 1."""
         slope = self._slope
-        return float(np.sum(_JOINT * slope * (1 + self._about * slope)) / np.sum(_JOINT * slope**2))
+        centre = np.sum(_JOINT * slope * (1 + self._about * slope)) / np.sum(_JOINT * slope**2)
+        return float(np.clip(centre, -_HIGHEST_CENTRE, _HIGHEST_CENTRE))
 
     def location(self, c: float) -> float:
         """E[g h1*^2] of an event, cut at cumulative hazard c."""
@@ -70,10 +74,10 @@ class EventResiduals:
 
     def kept(self, c: float) -> float:
         """Share of the information on the location that the cut leaves."""
-        return self.location(c) / float(np.sum(_JOINT * self._slope**2))
+        return max(self.location(c) / float(np.sum(_JOINT * self._slope**2)), _LEAST_KEPT)
 
     @property
     def hazard(self) -> float:
         """Mean cumulative hazard of the events."""
-        log_hazard = self.family.log_cumulative_hazard(self._z)
-        return float(np.sum(_JOINT * np.exp(np.minimum(log_hazard, 50.0))))
+        hazard = np.exp(self.family.log_cumulative_hazard(self._z))
+        return min(float(np.sum(_JOINT * hazard)), _MOST_HAZARD)
