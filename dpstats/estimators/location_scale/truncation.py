@@ -105,12 +105,8 @@ class Bounding:
 
     def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
         """At which residuals the events happen."""
-        shift, events = (self.events.line - gamma) / sigma, self.events
-        mean = float(shift @ events.floored[:, 0]) / events.fraction
-        square = float(shift @ events.floored @ shift) / events.fraction - mean**2
-        return EventResiduals(
-            self.problem.family, mean, math.sqrt(max(square, 0.0)), self.residual_sd(sigma)
-        )
+        mean, between = self._over_events((self.events.line - gamma) / sigma)
+        return EventResiduals(self.problem.family, mean, between, self.residual_sd(sigma))
 
     def hazard(self, point: Array) -> float:
         """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
@@ -139,9 +135,14 @@ class Bounding:
         return score_bounds(where, self.matrix_share)
 
     def _pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        residuals = self.residuals(gamma, sigma)
-        mean, reach = residuals.mean + self.centre(gamma, sigma), _PIVOT_SDS * residuals.between + 0.1
-        return mean - reach, mean + reach
+        mean, sd = self._over_events(self.pivot(gamma, sigma))
+        return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
+
+    def _over_events(self, line: Array) -> tuple[float, float]:
+        """Mean and sd of line'x~ over the events."""
+        events = self.events
+        mean = float(line @ events.floored[:, 0]) / events.fraction
+        return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
 
     def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
         return _range(self.pivot(gamma, sigma), self.scale)
