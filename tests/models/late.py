@@ -26,7 +26,7 @@ def late(
     Entry and censoring depend on x. A share `at_once` has no delay: half of them enter at 0.
     """
     generator = np.random.default_rng(3000 + seed)
-    pool = 6 * n
+    pool = 12 * n
     x, y = np.clip(generator.normal(size=(2, pool)), -4, 4)
     error = DISTS[dist].family.quantile(generator.uniform(size=pool))
     life = np.column_stack([np.ones(pool), x, y]) @ TRUTH[:-1] + np.exp(TRUTH[-1]) * error
