@@ -9,7 +9,7 @@ import numpy as np
 
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
-from dpstats.errors import FormulaError, SpecificationError
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
     Estimate,
     Problem,
@@ -40,7 +40,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     Parameters
     ----------
     formula : str
-        Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(time) ~ temp"`` if every row is a failure;
+        Such as ``"Surv(time, failed) ~ temp + maker"``; ``"Surv(time) ~ temp"`` if every row is a failure, or
+        ``"Surv(entry, time, failed) ~ temp"`` where units are watched from a later time on (left truncation);
         see docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
@@ -118,6 +119,7 @@ class Survreg:
         check_budget(budget, self._rows.n)
         curator = Curator(self._rows, self.design, budget)
         if isinstance(budget, Pure):
+            _check_pure(self.design)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
             line = self._pay(ledger, budget, PURE_METHOD, pure_plan.costs)
             result = fit_location_scale_pure(curator, problem, pure_plan)
@@ -140,11 +142,12 @@ class Survreg:
         self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,
         released: tuple[str, ...],
     ) -> Fit:  # fmt: skip
-        names = (*self.design.names, "Log(scale)")
+        names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
+        settings = result.settings if entry is None else {**result.settings, "entry": entry}
         return Fit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=method, released=released, settings=result.settings,
+            budget=budget, method=method, released=released, settings=settings,
             adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
@@ -174,6 +177,15 @@ def _check_method(method: str, compat: str | None) -> None:
         raise SpecificationError("compat='paper' goes with method='functional'")
 
 
+def _check_pure(design: Design) -> None:
+    entry = _times(design).entry
+    if entry is not None:
+        raise BudgetError(
+            f"survreg has no method of pure epsilon for units that are watched from {entry!r} on; give "
+            "approx, zcdp or gdp"
+        )
+
+
 def _times(design: Design) -> SurvResponse:
     if not isinstance(design.response, SurvResponse):
         raise FormulaError(
@@ -188,4 +200,4 @@ def _problem(design: Design, dist: Dist) -> Problem:
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     bounds = np.vstack([design.bounds[1:], response])
-    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1])
+    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed)

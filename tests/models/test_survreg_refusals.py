@@ -54,6 +54,13 @@ def test_fitting_leaves_the_ledger_uncharged(case: str, tmp_path: Path) -> None:
     assert ledger.spent is None and ledger.entries() == []
 
 
+def test_pure_epsilon_has_no_late_entries(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.pure(10))
+    with pytest.raises(dps.BudgetError, match="watched from 'temp' on; give approx, zcdp or gdp"):
+        dps.survreg("Surv(temp, time, failed) ~ load", DATA, SCHEMA).fit(dps.pure(1), ledger=ledger)
+    assert ledger.spent is None
+
+
 def test_what_the_ledger_has_not_left_is_refused_and_reads_no_row(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.zcdp(0.5))
     model = dps.survreg(FORMULA, DATA, SCHEMA)

@@ -71,6 +71,7 @@ class InformationSizes(MartingaleScore):
     h1* h = h1* + rho h1*^2 with 0 < h1* <= s and rho within its limits lies between min(0, s + low s^2) and
     s + max(0, high) s^2: for rho < 0 it is concave in h1*, 0 at 0 and s + rho s^2 at s, and at most h1*.
     The row that weighs nothing gives 0, which all ranges contain; the L2 norm is at most that of the ranges.
+    An entry changes none of the three.
     """
 
     name = "information_sizes"

@@ -24,7 +24,7 @@ Array = np.ndarray
 _FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-_FIRST_FLOOR = 1.5
+_FIRST = _FLOORS.index(1.5)  # for the first steps
 
 
 class Floor(NamedTuple):
@@ -46,6 +46,23 @@ class Floor(NamedTuple):
     lost: float = 0.0
     size: float = 1.0
     bias: float = 0.0
+
+
+def floors_below(mean: float, sd: float, z: Array, weights: Array) -> tuple[Floor, ...]:
+    """Candidates for the normal's events, at `z` with these probabilities, of this mean and sd."""
+    return (*(_floor(mean - v * sd, v, z, weights) for v in _FLOORS), Floor(-math.inf))
+
+
+def _floor(floor: float, distance: float, z: Array, weights: Array) -> Floor:
+    h1, frozen = (NORMAL.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
+    share, slope, square = (float(weights @ x) for x in (h1**2, h1 * frozen, frozen**2))
+    lost = 1 - slope**2 / (square * share)
+    return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
+
+
+def first_of(floors: tuple[Floor, ...]) -> float:
+    """That of the first steps."""
+    return floors[min(_FIRST, len(floors) - 1)].z
 
 
 class Expected(ABC):
@@ -77,8 +94,6 @@ class Expected(ABC):
         Whether `start` leaves no bias in the slopes where its assumptions hold.
     floors : tuple of Floor
         Candidates, the tightest first.
-    first_floor : float
-        For the first steps.
     """
 
     share_is_known: bool = False
@@ -90,11 +105,15 @@ class Expected(ABC):
     needs_floor: bool = False
     exact_start: bool = False
     floors: tuple[Floor, ...] = (Floor(-math.inf),)
-    first_floor: float = -math.inf
 
     def __init__(self, fraction: float) -> None:
         self.fraction = fraction
         self.offset, self.location_share = self._centre()
+
+    @property
+    def first_floor(self) -> float:
+        """For the first steps."""
+        return first_of(self.floors)
 
     @abstractmethod
     def _centre(self) -> tuple[float, float]: ...
@@ -186,16 +205,8 @@ class _Normal(Expected):
         pivot = float(weights @ (h1 + z * h1**2)) / share
         self._log_sigma = float(weights @ (1 + (z - pivot) * h1) ** 2)
         self.slope, self.largest_share = math.sqrt(share), 1.5 * share
-        self.floors = (*(self._floor(v, z, weights, share) for v in _FLOORS), Floor(-math.inf))
-        self.first_floor = self._mean - _FIRST_FLOOR * self._sd
+        self.floors = floors_below(self._mean, self._sd, z, weights)
         return pivot - self._mean, share
-
-    def _floor(self, distance: float, z: Array, weights: Array, share: float) -> Floor:
-        floor = self._mean - distance * self._sd
-        h1, frozen = (NORMAL.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
-        slope, square = float(weights @ (h1 * frozen)), float(weights @ frozen**2)
-        lost = 1 - slope**2 / (square * share)
-        return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
 
     def log_sigma_information(self, spread: float) -> float:
         return self._log_sigma

@@ -110,7 +110,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     end, capped = _moved(place, second, information)
     averaged, spread = _combined([first, second], place, information, capped)
     result = estimate(averaged, bounding, place.choice, whitening, spread)
-    if law_in_doubt(curator, plan.check, problem, scale, events.fraction, end):
+    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(end), end):
         return replace(result, problems=(*result.problems, "law"))
     return result
 

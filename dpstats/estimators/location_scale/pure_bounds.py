@@ -51,7 +51,7 @@ class PureBounding(Bounding):
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """Cut, floor and radius of the least variance, and squared bias, of a coefficient."""
-        best = (math.inf, self.first())
+        best = (math.inf, self.first(gamma, sigma))
         for floor in self.expected.floors:
             before = best[0]
             for c in CUTS:
@@ -68,8 +68,8 @@ class PureBounding(Bounding):
         k, box = len(self.events.square), whitening.longest_square(self.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         where = self.truncation(choice, gamma, sigma)
-        bounds, (slope, variance) = self.bounds(where), self._kept(where)
-        log_sigma = self._log_sigma_noise(bounds, sigma)
+        bounds, (slope, variance) = self.bounds(where), self._left(where)
+        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
         bias = _CUT_BIAS * math.exp(-c / self.expected.cut_bias) + _FLOOR_BIAS * floor.bias
         # of an event, over the root of what it says
         per_length = bounds.sensitivity / self._events_mu / self.expected.slope
@@ -108,7 +108,7 @@ class PureBounding(Bounding):
         cross, square, first = (np.mean(g * x) for x in (slope * log_sigma, log_sigma**2, slope**2))
         return float(cross), float(square), float(first)
 
-    def _kept(self, where: Truncation) -> tuple[float, float]:
+    def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
         z, g, slope = self._typical(where, self.events.fraction)
         whole = self.problem.family.log_hazard_slope(z)
