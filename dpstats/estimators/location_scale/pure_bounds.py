@@ -51,14 +51,17 @@ class PureBounding(Bounding):
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """Cut, floor and radius of the least variance, and squared bias, of a coefficient."""
-        best = (math.inf, self.first(gamma, sigma))
+        best, cuts = (math.inf, self.first(gamma, sigma)), list(CUTS)
         for floor in self.expected.floors:
             before = best[0]
-            for c in CUTS:
+            for c in cuts:
                 found = self._best_length(c, floor, whitening, gamma, sigma)
+                if found[1].location_noise ** 2 > best[0]:
+                    break  # noise only grows with c
                 best = min(best, found, key=lambda pair: pair[0])
             if best[0] == before:
-                break  # noise only grows as the floor falls
+                break  # and as the floor falls
+            cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
         return best[1]
 
     def _best_length(
