@@ -2,6 +2,11 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py grid-10000 --reps 200 \\
         | tee benchmarks/results/survreg_coverage_10000.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 40 pure-10000 \
+        | tee benchmarks/results/survreg_coverage_pure_10000.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 15 --epsilons 0.5 \
+        sev-norm-true-0-100000 sev-norm-true-30-100000 \
+        | tee benchmarks/results/survreg_coverage_pure_100000.txt
 
 Cells are named by a group, or by patterns of their names (--list shows all). Each finished replication is a
 line of a file in --work, under the commit of the estimator: what is there already is not done again. Noise
@@ -9,6 +14,7 @@ and data are seeded by cell and replication.
 """
 
 import argparse
+import functools
 import zlib
 from typing import Any
 
@@ -38,18 +44,20 @@ def groups() -> dict[str, list[Cell]]:
         cells += [Cell(family, "norm", "true", 95, n) for family in DISTS]
         cells += [Cell("sev", "norm", law, cens, n) for law in ("gauss", "early") for cens in CENSORED]
         found[f"designs-{n}"] = cells
+        hard = [Cell("sev", design, "true", cens, n) for design in ("corr", "binary") for cens in (0, 30)]
+        found[f"pure-{n}"] = found[f"grid-{n}"] + hard
     return found
 
 
-def replicate(task: Task[Cell]) -> dict[str, Any]:
-    """One private fit and the MLE of the same sample."""
+def replicate(task: Task[Cell], pure: bool = False) -> dict[str, Any]:
+    """One private fit and the MLE of the same sample; of pure epsilon, or with delta = 1e-6."""
     cell, epsilon, rep, _ = task
     covariates, log_time, event = cell.sample(rep)
     data = {f"x{j}": column for j, column in enumerate(covariates.T, 1)}
     data |= {"time": np.exp(log_time), "failed": event}
     model = dps.survreg(cell.formula, data, cell.schema, dist=DISTS[cell.family])
     with noise(SeededNoise(zlib.crc32(f"{cell.name} {epsilon:g} {rep}".encode()))):
-        fit = model.fit(dps.approx(epsilon, 1e-6))
+        fit = model.fit(dps.pure(epsilon) if pure else dps.approx(epsilon, 1e-6))
     params, cov = fit.params.to_numpy(), fit.cov_params().to_numpy()
     exact = mle(cell, covariates, log_time, event)
     quantile = float(FAMILIES[DISTS[cell.family]].family.quantile(0.1))
@@ -74,11 +82,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     replications.arguments(parser, "grid-10000", 200)
     parser.add_argument("--epsilons", nargs="+", type=float, default=[1.0, 3.0])
+    parser.add_argument("--pure", action="store_true", help="pure epsilon")
     options = parser.parse_args()
     if options.list:
         return replications.show(groups())
     cells = replications.chosen(groups(), options.cells)
-    found = replications.replicate_all(replicate, cells, options.epsilons, options)
+    one = functools.partial(replicate, pure=options.pure)
+    study = "pure" if options.pure else ""
+    found = replications.replicate_all(one, cells, options.epsilons, options, study)
     print(header(work=options.work))
     coverage_report.report(found)
 

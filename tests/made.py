@@ -35,6 +35,7 @@ class MadeBlock:
     time: np.ndarray
     event: np.ndarray
     ok: np.ndarray
+    entry: np.ndarray | None = None
 
 
 @dataclass
@@ -46,6 +47,7 @@ class MadeDesign:
     has_intercept: bool = True
     offset_bounds: tuple[float, float] = (0.0, 0.0)
     weights: str | None = None
+    delayed: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,8 +60,11 @@ class MadeDesign:
         if self.has_intercept:
             columns.insert(0, np.ones((len(x), 1)))
         exog = np.asfortranarray(np.hstack(columns))
+        entry = np.asarray(block["entry"], dtype=float) if self.delayed else np.full(len(x), -np.inf)
+        ok &= entry < np.clip(time, 1.0, 100.0)
         exog[~ok] = 0.0
-        return MadeBlock(exog, np.where(ok, np.clip(time, 1.0, 100.0), 0.0), np.where(ok, event, 0.0), ok)
+        values = (np.where(ok, values, 0.0) for values in (np.clip(time, 1.0, 100.0), event))
+        return MadeBlock(exog, *values, ok, entry)
 
 
 def made_columns(n: int, d: int, seed: int = 0) -> dict[str, np.ndarray]:

@@ -64,7 +64,7 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (["fti"], "invalid choice"),
         (["fit", "y ~ x"], "required: data, --schema, --budget, --out"),
         (fit(budget="approx(1)"), "cannot read the budget 'approx(1)'"),
-        (fit(budget="pure(1)"), "pure"),
+        (fit(budget="pure(-1)"), "epsilon must be positive"),
         (fit(budget="approx(-1, 1e-6)"), "epsilon must be positive"),
         (fit(schema="no.toml"), "no.toml cannot be opened"),
         (fit("no.csv"), "no file no.csv"),

@@ -60,7 +60,7 @@ budgets:
   approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows
   zcdp(RHO)                for example zcdp(0.1)
   gdp(MU)                  for example gdp(0.25)
-  pure(EPSILON)            for example pure(1); ols and ridge only
+  pure(EPSILON)            for example pure(1)
 
 Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
 total of the data set is refused: see dpstats ledger --help."""

@@ -18,7 +18,8 @@ class Block(Protocol):
     """Rows of a design: exog (B, p) in Fortran order, else (B,).
 
     ``ok`` says which rows are valid, ``offset`` is a part of the linear predictor, and ``weight``, between 0
-    and 1, is the row's share of the public maximum.
+    and 1, is the row's share of the public maximum. A row is watched from ``entry`` to ``time``; entry is
+    -inf, and is not read, where the design has no entries.
     """
 
     @property
@@ -27,6 +28,8 @@ class Block(Protocol):
     def time(self) -> np.ndarray: ...
     @property
     def event(self) -> np.ndarray: ...
+    @property
+    def entry(self) -> np.ndarray: ...
     @property
     def offset(self) -> np.ndarray: ...
     @property
@@ -42,6 +45,8 @@ class PublicDesign(Protocol):
     def names(self) -> tuple[str, ...]: ...
     @property
     def has_intercept(self) -> bool: ...
+    @property
+    def delayed(self) -> bool: ...
     @property
     def offset_bounds(self) -> tuple[float, float]: ...
     @property
@@ -76,7 +81,8 @@ class Blocks:
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
         self._rows, self._design, self._size = rows, design, size
-        self._keep = rows.n * 8 * (len(design.names) + 5) <= _KEPT_BYTES  # 5 with the response
+        width = len(design.names) + 5 + design.delayed  # with the response
+        self._keep = rows.n * 8 * width <= _KEPT_BYTES
         self._kept: list[Block] | None = None
 
     def __iter__(self) -> Iterator[Block]:

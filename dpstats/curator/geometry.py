@@ -12,7 +12,10 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 
-__all__ = ["Map", "events", "response", "shorten", "squared_norms"]
+__all__ = ["NEVER", "Map", "events", "response", "shorten", "squared_norms"]
+
+# a residual before which no family collects any hazard, to the last bit; finite, as 0 * inf is not 0
+NEVER = -1000.0
 
 
 def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
@@ -97,6 +100,9 @@ class Map:
         """y~ of each row, shape (B,); a reused array. Rows that are not ok are zero."""
         out = scratch("y", 1, len(block.ok))
         response(block, self.log, out[0])
+        return self._scaled(out, block)
+
+    def _scaled(self, out: np.ndarray, block: Block) -> np.ndarray:
         if self.design.offset_bounds != (0.0, 0.0):
             np.subtract(out, block.offset, out=out)
         np.subtract(out, self.y_center, out=out)
@@ -108,6 +114,22 @@ class Map:
     ) -> np.ndarray:
         """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for `x` from :meth:`x`."""
         return (self.y(block, scratch) - gamma @ x) / sigma
+
+    def entries(
+        self, x: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
+    ) -> np.ndarray | None:
+        """Residuals at which rows began to be watched, shape (B,); None where all are from the start.
+
+        A row of a positive time that enters at 0 or before has no delay; its residual is `NEVER`.
+        """
+        if not self.design.delayed:
+            return None
+        out = scratch("entry", 1, len(block.ok))
+        if self.log:
+            np.log(np.maximum(block.entry, 0.0, out=out), out=out)
+        else:
+            out[0] = block.entry
+        return np.maximum((self._scaled(out, block) - gamma @ x) / sigma, NEVER)
 
 
 def _switched_off(columns: np.ndarray, block: Block) -> np.ndarray:

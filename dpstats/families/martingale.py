@@ -14,6 +14,9 @@ the pivot of the row: a public linear function of x. It makes log sigma move wit
 events are, so that the two scores are nearly uncorrelated at any censoring. The released sums are
 psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, all in closed form but for one
 tabulated integral of the normal.
+
+A row that is watched from a residual e on only, having lived until then (left truncation), gives int h dM
+from e: A(z) - A(e) in the place of A(z), and the rest unchanged (spec/survreg_derivations.md B).
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ class Integrals(NamedTuple):
 
 
 class Integrands(NamedTuple):
-    """One row's taper, h1*, 1 + rho h1*, and the compensators of the two scores."""
+    """One row's taper, h1*, 1 + rho h1*, and the compensators of the two scores since its entry."""
 
     taper: Array
     location: Array
@@ -242,7 +245,9 @@ def taper(family: Family, c: float, floor: float = -math.inf) -> Taper:
     return _TAPERS[family.name](c, floor)
 
 
-def integrands(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:
+def integrands(
+    cut: Taper, z: Array, pivot: Array, low: float, high: float, entry: Array | None = None
+) -> Integrands:
     """The pieces of psi and chi for each row.
 
     Parameters
@@ -254,7 +259,20 @@ def integrands(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> I
         m of each row.
     low, high : float
         Limits of rho.
+    entry : array, shape (B,), optional
+        Finite residuals at which the rows began to be watched; from the start if not given.
     """
+    pieces = _since_start(cut, z, pivot, low, high)
+    if entry is None:
+        return pieces
+    before = _since_start(cut, np.minimum(entry, z), pivot, low, high)
+    return pieces._replace(
+        location_compensator=pieces.location_compensator - before.location_compensator,
+        log_sigma_compensator=pieces.log_sigma_compensator - before.log_sigma_compensator,
+    )
+
+
+def _since_start(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
     total, location, _ = cut.integrals(z)

@@ -13,6 +13,19 @@ monotonicity alone:
   every m within dm A1(b).
 
 The cells cover all z up to the end of the cut, where g = 0 and the scores stop changing.
+
+*Delayed entry.* A row watched from e <= z on gives psi = A1(z) - A1(e) - event g h1* and
+chi = A2(z) - A2(e) - event g (1 + rho h1*), the information matrix as before. For z in [a, b], any e <= z:
+
+* A1 never falls, so 0 <= A1(z) - A1(e) <= A1(b): psi lies in [0, A1(b)] without an event, and with one
+  between -g h1* at a and A1 - g h1* at b;
+* where rho < 0, both -rho and h1* > 0 never rise, so 1 + rho h1* never falls, and elsewhere it is at least 1.
+  So it changes sign at most once, from - to +, and A2, for one m, falls from 0 to its dip -X(m) and rises
+  from there on. Hence max over e <= z of A2(e) = max(0, A2(z)), and
+  min(0, A2(z)) <= A2(z) - A2(e) <= A2(z) + X_b(m), X_b the largest -A2 of the cells up to b.
+
+The chi part so gains X at most (spec/survreg_derivations.md B), cell by cell of m, and nothing on the cells
+where A2 still falls; the psi part gains nothing but on events that enter just before they fail.
 """
 
 from __future__ import annotations
@@ -52,6 +65,8 @@ class Truncation:
         Limits of rho = z - m.
     floor : float
         z below which h1* is frozen; finite for the normal, without meaning for others.
+    delayed : bool
+        Whether rows may be watched from a later time than their start on.
     """
 
     family: Family
@@ -59,6 +74,7 @@ class Truncation:
     pivots: tuple[float, float]
     limits: tuple[float, float]
     floor: float = -math.inf
+    delayed: bool = False
 
     @property
     def cut(self) -> Taper:
@@ -169,9 +185,12 @@ def _boxes(where: Truncation, cut: Taper) -> _Boxes:
     jump_low = np.where(h2_low < 0, h2_low * g_high, h2_low * g_low)
     jump_high = np.where(h2_high < 0, h2_high * g_low, h2_high * g_high)
 
-    event_psi = np.maximum(
-        *(np.abs(a1[side] - (taper_ * slope)[side]) for side in (slice(-1), slice(1, None)))
-    )
+    jump = taper_ * slope
+    event_psi = np.maximum(*(np.abs(a1[side] - jump[side]) for side in (slice(-1), slice(1, None))))
+    if where.delayed:
+        event_psi = np.maximum(event_psi, jump[:-1])
+        dip = np.maximum.accumulate(np.maximum(-a2_low, 0), axis=0)
+        a2_low, a2_high = np.minimum(a2_low, 0), a2_high + dip
     nothing = np.zeros(1)  # the row that weighs nothing
     no_matrix = np.zeros(len(z) - 1)
     return _Boxes(

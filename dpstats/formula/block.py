@@ -33,6 +33,8 @@ class Block:
         The response, or the time of a survival response; inside its bounds even where a row is switched off.
     event : array of shape (rows,)
         1 where the time is a failure, 0 where it is censored; ones for a numeric response.
+    entry : array of shape (rows,)
+        When the row began to be watched, before ``endog`` where it is not switched off; -inf without entries.
     ok : bool array of shape (rows,)
         False where a row is switched off.
     offset : array of shape (rows,)
@@ -45,6 +47,7 @@ class Block:
     exog: Array
     endog: Array
     event: Array
+    entry: Array
     ok: Array
     offset: Array
     weight: Array
@@ -88,12 +91,12 @@ class Filler:
             exog = np.empty((size, len(self._products)), order="F")
             weighing = self._weights.variables if self._weights else ()
             leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables, *weighing})
-            endog, event = response.read(raw, leaves)
+            endog, event, entry = response.read(raw, leaves, ok)
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
-        return Block(exog, endog, event, ok, offset, weight)
+        return Block(exog, endog, event, entry, ok, offset, weight)
 
     def predictor(self, raw: Mapping[str, Array], size: int) -> tuple[Array, Array, Array]:
         """Fill the columns and the offset alone; the last array says which rows are valid."""

@@ -67,6 +67,11 @@ class Design:
     _filler: Filler
 
     @property
+    def delayed(self) -> bool:
+        """Whether rows may enter late, as ``Surv(entry, time, event)`` says."""
+        return self.response.delayed
+
+    @property
     def offset_bounds(self) -> tuple[float, float]:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)
@@ -212,6 +217,8 @@ def _describe(response: Response) -> str:
     if isinstance(response, SurvResponse):
         lower, upper = response.time_bounds
         failed = "; every row is a failure" if response.all_failed else ""
-        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, censored beyond{failed}"
+        entry = "" if response.entry_bounds is None else (
+            "entry between {:.6g} and {:.6g}, ".format(*response.entry_bounds))
+        return f"{response.text}, {entry}time between {lower:.6g} and {upper:.6g}, censored beyond{failed}"
     assert isinstance(response, NumericResponse)
     return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

@@ -1,10 +1,11 @@
-"""The left side of a formula: a survival time with its event, or a number."""
+"""The left side of a formula: a survival time with its event and entry, or a number."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,11 +26,26 @@ from dpstats.formula.reader import (
 from dpstats.schema import Event, Flag, Schema
 
 
+class Observed(NamedTuple):
+    """Of each row: the response, 1 where it is observed and 0 where it is censored, and its entry."""
+
+    value: Array
+    event: Array
+    entry: Array
+
+
 @dataclass(frozen=True)
 class SurvResponse:
-    """``Surv(time, event)``: a right-censored time between public bounds; ``Surv(time)``: failures only.
+    """``Surv(time, event)`` or ``Surv(entry, time, event)``: a right-censored time between public bounds.
+
+    ``Surv(time)``, without an event: failures only.
 
     A time beyond the upper bound is censored there (spec/results.md 2.6), one below the lower is moved up.
+
+    With an entry the time is left-truncated: the unit is there because it lived until then, and is watched
+    from then on (spec/survreg_derivations.md B). An entry below its bounds is moved up, which leaves out what
+    was seen before. One above them cannot be moved down, since nothing was seen there: such a row is switched
+    off, and so is one that does not leave after it enters.
     """
 
     text: str
@@ -37,6 +53,8 @@ class SurvResponse:
     _time: Expression = field(repr=False)
     _event: str | None = field(repr=False)
     _event_value: float = field(repr=False)
+    entry_bounds: tuple[float, float] | None = None
+    _entry: Expression | None = field(default=None, repr=False)
 
     @property
     def all_failed(self) -> bool:
@@ -46,18 +64,40 @@ class SurvResponse:
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
-        return self._time.variables | ({self._event} if self._event else frozenset())
+        entry = self._entry.variables if self._entry else frozenset()
+        event = {self._event} if self._event else frozenset()
+        return self._time.variables | event | entry
 
-    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Time and event (1 or 0) of each row of a block, from its values before and after clipping."""
-        clipped = self._time.values(leaves)
-        size = len(next(iter(leaves.values())))
-        time = np.fmin(np.fmax(clipped, self.time_bounds[0]), self.time_bounds[1])
+    @property
+    def entry(self) -> str | None:
+        """The entry as it is written."""
+        return self._entry.text if self._entry else None
+
+    @property
+    def delayed(self) -> bool:
+        """Whether rows may enter late."""
+        return self._entry is not None
+
+    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+        """Each row of a block from its values before and after clipping; ``ok`` loses rows not watched."""
+        before, clipped = self._time.values(raw), self._time.values(leaves)
+        time = np.array(np.broadcast_to(_within(clipped, self.time_bounds), ok.shape))
         # clipping that shortens a time says only that the unit lived at least that long
-        failed = np.broadcast_to(~(self._time.values(raw) > clipped), size)
+        failed = np.broadcast_to(~np.greater(before, clipped), ok.shape)
         if self._event is not None:
             failed = failed & (leaves[self._event] == self._event_value)
-        return np.array(np.broadcast_to(time, size)), failed.astype(np.float64)
+        entry = self._entered(raw, leaves, before, time, ok)
+        return Observed(time, failed.astype(np.float64), entry)
+
+    def _entered(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], left: Array, time: Array,
+                 ok: Array) -> Array:
+        if self._entry is None or self.entry_bounds is None:
+            return np.broadcast_to(-np.inf, ok.shape)
+        before, clipped = self._entry.values(raw), self._entry.values(leaves)
+        entry = np.array(np.broadcast_to(_within(clipped, self.entry_bounds), ok.shape))
+        never = np.greater_equal(before, left) | np.greater(before, clipped)  # NaN is neither
+        ok &= (entry < time) & ~never
+        return entry
 
 
 @dataclass(frozen=True)
@@ -68,15 +108,21 @@ class NumericResponse:
     bounds: tuple[float, float]
     _expression: Expression = field(repr=False)
 
+    delayed = False
+
     @property
     def variables(self) -> frozenset[str]:
         """The variables that are read."""
         return self._expression.variables
 
-    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Response of each row of a block, and ones: every response is observed."""
-        value = np.fmin(np.fmax(self._expression.values(leaves), self.bounds[0]), self.bounds[1])
-        return np.array(value), np.ones(len(value))
+    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+        """Response of each row of a block; every response is observed."""
+        value = np.array(_within(self._expression.values(leaves), self.bounds))
+        return Observed(value, np.ones(len(value)), np.broadcast_to(-np.inf, ok.shape))
+
+
+def _within(values: Array, bounds: tuple[float, float]) -> Array:
+    return np.fmin(np.fmax(values, bounds[0]), bounds[1])
 
 
 Response = SurvResponse | NumericResponse
@@ -88,7 +134,8 @@ def read_response(code: str, schema: Schema) -> Response:
     Raises
     ------
     FormulaError
-        If it is neither ``Surv(time, event)`` nor a numeric expression with public bounds.
+        If it is neither ``Surv(time, event)``, with or without an entry, nor a numeric expression with public
+        bounds.
     """
     tree = parse(code)
     if isinstance(tree, ast.Call) and function_name(tree) == "Surv":
@@ -108,15 +155,18 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
 
 
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
-    given = Arguments(tree, "time", "event", "censored")
+    given = _surv_arguments(tree)
     if "event" in given and "censored" in given:
         raise FormulaError(f"{code!r} needs an event indicator of one kind: Surv(time, event) or "
                            "Surv(time, censored=c)")
-    time = read_number(given.tree("time"), schema)
+    time = _read_time(given.tree("time"), schema)
     if not time.variables:
         raise FormulaError(f"{code!r} needs a time that depends on a variable")
+    bounds = _room(time, schema)
+    entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
+    entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
     if "event" not in given and "censored" not in given:
-        return SurvResponse(code, _room(time, schema), time, None, 1.0)
+        return SurvResponse(code, bounds, time, None, 1.0, entry_bounds, entry)
     word = "event" if "event" in given else "censored"
     indicator = given.tree(word)
     name = variable_name(indicator)
@@ -128,7 +178,35 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
         raise FormulaError(f"{name!r} is declared as an event, so write Surv(time, {name}); "
                            "censored= takes a flag()")
     if not isinstance(schema[name], Event | Flag):
+        order = "" if entry is None else "; the order is Surv(entry, time, event)"
         raise FormulaError(f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
-                           f"{name}=event(failed=..., censored=...)")
-    return SurvResponse(code, _room(time, schema), time, name, 1.0 if word == "event" else 0.0)
+                           f"{name}=event(failed=..., censored=...){order}")
+    return SurvResponse(code, bounds, time, name, 1.0 if word == "event" else 0.0, entry_bounds, entry)
+
+
+def _read_time(tree: ast.expr, schema: Schema) -> Expression:
+    expression, name = read_number(tree, schema), variable_name(tree)
+    if name is not None and isinstance(schema[name], Event | Flag):
+        raise FormulaError(f"{name!r} is declared as {schema[name].kind} and stands for a time; the order is "
+                           "Surv(time, event), or Surv(entry, time, event)")
+    return expression
+
+
+def _surv_arguments(tree: ast.Call) -> Arguments:
+    """As in R: of three times and indicators in a row, or of two before ``censored=``, the first is entry."""
+    named = any(word.arg == "censored" for word in tree.keywords)
+    if len(tree.args) >= (2 if named else 3):
+        return Arguments(tree, "entry", "time", "censored" if named else "event")
+    return Arguments(tree, "time", "event", "censored", "entry")
+
+
+def _entry_room(entry: Expression, time: Expression, bounds: tuple[float, float],
+                schema: Schema) -> tuple[float, float]:
+    """Public bounds of the entry, which must leave room for some row to be watched."""
+    lower, upper = usable_bounds(entry, schema)
+    if lower >= bounds[1]:
+        raise FormulaError(f"no row is ever watched: the entry {entry.text!r} is at least {lower:g} and the "
+                           f"time {time.text!r} at most {bounds[1]:g} by the public bounds; the order is "
+                           "Surv(entry, time, event), both since the same origin")
+    return lower, upper
 

@@ -69,6 +69,11 @@ def _checked(design: Design, budget: Budget) -> float:
             "rows and no budget makes smaller. Use method='newton', which handles censoring; or, if every "
             "row is a failure, say so: Surv(time) in place of Surv(time, event)"
         )
+    if design.delayed:
+        raise SpecificationError(
+            "method='functional' takes every row as watched from its start, so that an entry would be left "
+            "out and survivors would make life look long. Use method='newton', which handles entries"
+        )
     return budget.epsilon
 
 

@@ -112,6 +112,11 @@ class KaplanMeier:
 def _groups(design: Design) -> tuple[str, ...]:
     if not isinstance(design.response, SurvResponse):
         raise FormulaError("kaplan_meier needs Surv(time, event) left of ~, such as 'Surv(t, failed) ~ 1'")
+    if design.delayed:
+        raise FormulaError(
+            f"kaplan_meier counts exits only and cannot use the entry of {design.response.text}: survivors "
+            "would make life look long. Leave the entry out if all are watched from the start, or fit survreg"
+        )
     if design.names == ("Intercept",) and design.offset is None:
         return ("",)
     for name in design.covariates:

@@ -11,7 +11,14 @@ import numpy as np
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale, make_plan
+from dpstats.estimators.location_scale import (
+    Estimate,
+    Problem,
+    fit_location_scale,
+    fit_location_scale_pure,
+    make_plan,
+    make_pure_plan,
+)
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger, pay
@@ -19,11 +26,14 @@ from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
+from dpstats.moments.linear import Quantity
 from dpstats.results import Fit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
+PURE_METHOD = "noisy Newton (pure epsilon)"
+PURE_RELEASED = ("event moments", "event matrix", "score", "sizes of the information", "check of the law")
 RELEASED = ("event moments", "event matrix", "score", "information", "check of the law")
 
 
@@ -33,7 +43,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     Parameters
     ----------
     formula : str
-        Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(time) ~ temp"`` if every row is a failure;
+        Such as ``"Surv(time, failed) ~ temp + maker"``; ``"Surv(time) ~ temp"`` if every row is a failure, or
+        ``"Surv(entry, time, failed) ~ temp"`` where units are watched from a later time on (left truncation);
         see docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
@@ -82,11 +93,11 @@ class Survreg:
         Parameters
         ----------
         budget : Budget
-            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``; for "functional" ``pure(epsilon)``. It
-            is spent whatever comes out.
+            ``zcdp(rho)``, ``gdp(mu)``, ``approx(epsilon, delta)`` or ``pure(epsilon)``; "functional" needs
+            the last. It is spent whatever comes out.
         method : {"auto", "newton", "functional"}
-            Noisy Newton on bounded martingale scores, or the functional mechanism, for times of which none is
-            censored: ``Surv(time)`` (docs/survreg.md).
+            Noisy Newton on bounded martingale scores ("auto" is the same), or the functional mechanism, for
+            times of which none is censored: ``Surv(time)`` (docs/survreg.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released.
         compat : {None, "paper"}
@@ -106,35 +117,60 @@ class Survreg:
             Nothing is spent then.
         """
         _check_method(method, compat)
-        asked = check_release(release, method != "functional", f"survreg (method={method!r})")
+        asked = check_release(release, *self._has_log_likelihood(budget, method))
+        problem = _problem(self.design, DISTS[self.dist])
         if method == "functional":
-            dist = DISTS[self.dist]
-            box = _problem(self.design, dist).box
-            return fit_by_functional(self._rows, self.design, dist, box, budget, ledger, compat)
-        _check_fit(budget, self._rows.n)
+            return fit_by_functional(
+                self._rows, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
+            )
+        check_budget(budget, self._rows.n)
+        curator = Curator(self._rows, self.design, budget)
+        if isinstance(budget, Pure):
+            _check_pure(self.design)
+            pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
+            line = self._pay(ledger, budget, PURE_METHOD, pure_plan.costs)
+            result = fit_location_scale_pure(curator, problem, pure_plan)
+            return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
         costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
         costs |= {LOGLIK: f"mu = {cost(budget.mu):.4g}"} if asked else {}
-        line = pay(
-            ledger, budget, formula=self.design.formula, method=METHOD, released=costs,
+        line = self._pay(ledger, budget, METHOD, costs)
+        result = fit_location_scale(curator, problem, plan)
+        if not asked:
+            return self._publish(result, budget, line, curator, METHOD, RELEASED)
+        loglik = self._log_likelihood(curator, budget.mu, result.params)
+        return self._publish(result, budget, line, curator, METHOD, (*RELEASED, LOGLIK), loglik)
+
+    def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
+        """Whether there is a bounded one, and what to call the fit where there is none."""
+        if method == "functional":
+            return False, "survreg by the functional mechanism"
+        if isinstance(budget, Pure):
+            return False, "survreg under pure epsilon"
+        return not self.design.delayed, "survreg with late entries"
+
+    def _log_likelihood(self, curator: Curator, mu: float, params: np.ndarray) -> Quantity:
+        dist = DISTS[self.dist]
+        return log_likelihood(curator, mu, params[:-1], dist.family, float(params[-1]), dist.log)
+
+    def _pay(
+        self, ledger: Ledger | str | Path | None, budget: Budget, method: str, costs: dict[str, str]
+    ) -> str | None:
+        return pay(
+            ledger, budget, formula=self.design.formula, method=method, released=costs,
             unit=self._rows.unit.short,
         )  # fmt: skip
-        curator = Curator(self._rows, self.design, budget)
-        result = fit_location_scale(curator, _problem(self.design, DISTS[self.dist]), plan)
-        return self._publish(result, budget, line, curator, asked)
 
     def _publish(
-        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, asked: bool
-    ) -> Fit:
-        names, loglik = (*self.design.names, "Log(scale)"), None
-        if asked:
-            dist, (*location, log_sigma) = DISTS[self.dist], result.params
-            loglik = log_likelihood(curator, budget.mu, np.array(location), dist.family, log_sigma, dist.log)
+        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,
+        released: tuple[str, ...], loglik: Quantity | None = None,
+    ) -> Fit:  # fmt: skip
+        names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
+        settings = result.settings if entry is None else {**result.settings, "entry": entry}
         return Fit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=METHOD, loglik=loglik,
-            released=(*RELEASED, LOGLIK) if asked else RELEASED, settings=result.settings,
+            budget=budget, method=method, released=released, settings=settings, loglik=loglik,
             adjacency=curator.unit.adjacency, unit=str(curator.unit),
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
@@ -164,10 +200,13 @@ def _check_method(method: str, compat: str | None) -> None:
         raise SpecificationError("compat='paper' goes with method='functional'")
 
 
-def _check_fit(budget: Budget, n: int) -> None:
-    if isinstance(budget, Pure):
-        raise BudgetError("survreg adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")
-    check_budget(budget, n)
+def _check_pure(design: Design) -> None:
+    entry = _times(design).entry
+    if entry is not None:
+        raise BudgetError(
+            f"survreg has no method of pure epsilon for units that are watched from {entry!r} on; give "
+            "approx, zcdp or gdp"
+        )
 
 
 def _times(design: Design) -> SurvResponse:
@@ -184,4 +223,4 @@ def _problem(design: Design, dist: Dist) -> Problem:
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     bounds = np.vstack([design.bounds[1:], response])
-    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1])
+    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed)

@@ -1,6 +1,7 @@
 """What each statistic sums, against plain numpy; and the pairs of rows that attain its sensitivity."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -158,3 +159,80 @@ def test_location_score_attains_its_sensitivity(family):
 def test_public_parameters_are_checked(name, change, message):
     with pytest.raises(ValueError, match=message):
         values(name, **change)
+
+
+LATE = MadeDesign(D, delayed=True)
+WATCHED = COLUMNS | {"entry": COLUMNS["time"] * np.random.default_rng(8).choice([0.0, 0.3, 0.9, 1.2], 300)}
+
+
+def late(name, **changes):
+    """Sums where rows enter late; and x~, z, z at the entry, and event of the rows that are watched."""
+    public = PUBLIC[name] | changes
+    released = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise()).release(name, 1.0, **public).values
+    block = LATE.read(WATCHED)
+    x, y = np.hstack([np.ones((300, 1)), block.exog[:, 1:] / 0.5]), np.log([block.time, block.entry])
+    z, entry = ((y - math.log(10)) / 0.5 - x @ public["gamma"]) / public["sigma"]
+    on = block.ok
+    return released, (x[on], z[on], np.maximum(entry[on], -1000), block.event[on])
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_scores_of_rows_that_enter_late():
+    (score,), (_, z, entry, event) = late("location_score")
+    cut = taper(SEV, 3.0)
+    assert (entry == -1000).sum() > 20 and 50 < len(z) < 240
+    psi = cut.integrals(z).location - cut.integrals(entry).location - event * cut.g(z)
+    assert score.item() == pytest.approx(psi.sum(), **TOLERANCE)
+
+    where = PUBLIC["martingale_score"]["where"]
+    where = Truncation(SEV, 3.0, where.pivots, where.limits, delayed=True)
+    (location, log_sigma, matrix), (x_tilde, z, entry, event) = late("martingale_score", where=where)
+    public, bounds = PUBLIC["martingale_score"], score_bounds(where, 0.7)
+    pivot = np.clip(x_tilde @ public["pivot"], *where.pivots)
+    now, then = (integrands(cut, at, pivot, *where.limits) for at in (z, entry))
+    x = x_tilde @ public["whitening"]
+    weight = np.minimum(1, (2.0 / np.linalg.norm(x, axis=1)) ** 2)
+    held = event * now.taper
+    psi = now.location_compensator - then.location_compensator - held * now.location
+    chi = now.log_sigma_compensator - then.log_sigma_compensator - held * now.log_sigma
+    v = np.column_stack([x * now.location[:, None], 2.0 * bounds.log_sigma_unit * now.log_sigma])
+    assert location.ravel() == pytest.approx((weight * psi) @ x, rel=1e-4, abs=300 * 1e-4)
+    kappa = 2.0 * bounds.log_sigma_weight
+    assert log_sigma.item() == pytest.approx(kappa * (weight * chi).sum(), rel=1e-4, abs=300 * 1e-4)
+    information = bounds.matrix_weight / 2.0 * (v.T * (weight * held)) @ v
+    assert matrix == pytest.approx(information, rel=1e-4, abs=300 * 1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_failures_are_expected_between_entry_and_end_only():
+    gamma = PUBLIC["location_score"]["gamma"]
+    shape = dict(gamma=gamma, sigma=0.8, family=SEV, edges=(0.1, 0.5, 4.0))
+    scale = ("center", "scale", "y_center", "y_scale", "log")
+    shape |= {name: PUBLIC["event_matrix"][name] for name in scale}
+    rows = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    seen, expected = rows.release("hazard_zones", 1.0, **shape).values
+    _, (_, z, entry, event) = late("location_score")
+    lower, upper = np.array([0, 0.1, 0.5]), np.array([0.1, 0.5, 4.0])
+    stays = np.clip(np.exp(z)[:, None], lower, upper) - np.clip(np.exp(entry)[:, None], lower, upper)
+    assert expected == pytest.approx(stays.sum(axis=0), **TOLERANCE)
+    zone = (np.exp(z)[:, None] > lower) & (np.exp(z)[:, None] <= upper)
+    assert seen == pytest.approx((event[:, None] * zone).sum(axis=0), **TOLERANCE)
+
+
+def test_the_bounds_of_the_scores_must_allow_for_entries():
+    curator = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    with pytest.raises(ValueError, match="must allow for the entries"):
+        curator.release("martingale_score", 1.0, **PUBLIC["martingale_score"])
+
+
+def test_late_entries_attain_the_bound_of_the_scores():
+    """With one pivot, the largest log sigma score is that of a row that enters at the dip of the compensator,
+    z = m - 1, and stays to the end. One from the start has less.
+    """
+    where = Truncation(SEV, 8.0, (1.0, 1.0), (-1.2, 3.0), delayed=True)
+    cut, m = taper(SEV, 8.0), np.ones(2)
+    rows = integrands(cut, np.array([cut.stop, cut.stop]), m, *where.limits, np.array([0.0, -1000.0]))
+    dip, start = rows.log_sigma_compensator
+    bounds, from_start = (score_bounds(at, 0.7) for at in (where, replace(where, delayed=False)))
+    assert dip > start + 0.18
+    assert dip <= bounds.chi <= 1.01 * dip and from_start.chi < dip

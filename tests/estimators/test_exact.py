@@ -24,7 +24,10 @@ from dpstats.formula import Design, build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
 
-FITS = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
+GOLDENS = Path(__file__).parents[1] / "goldens"
+FITS, TRUNCATED = (
+    json.loads((GOLDENS / name).read_text())["fits"] for name in ("survreg.json", "truncated.json")
+)
 SOME = [fit for fit in FITS if fit["model"] in ("rotterdam_8", "engines_6", "lung", "capacitor")]
 UNLIMITED = gdp(1e12)
 EARLY, TAIL = 100, 8
@@ -49,7 +52,7 @@ def problem(design: Design, dist: str) -> Problem:
     """As a model states it: bounds of the covariates and of the response on the model's scale."""
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
-    return Problem(DISTS[dist].family, DISTS[dist].log, bounds[:, 0], bounds[:, 1])
+    return Problem(DISTS[dist].family, DISTS[dist].log, bounds[:, 0], bounds[:, 1], design.delayed)
 
 
 def errors(golden: dict[str, Any], dist: str, formula: str) -> np.ndarray:
@@ -68,7 +71,7 @@ def name(golden: dict[str, Any]) -> str:
     return f"{golden['model']}-{golden['dist']}"
 
 
-@pytest.mark.parametrize("golden", FITS, ids=name)
+@pytest.mark.parametrize("golden", FITS + TRUNCATED, ids=name)
 def test_the_iteration_ends_at_the_estimates_of_r(
     golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

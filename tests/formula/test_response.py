@@ -83,3 +83,72 @@ def test_a_variable_may_stand_on_both_sides(formula):
     _, block = read(formula)
     np.testing.assert_array_equal(block.endog[:4], [10, 10, 100, 400])
     assert block.exog[2, 1] in (100, np.log(100)) and not np.any(block.exog[7:9])
+
+
+LATE = Schema(start=bounded(2, 300), time=bounded(10, 400), dead=event(failed=2, censored=1), gone=flag(),
+              x=bounded(-1, 1))  # fmt: skip
+# usable; no number; entry moved up; both moved up; entry beyond its bounds; after the end; at the end; in the
+# wrong order before both were moved; missing; time beyond the horizon
+WATCHED = {
+    "start": [50.0, -np.inf, 1, 8, 301, 60, 50, 9, np.nan, 100],
+    "time": [100.0, 100, 100, 9, 390, 50, 50, 8, 50, 500],
+    "dead": [2.0, 2, 1, 2, 2, 2, 2, 2, 2, 2],
+    "gone": [0] * 10,
+    "x": [0.0] * 10,
+}
+SEEN = [True, False, True, True, False, False, False, False, False, True]
+
+
+def watched(formula):
+    design = build_design(formula, LATE)
+    return design, design.read(next(open_rows(WATCHED, LATE, design.variables).blocks()))
+
+
+def test_a_row_is_watched_from_its_entry_on():
+    design, block = watched("Surv(start, time, dead) ~ x")
+    assert design.delayed and design.response.entry_bounds == (2, 300)
+    assert design.variables == ("start", "time", "dead", "x") and design.covariates == ("x",)
+    assert block.ok.tolist() == SEEN
+    assert block.entry[block.ok].tolist() == [50, 2, 8, 100]
+    assert block.time[block.ok].tolist() == [100, 100, 10, 400]
+    assert block.event[block.ok].tolist() == [1, 0, 1, 0]
+    assert np.all((block.entry >= 2) & (block.entry <= 300))
+    assert "Surv(start, time, dead), entry between 2 and 300, time between 10 and 400" in repr(design)
+
+
+def test_without_an_entry_all_are_watched_from_the_start():
+    for formula in ("Surv(time, dead) ~ x", "time ~ x"):
+        design, block = watched(formula)
+        assert not design.delayed and np.all(block.entry == -np.inf) and block.ok.sum() == 10
+
+
+@pytest.mark.parametrize("left", [
+    "Surv(time, dead, entry=start)", "Surv(entry=start, time=time, event=dead)",
+    "Surv(start, time, censored=gone)", "Surv(1 * start, time, dead)",
+])  # fmt: skip
+def test_ways_to_write_an_entry(left):
+    _, block = watched(f"{left} ~ x")
+    assert block.ok.tolist() == SEEN and block.entry[0] == 50
+    assert block.event[0] == 1
+
+
+def test_an_entry_may_be_one_number_or_an_expression():
+    _, block = watched("Surv(95, time, dead) ~ x")
+    assert block.ok.tolist() == [True] * 3 + [False, True] + [False] * 4 + [True]
+    assert np.all(block.entry == 95)
+    _, block = watched("Surv(np.log(start), np.log(time), dead) ~ x")
+    np.testing.assert_allclose(block.entry[block.ok], np.log([50, 2, 8, 100]))
+    # the logarithm of a time before all bounds is taken after the time was moved up
+    assert block.ok.tolist() == SEEN
+
+
+def test_new_data_need_no_entry():
+    design, _ = watched("Surv(start, time, dead) ~ x")
+    exog, clipped = design.exog({"x": [0.5, 2.0]})
+    assert exog[:, 1].tolist() == [0.5, 1.0] and clipped == 1
+
+
+def test_every_row_may_be_a_failure_since_its_entry():
+    design, block = watched("Surv(time, entry=start) ~ x")
+    assert design.delayed and design.response.all_failed and block.ok.tolist() == SEEN
+    assert block.event[block.ok].tolist() == [1, 1, 1, 0] and block.entry[0] == 50

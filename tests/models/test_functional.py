@@ -15,6 +15,7 @@ DATA = drives(3000, 1, censored=0.0)
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "censored times": (CENSORED, dict(), "bias slopes, scale.*Use method='newton'.*Surv\\(time\\)"),
+    "late entries": ("Surv(time, entry=temp) ~ load", dict(), "an entry would be left out.*method='newton'"),
     "gaussian budget": (FAILED, dict(budget=dps.zcdp(0.5)), "give pure.*or use method='newton'"),
     "approx budget": (FAILED, dict(budget=dps.approx(1, 1e-6)), "give pure"),
     "no budget": (FAILED, dict(budget=1.0), "budget must be a budget"),

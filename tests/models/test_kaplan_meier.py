@@ -134,6 +134,7 @@ def test_intervals_cover(budget: dps.budget.Budget) -> None:
         ("Surv(time, failed) ~ temp", None, FormulaError),
         ("Surv(time, failed) ~ maker + temp", None, FormulaError),
         ("Surv(time, failed) ~ 0 + maker", None, FormulaError),
+        ("Surv(temp, time, failed) ~ 1", None, FormulaError),
         ("Surv(time, failed) ~ 1", [3.0, 2], SpecificationError),
         ("Surv(time, failed) ~ 1", [], SpecificationError),
         ("Surv(time, failed) ~ 1", [50.0, 200], SpecificationError),

@@ -39,7 +39,6 @@ def test_describing_a_model(case: str) -> None:
 
 
 FITTING = {
-    "pure budget": (dict(budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
     "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
     "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
     "method": (dict(budget=dps.zcdp(1), method="mle"), "must be 'auto', 'newton' or 'functional', got 'mle'"),
@@ -53,6 +52,13 @@ def test_fitting_leaves_the_ledger_uncharged(case: str, tmp_path: Path) -> None:
     with pytest.raises(dps.SpecificationError, match=message):
         dps.survreg(FORMULA, DATA, SCHEMA).fit(**arguments, ledger=ledger)
     assert ledger.spent is None and ledger.entries() == []
+
+
+def test_pure_epsilon_has_no_late_entries(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.pure(10))
+    with pytest.raises(dps.BudgetError, match="watched from 'temp' on; give approx, zcdp or gdp"):
+        dps.survreg("Surv(temp, time, failed) ~ load", DATA, SCHEMA).fit(dps.pure(1), ledger=ledger)
+    assert ledger.spent is None
 
 
 def test_what_the_ledger_has_not_left_is_refused_and_reads_no_row(tmp_path: Path) -> None:

@@ -34,21 +34,23 @@ TOTAL = dps.gdp(10)
 MAP = dict(center=np.r_[0.5, 0.5, 30.0], scale=np.r_[0.5, 0.5, 20.0], y_center=2.3, y_scale=0.6, log=True)
 LINE = np.r_[0.5, 0.2, -0.2, 0.1]
 PILOT = dict(MAP, whitening=np.eye(4) + 0.2, line=LINE, sigma=0.7, radius=2.5, limit=3.0)
+SCORE = dict(
+    MAP,
+    where=Truncation(SEV, 3.0, (-1.0, 2.0), (-6.0, 1.5)),
+    gamma=LINE,
+    sigma=0.7,
+    pivot=np.r_[0.8, 0.5, -0.5, 0.2],
+    whitening=np.eye(4) + 0.2,
+    radius=2.5,
+)
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
     "event_matrix": dict(MAP, radius=2.0, limit=3.0),
     "hazard_zones": dict(MAP, family=SEV, gamma=LINE, sigma=0.7, edges=[0.1, 0.5, 2.0]),
     "location_score": dict(MAP, family=LOGISTIC, c=2.0, gamma=LINE, sigma=0.7),
-    "martingale_score": dict(
-        MAP,
-        where=Truncation(SEV, 3.0, (-1.0, 2.0), (-6.0, 1.5)),
-        gamma=LINE,
-        sigma=0.7,
-        pivot=np.r_[0.8, 0.5, -0.5, 0.2],
-        whitening=np.eye(4) + 0.2,
-        radius=2.5,
-        matrix_share=0.7,
-    ),
+    "martingale_score": dict(SCORE, matrix_share=0.7),
+    "score_alone": SCORE,
+    "information_sizes": SCORE,
     "truncated_gram": PILOT,
     "truncated_triangle": PILOT,
     "truncated_cross": PILOT | dict(whole=False),

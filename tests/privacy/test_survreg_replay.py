@@ -24,7 +24,7 @@ from tests.models.drives import SCHEMA as DRIVES
 from tests.privacy.harness import SCHEMA, Data, neighbours, rows, trace, violation
 
 DISTS = st.sampled_from(sorted(ALL))
-BUDGETS = st.sampled_from([dps.zcdp(0.02), dps.approx(1, 1e-6), dps.gdp(8.0), dps.gdp(1e5)])
+BUDGETS = st.sampled_from([dps.zcdp(0.02), dps.approx(1, 1e-6), dps.gdp(8.0), dps.gdp(1e5), dps.pure(1)])
 FORMULAS = st.sampled_from(["Surv(time, failed) ~ temp + maker", "Surv(time, failed) ~ 1"])
 
 
@@ -67,6 +67,15 @@ def test_given_the_same_answers_fits_are_the_same() -> None:
         second = fit(as_data(drives(300, 2, censored=0.9)))
     assert first.to_dict() == second.to_dict()
     assert first.summary().as_html() == second.summary().as_html()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 7.0])
+def test_a_fit_of_pure_epsilon_spends_its_budget_and_no_more(epsilon: float) -> None:
+    fit = fitting("Surv(time, failed) ~ temp + maker", "weibull", dps.pure(epsilon))
+    records, _, said = trace(fit, as_data(drives(300, 5)), SeededNoise(1))
+    assert not said and "gaussian" not in {record.law.name for record in records}
+    spent, total = sum(Fraction(record.cost) for record in records), Fraction(epsilon)
+    assert total * (1 - Fraction(1, 10**8)) < spent <= total
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.zcdp(0.3), dps.gdp(1 / 3), dps.zcdp(7e-5)])

@@ -11,6 +11,7 @@ from dpstats.curator.statistics.glm import GlmScore, LogisticScore
 from dpstats.curator.statistics.loglik import LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
+from dpstats.curator.statistics.martingale_parts import InformationSizes, ScoreAlone
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
@@ -23,8 +24,9 @@ __all__ = ["REGISTRY", "Statistic"]
 REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
-        EventMoments, EventMatrix, LocationScore, MartingaleScore, HazardZones, ResidualMoments, BoxMoments,
-        ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves,
+        EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, HazardZones,
+        ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
+        ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
         MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts, LogLikelihood,
     )

@@ -32,7 +32,7 @@ class Statistic(ABC):
     sensitivity_head : float, optional
         L2 norm of all coordinates of that difference but the last, at most, where `ranges` bounds the last.
     ranges : ndarray, shape (m,), optional
-        Size of each coordinate of that difference, at most.
+        Size of each coordinate of that difference, at most; infinite where nothing is said of it.
     spherical : bool
         Whether noise of pure epsilon must be spherical, as a paper has it, whatever else would do better.
     """

@@ -21,6 +21,8 @@ __all__ = ["LocationScore", "MartingaleScore"]
 class LocationScore(Statistic):
     """Sum of the location scores psi = A1 - event g h1*, without covariates; one number, shape (1,).
 
+    A1 is the compensator since the row's entry, where the design has one.
+
     Parameters
     ----------
     design : PublicDesign
@@ -39,8 +41,9 @@ class LocationScore(Statistic):
     Notes
     -----
     Sensitivity: s + A1(c), s the largest h1* (1, or that at the floor). A row gives A1 - g h1* with
-    0 <= A1 <= A1(c) and 0 <= g h1* <= s, and one that weighs nothing gives 0: all within [-s, A1(c)].
-    Attained by an event at z -> -inf against any row beyond the cut.
+    0 <= A1 <= A1(c) and 0 <= g h1* <= s, and one that weighs nothing gives 0: all within [-s, A1(c)]. So it
+    is for a row that enters late, as A1 never falls: 0 <= A1(z) - A1(entry) <= A1(c). Attained by an event at
+    z -> -inf against any row beyond the cut.
     """
 
     name = "location_score"
@@ -66,7 +69,10 @@ class LocationScore(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.x(block, scratch)
         z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
+        entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
         psi = self._cut.integrals(z).location - events(block, scratch) * self._cut.g(z) * self._cut.slope(z)
+        if entry is not None:
+            psi -= self._cut.integrals(np.minimum(entry, z)).location
         ones = scratch("ones", len(block.ok), 1)
         ones[:] = 1.0
         return (Factor(ones, psi[:, None]),)
@@ -90,7 +96,7 @@ class MartingaleScore(Statistic):
         The public map of rows: center, scale, y_center, y_scale and log of
         :class:`dpstats.curator.geometry.Map`.
     where : Truncation
-        Cut, range of the pivots, and limits of rho.
+        Cut, range of the pivots, and limits of rho; delayed if the design has entries.
     gamma, pivot : array_like, shape (k,)
         Location coefficients, and coefficients of the pivot m = pivot'x~, clipped to its range.
     sigma : float
@@ -117,7 +123,8 @@ class MartingaleScore(Statistic):
     With kappa = R kappa_1 and tau = tau_1 / R, kappa_1 and tau_1 those of rows of length 1, the three squares
     add up to R^2 [(|psi| + |psi'|)^2 + kappa_1^2 max(...)^2 + tau_1^2 (q^2 + q'^2)], which `score_bounds`
     bounds over all pairs of cells of z, the censored row and the one that weighs nothing included. Residuals,
-    pivots and rows are clipped to the public ranges used there, so no row lies outside.
+    pivots and rows are clipped to the public ranges used there, so no row lies outside. With entries psi and
+    chi are those since the entry; `score_bounds` covers every entry before z, and nothing else here changes.
     """
 
     name = "martingale_score"
@@ -137,6 +144,8 @@ class MartingaleScore(Statistic):
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
+        if design.delayed and not where.delayed:
+            raise ValueError("the bounds of the scores must allow for the entries of the design")
         self._map = Map(design, **row)
         self._where, self._cut = where, where.cut
         self._gamma, self._pivot = np.asarray(gamma, dtype=float), np.asarray(pivot, dtype=float)
@@ -159,7 +168,8 @@ class MartingaleScore(Statistic):
         x_tilde = self._map.x(block, scratch)
         z = self._map.residuals(x_tilde, block, scratch, self._gamma, self._sigma)
         pivot = np.clip(self._pivot @ x_tilde, *self._where.pivots)
-        parts = integrands(self._cut, z, pivot, *self._where.limits)
+        entry = self._map.entries(x_tilde, block, scratch, self._gamma, self._sigma)
+        parts = integrands(self._cut, z, pivot, *self._where.limits, entry)
         event = events(block, scratch) * parts.taper
         psi = parts.location_compensator - event * parts.location
         chi = parts.log_sigma_compensator - event * parts.log_sigma

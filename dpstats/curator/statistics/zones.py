@@ -20,8 +20,9 @@ __all__ = ["HazardZones"]
 class HazardZones(Statistic):
     """Events seen, and hazard collected, in each zone of cumulative hazard; two arrays of shape (J,).
 
-    A row with cumulative hazard H = H(z) at the end of its observation gives, for the zone (u_{j-1}, u_j],
-    1 if it has an event there, and its stay there, max(min(H, u_j) - u_{j-1}, 0). At the truth both have the
+    A row with cumulative hazard H = H(z) at the end of its observation, and H_0 at its entry (0 without one),
+    gives, for the zone (u_{j-1}, u_j], 1 if it has an event there, and its stay there, the length of what the
+    zone and (H_0, H] have in common. At the truth both have the
     same mean, whatever the covariates and the (independent) censoring: a check of the error law.
 
     Parameters
@@ -40,8 +41,8 @@ class HazardZones(Statistic):
     Notes
     -----
     Sensitivity: sqrt(2 + |W|^2), W the widths of the zones. In the event part two rows differ by at most two
-    entries of 1. Stays are nested: a row with more hazard stays at least as long in every zone, longer by at
-    most its width. Approached by an event at H -> 0 against one at the end of the last zone.
+    entries of 1. A stay lies between 0 and the width of its zone, so two rows' stays differ by at most that.
+    Approached by an event at H -> 0 against one at the end of the last zone.
     """
 
     name = "hazard_zones"
@@ -70,13 +71,18 @@ class HazardZones(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.x(block, scratch)
         z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
-        hazard = np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
+        entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
+        hazard = self._hazard(z)
+        since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
         zones, event = len(self._upper), events(block, scratch)
         right = scratch("zones", 2 * zones, len(z))
         for j, (lower, upper) in enumerate(zip(self._lower, self._upper, strict=True)):
             right[j] = event * ((hazard > lower) & (hazard <= upper))
-            right[zones + j] = np.clip(hazard - lower, 0.0, upper - lower)
+            right[zones + j] = np.clip(hazard, lower, upper) - np.clip(since, lower, upper)
         return (Factor(block.ok[:, None].astype(float), right.T),)
+
+    def _hazard(self, z: np.ndarray) -> np.ndarray:
+        return np.exp(np.minimum(self._family.log_cumulative_hazard(z), 700.0))
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple(np.split(vector, 2))

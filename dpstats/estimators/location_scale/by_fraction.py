@@ -24,7 +24,7 @@ Array = np.ndarray
 _FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-_FIRST_FLOOR = 1.5
+_FIRST = _FLOORS.index(1.5)  # for the first steps
 
 
 class Floor(NamedTuple):
@@ -46,6 +46,23 @@ class Floor(NamedTuple):
     lost: float = 0.0
     size: float = 1.0
     bias: float = 0.0
+
+
+def floors_below(mean: float, sd: float, z: Array, weights: Array) -> tuple[Floor, ...]:
+    """Candidates for the normal's events, at `z` with these probabilities, of this mean and sd."""
+    return (*(_floor(mean - v * sd, v, z, weights) for v in _FLOORS), Floor(-math.inf))
+
+
+def _floor(floor: float, distance: float, z: Array, weights: Array) -> Floor:
+    h1, frozen = (NORMAL.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
+    share, slope, square = (float(weights @ x) for x in (h1**2, h1 * frozen, frozen**2))
+    lost = 1 - slope**2 / (square * share)
+    return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
+
+
+def first_of(floors: tuple[Floor, ...]) -> float:
+    """That of the first steps."""
+    return floors[min(_FIRST, len(floors) - 1)].z
 
 
 class Expected(ABC):
@@ -73,10 +90,10 @@ class Expected(ABC):
         Rates at which the bias and the loss of information fall with c, and the size of the loss.
     needs_floor : bool
         Whether h1* is not bounded.
+    exact_start : bool
+        Whether `start` leaves no bias in the slopes where its assumptions hold.
     floors : tuple of Floor
         Candidates, the tightest first.
-    first_floor : float
-        For the first steps.
     """
 
     share_is_known: bool = False
@@ -86,12 +103,17 @@ class Expected(ABC):
     cut_loss: float
     cut_size: float = 0.8
     needs_floor: bool = False
+    exact_start: bool = False
     floors: tuple[Floor, ...] = (Floor(-math.inf),)
-    first_floor: float = -math.inf
 
     def __init__(self, fraction: float) -> None:
         self.fraction = fraction
         self.offset, self.location_share = self._centre()
+
+    @property
+    def first_floor(self) -> float:
+        """For the first steps."""
+        return first_of(self.floors)
 
     @abstractmethod
     def _centre(self) -> tuple[float, float]: ...
@@ -103,6 +125,10 @@ class Expected(ABC):
     def log_sigma_square(self, spread: float, share: float) -> float:
         """The same, with E[h1*^2] as it was released."""
         return share * spread
+
+    def spread(self, square: float, share: float) -> float:
+        """The variance of residuals for which E[event (1 + (z - m) h1*)^2] is `square`."""
+        return square / share
 
     def upper(self, width: float, short: float) -> float:
         """Upper limit of z - m + offset; events leave a short tail where few rows live long enough."""
@@ -164,7 +190,7 @@ class _Logistic(_Memoryless):
 
 class _Normal(Expected):
     cut_bias, cut_loss, cut_size = 1.2, 0.95, 0.3
-    needs_floor = True
+    needs_floor = exact_start = True
 
     def _centre(self) -> tuple[float, float]:
         end = float(special.ndtri(min(self.fraction, 1 - 1e-9)))
@@ -179,22 +205,17 @@ class _Normal(Expected):
         pivot = float(weights @ (h1 + z * h1**2)) / share
         self._log_sigma = float(weights @ (1 + (z - pivot) * h1) ** 2)
         self.slope, self.largest_share = math.sqrt(share), 1.5 * share
-        self.floors = (*(self._floor(v, z, weights, share) for v in _FLOORS), Floor(-math.inf))
-        self.first_floor = self._mean - _FIRST_FLOOR * self._sd
+        self.floors = floors_below(self._mean, self._sd, z, weights)
         return pivot - self._mean, share
-
-    def _floor(self, distance: float, z: Array, weights: Array, share: float) -> Floor:
-        floor = self._mean - distance * self._sd
-        h1, frozen = (NORMAL.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
-        slope, square = float(weights @ (h1 * frozen)), float(weights @ frozen**2)
-        lost = 1 - slope**2 / (square * share)
-        return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
 
     def log_sigma_information(self, spread: float) -> float:
         return self._log_sigma
 
     def log_sigma_square(self, spread: float, share: float) -> float:
         return self._log_sigma
+
+    def spread(self, square: float, share: float) -> float:
+        return self._sd**2 * square / self._log_sigma
 
     def start(self, line: Array, variance: float) -> tuple[Array, float]:
         # Least squares on a sample truncated by its response, undone: exact where all is normal (Goldberger

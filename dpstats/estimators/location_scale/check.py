@@ -20,15 +20,15 @@ _DOUBTFUL = 1e-3
 
 
 def law_in_doubt(
-    curator: Curator, mu: float, problem: Problem, scale: RowScale, fraction: float, point: Array
+    curator: Curator, mu: float, problem: Problem, scale: RowScale, hazard: float, point: Array
 ) -> bool:
     """Whether failures come at other times than the family says, beyond noise and chance.
 
     The sum of squared differences, each over its sampling variance (the events seen) and its noise, is at
-    most chi-square with one degree of freedom a zone where the model holds: fitting only lowers it.
+    most chi-square with one degree of freedom a zone where the model holds: fitting only lowers it. Zones
+    are laid out by `hazard`, what an average row collects.
     """
-    average = -math.log(1 - min(fraction, 0.95))
-    edges = [edge * average for edge in _EDGES if edge * average < _LAST]
+    edges = [edge * hazard for edge in _EDGES if edge * hazard < _LAST]
     release = curator.release(
         "hazard_zones", mu, **scale.public(), family=problem.family, gamma=point[:-1],
         sigma=math.exp(point[-1]), edges=edges,

@@ -75,8 +75,13 @@ class Estimate:
     problems: tuple[str, ...]
 
 
-def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening) -> Estimate:
-    """One Newton step from the average point by the average score; sandwich covariance."""
+def estimate(
+    averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening, spread: float | None = None
+) -> Estimate:
+    """One Newton step from the average point by the average score; sandwich covariance.
+
+    `spread` stands in for the scatter of the scores where there is one point alone.
+    """
     information = averaged.information
     mean = averaged.points.mean(axis=0)
     gamma, sigma = mean[:-1], math.exp(mean[-1])
@@ -89,7 +94,7 @@ def estimate(averaged: Averaged, bounding: Bounding, choice: Choice, whitening: 
     inflate = _for_matrix_error(information)
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
     weak, unseen = _weak_directions(information, sigma)
-    spread, drift = _unsettledness(averaged, to_params)
+    spread, drift = _unsettledness(averaged, to_params) if spread is None else (spread, False)
     privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
     need = _need(choice, bounding)
     excess = max(1.0, need) ** 3

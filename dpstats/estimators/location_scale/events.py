@@ -58,11 +58,16 @@ def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
         "event_matrix", mu, **scale.public(),
         radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
     )  # fmt: skip
-    matrix, noise = release.values[0] / release.n, release.sd / release.n
+    return events_of(release.values[0] / release.n, release.sd / release.n, scale, release.n)
+
+
+def events_of(matrix: Array, noise: float, scale: RowScale, n: int) -> Events:
+    """What the noisy second moments per row, of noise sd `noise` on the diagonal, say of the events."""
+    k = len(matrix) - 1
     square, cross, y_square = matrix[:k, :k], matrix[:k, k], matrix[k, k]
     size = noise * math.sqrt(2 * k)
     floored = with_floor(square, size)
-    fraction = _fraction(square[0, 0], noise, scale, release.n)
+    fraction = _fraction(square[0, 0], noise, scale, n)
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))

@@ -82,7 +82,12 @@ class Accumulator:
         self.mean = full @ self.mean @ full.T
 
     def estimate(
-        self, events: Events, whitening: Whitening, log_sigma_square: float, location_share: float
+        self,
+        events: Events,
+        whitening: Whitening,
+        log_sigma_square: float,
+        location_share: float,
+        structure_error: float = 1.0,
     ) -> Information:
         """Combine with the structure and make it usable.
 
@@ -92,6 +97,8 @@ class Accumulator:
             Expected square of the log sigma score, per row.
         location_share : float
             Expected square of the location score of an event.
+        structure_error : float
+            Of the structure, against its usual size.
         """
         stretch, axes = np.linalg.eigh(whitening.matrix)
         k = len(stretch)
@@ -103,7 +110,7 @@ class Accumulator:
             axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
         )
         size = np.clip(np.diag(structure), 0.05 * unit, None)
-        sd = self._structure_sd(events, np.abs(stretch), size, location_share)
+        sd = self._structure_sd(events, np.abs(stretch), size, location_share) * structure_error
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0

@@ -33,6 +33,8 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
+# with delayed entry: the least an event is expected to say, and how much further off that may be than without
+_LEAST_EXPECTED, _DELAYED_ERROR = 0.02, 1.3
 
 
 @dataclass
@@ -83,16 +85,16 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     scale = release_scale(curator, plan.moments, problem.box, problem.log)
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
-    gamma[0] = _located(curator, problem, plan, scale, events, gamma, sigma)
+    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
     bounding = Bounding(problem, scale, events, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
-    state = _State(gamma, math.log(sigma), whitening, bounding.first())
+    state = _State(gamma, math.log(sigma), whitening, bounding.first(gamma, sigma))
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
     result = estimate(averaged, bounding, state.choice, state.whitening)
     point = averaged.points.mean(axis=0)
-    if law_in_doubt(curator, plan.check, problem, scale, events.fraction, point):
+    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(point), point):
         return replace(result, problems=(*result.problems, "law"))
     return result
 
@@ -102,10 +104,10 @@ def _matrix_share(signal: float) -> float:
     return float(np.clip(0.5 * math.sqrt(signal / 1000), 0.4, 1.0))
 
 
-def _located(
+def located(
     curator: Curator,
     problem: Problem,
-    plan: Plan,
+    costs: tuple[float, ...],
     scale: RowScale,
     events: Events,
     gamma: Array,
@@ -113,7 +115,7 @@ def _located(
 ) -> float:
     """Intercept after the location steps: exact in one step for a pure shift where the hazard is low."""
     gamma, usual = gamma.copy(), expected(problem.family, events.fraction)
-    for mu in plan.location:
+    for mu in costs:
         release = curator.release(
             "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma,
             floor=usual.first_floor,
@@ -181,22 +183,35 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
 def _information(bounding: Bounding, state: _State) -> Information:
     events, f = bounding.events, bounding.events.fraction
     usual = bounding.expected
-    share = usual.location_share if usual.share_is_known else _location_share(bounding, state)
+    if bounding.problem.delayed:
+        return _delayed_information(bounding, state)
+    share = usual.location_share
+    if not usual.share_is_known:
+        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
     spread = events.residual / f / state.sigma**2
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
     return state.released.estimate(events, state.whitening, square, share)
 
 
-def _location_share(bounding: Bounding, state: _State) -> float:
-    """E[h1*^2] of the events: what is expected, corrected by the releases."""
+def _delayed_information(bounding: Bounding, state: _State) -> Information:
+    """As above; where rows enter late a cut may take much of what their events say, and f does not tell."""
+    events, residuals = bounding.events, bounding.residuals(state.gamma, state.sigma)
+    share = max(residuals.location(state.choice.c, state.choice.floor), _LEAST_EXPECTED)
+    largest = max(1.0, 1.5 * share) if bounding.expected.needs_floor else 1.0
+    share = _location_share(bounding, state, share, 0.3 * share, _LEAST_EXPECTED, largest)
+    square = max(residuals.log_sigma(state.choice.c), _LEAST_EXPECTED) * events.fraction
+    return state.released.estimate(events, state.whitening, square, share, _DELAYED_ERROR)
+
+
+def _location_share(
+    bounding: Bounding, state: _State, guess: float, sd: float, least: float, largest: float
+) -> float:
+    """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases."""
     w, k, events = state.whitening.matrix, len(state.gamma), bounding.events
     size = float(np.trace(w @ events.floored @ w)) / k
     seen = float(np.trace(state.released.mean[:k, :k])) / k / size
     seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
-    usual = bounding.expected
-    sd = 0.15 * usual.slope**2
-    share = (usual.location_share / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2)
-    return float(np.clip(share, 0.2, usual.largest_share))
+    return float(np.clip((guess / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), least, largest))
 
 
 def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool:

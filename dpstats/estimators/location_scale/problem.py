@@ -23,12 +23,15 @@ class Problem:
         Whether the response is log time.
     lower, upper : array, shape (d + 1,)
         Bounds of the covariates and, last, of the response on the model's scale.
+    delayed : bool
+        Whether rows may enter late (left truncation).
     """
 
     family: Family
     log: bool
     lower: Array
     upper: Array
+    delayed: bool = False
 
     @property
     def box(self) -> Box:

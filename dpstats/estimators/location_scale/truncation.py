@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.location_scale.by_fraction import Expected, Floor, expected
+from dpstats.estimators.location_scale.by_fraction import Expected, Floor, expected, first_of
+from dpstats.estimators.location_scale.by_line import LEAST_KEPT, EventResiduals
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -39,8 +40,10 @@ _FAR = 60.0
 _UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
+# with delayed entry the first cut leaves this share of the information, and events spread at least so much
+_FIRST_KEPT, _LEAST_SPREAD = 0.5, 0.05
 # width at which the cut is chosen, before the width itself is
-_USUAL_WIDTH = 4.0
+USUAL_WIDTH = 4.0
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,26 @@ class Bounding:
     def offset(self) -> float:
         return self.expected.offset
 
+    def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
+        """At which residuals the events happen."""
+        mean, between = self._over_events((self.events.line - gamma) / sigma)
+        return EventResiduals(self.problem.family, mean, between, self.residual_sd(sigma))
+
+    def hazard(self, point: Array) -> float:
+        """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
+        hazard = -math.log(1 - min(self.events.fraction, 0.95))
+        if self.problem.delayed:
+            hazard = max(hazard, self.residuals(point[:-1], math.exp(point[-1])).hazard)
+        return hazard
+
+    def centre(self, gamma: Array, sigma: float) -> float:
+        """The offset at these values: with delayed entry, they say at which hazards events happen."""
+        return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
+
     def pivot(self, gamma: Array, sigma: float) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset."""
         pivot = (self.events.line - gamma) / sigma
-        pivot[0] += self.offset
+        pivot[0] += self.centre(gamma, sigma)
         return pivot
 
     def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
@@ -114,45 +133,66 @@ class Bounding:
         if self.expected.needs_floor and not math.isfinite(floor):
             lowest = (self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma
             floor = min(max(lowest, -_FAR), -_UNSEEN)
-        limits = self._limits(choice.width, sigma)
-        return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor)
+        limits, delayed = self._limits(choice.width, gamma, sigma), self.problem.delayed
+        return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor, delayed=delayed)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
 
     def _pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        pivot, events = self.pivot(gamma, sigma), self.events
-        mean = float(pivot @ events.floored[:, 0]) / events.fraction
-        sd = math.sqrt(max(float(pivot @ events.floored @ pivot) / events.fraction - mean**2, 0.0))
+        mean, sd = self._over_events(self.pivot(gamma, sigma))
         return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
+
+    def _over_events(self, line: Array) -> tuple[float, float]:
+        """Mean and sd of line'x~ over the events."""
+        events = self.events
+        mean = float(line @ events.floored[:, 0]) / events.fraction
+        return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
 
     def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
         return _range(self.pivot(gamma, sigma), self.scale)
 
-    def _limits(self, width: float, sigma: float) -> tuple[float, float]:
-        sd = self.residual_sd(sigma)
-        least, most = self._declared_residuals(sigma)
+    def _limits(self, width: float, gamma: Array, sigma: float) -> tuple[float, float]:
+        sd, offset = self.residual_sd(sigma), self.centre(gamma, sigma)
+        least, most = self._declared_residuals(gamma, sigma)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
-        low = min(max(-self.offset - width * sd, least), -1.2)
+        low = min(max(-offset - width * sd, least), -1.2)
         high = self.expected.upper(width * sd, 1 + 0.3 * width * sd)
-        return low, max(min(-self.offset + high, most), 0.0)
+        return low, max(min(-offset + high, most), 0.0)
 
     def residual_sd(self, sigma: float) -> float:
         """sd of the events' residuals; with rare events, at least the larger part of their spread."""
         f = self.events.fraction
-        square = float(np.clip(self.events.residual / f, max(0.05, 0.6 * (1 - f)), 4.0))
+        least = _LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
+        square = float(np.clip(self.events.residual / f, least, 4.0))
         return math.sqrt(square) / sigma
 
-    def _declared_residuals(self, sigma: float) -> tuple[float, float]:
+    def _declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
-        (low, high), scale, offset = _range(self.events.line, self.scale), self.scale, self.offset
+        (low, high), scale = _range(self.events.line, self.scale), self.scale
+        offset = self.centre(gamma, sigma)
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 
-    def first(self) -> Choice:
+    def first(self, gamma: Array, sigma: float) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = math.sqrt(LENGTHS[0] * len(self.events.square))
-        return Choice(CUTS[0], radius, self.expected.first_floor, _USUAL_WIDTH, math.inf, math.inf)
+        enough = [c for c in CUTS if self._kept(c, gamma, sigma) >= _FIRST_KEPT] or CUTS[-1:]
+        c = enough[0] if self.problem.delayed else CUTS[0]
+        floor = first_of(self._floors(gamma, sigma))
+        return Choice(c, radius, floor, USUAL_WIDTH, math.inf, math.inf)
+
+    def _floors(self, gamma: Array, sigma: float) -> tuple[Floor, ...]:
+        if self.problem.delayed and self.expected.needs_floor:
+            return self.residuals(gamma, sigma).floors
+        return self.expected.floors
+
+    def _kept(self, c: float, gamma: Array, sigma: float) -> float:
+        """Share of the information that a cut at c leaves."""
+        if self.problem.delayed:
+            return self.residuals(gamma, sigma).kept(c)
+        usual = self.expected
+        return 1 - usual.cut_size * self.events.fraction * math.exp(-usual.cut_loss * c)
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
@@ -168,27 +208,31 @@ class Bounding:
         choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
         noise = bounds.sensitivity * radius / self._events_mu / floor.size
-        return replace(choice, location_noise=noise, log_sigma_noise=self._log_sigma_noise(bounds, sigma))
+        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
+        return replace(choice, location_noise=noise, log_sigma_noise=log_sigma)
 
     @property
     def _events_mu(self) -> float:
         return self.tail_mu * math.sqrt(self.n * self.events.fraction)
 
-    def _log_sigma_noise(self, bounds: ScoreBounds, sigma: float) -> float:
-        information = self._log_sigma_information(sigma)
+    def _log_sigma_noise(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
+        information = self._log_sigma_information(gamma, sigma)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 
-    def _log_sigma_matrix_error(self, bounds: ScoreBounds, sigma: float) -> float:
+    def _log_sigma_matrix_error(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
         """Relative error of the information on log sigma, which grows with the square of the width."""
-        size = self._log_sigma_information(sigma) * self.n * self.events.fraction * self.tail_mu
+        size = self._log_sigma_information(gamma, sigma) * self.n * self.events.fraction * self.tail_mu
         return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
 
-    def _log_sigma_information(self, sigma: float) -> float:
+    def _log_sigma_information(self, gamma: Array, sigma: float) -> float:
+        """Expected square of the log sigma score of an event."""
+        if self.problem.delayed:
+            return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), _LEAST_SPREAD, 4.0))
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        best, cuts = (math.inf, self.first()), list(CUTS)
-        for floor in self.expected.floors:
+        best, cuts = (math.inf, self.first(gamma, sigma)), list(CUTS)
+        for floor in self._floors(gamma, sigma):
             before = best[0]
             for c in cuts:
                 found = self._best_radius(c, floor, whitening, gamma, sigma, best[0])
@@ -206,15 +250,14 @@ class Bounding:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
         count, usual = self.n * self.events.fraction, self.expected
         k, box = len(self.events.square), whitening.longest_square(self.scale)
-        choice = Choice(c, 0.0, floor.z, _USUAL_WIDTH, 0.0, 0.0)
+        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
-        per_length, log_sigma = (
-            bounds.sensitivity / self._events_mu / floor.size, self._log_sigma_noise(bounds, sigma)
-        )  # fmt: skip
+        per_length = bounds.sensitivity / self._events_mu / floor.size
+        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
         if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
             return None
         bias = 0.016 * math.exp(-c / usual.cut_bias) + floor.bias
-        kept = 1 - usual.cut_size * self.events.fraction * math.exp(-usual.cut_loss * c) - floor.lost
+        kept = max(self._kept(c, gamma, sigma) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.slope**2)
         best = (math.inf, choice)
@@ -235,12 +278,13 @@ class Bounding:
             tried = replace(choice, width=width)
             where = self.truncation(tried, gamma, sigma)
             bounds = self.bounds(where)
-            noise = self._log_sigma_noise(bounds, sigma)
+            noise = self._log_sigma_noise(bounds, gamma, sigma)
             if noise > max(FREE, math.sqrt(least)):
                 break  # and with the width
-            declared = where.limits[0] <= self._declared_residuals(sigma)[0]
+            declared = where.limits[0] <= self._declared_residuals(gamma, sigma)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
-            value = max(noise, FREE) ** 2 + count * bias**2 + self._log_sigma_matrix_error(bounds, sigma) ** 2
+            matrix = self._log_sigma_matrix_error(bounds, gamma, sigma)
+            value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2
             if value < least:
                 least, best = value, replace(tried, log_sigma_noise=noise)
         return best

@@ -1,0 +1,242 @@
+"""Location-scale regression under pure epsilon: one matrix, then scores alone.
+
+Noise of pure epsilon grows with the number of coordinates. The information matrix is not released with the
+scores: its shape is that of the event matrix, which is released once, and its size two numbers. The error of
+the shape enters only by what the last step moves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.estimators.location_scale.check import law_in_doubt
+from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.events import Events, events_of, starting_values
+from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.newton import located
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.pure_bounds import PureBounding
+from dpstats.estimators.location_scale.pure_plan import PurePlan
+from dpstats.estimators.location_scale.truncation import Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.row_scale import RowScale, release_scale
+from dpstats.families.score_bounds import score_bounds
+
+Array = np.ndarray
+
+_LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.7  # caps of one step
+_LOG_SIGMA_RANGE = (-6.0, 3.0)
+# squared lengths of the rows of the event matrix, covariates and whole, against k
+_MATRIX_RADIUS, _MATRIX_LIMIT = 1.0, 1.0
+# slopes of the line through the events are about f^0.4 of the model's, f the fraction of events
+_ATTENUATION = 0.25
+# mean squared residual of the events, in sds of its noise, at least
+_LEAST_RESIDUAL = 1.5
+# relative sd of what the model says of the information on log sigma
+_SQUARE_SD = 0.25
+# sd of the correlations of coefficients and log sigma, once that of the intercept is known
+_CROSS_SD = 0.1
+# mean squared difference of the last two steps' estimates, over its noise, that chance explains
+_CHANCE = 1.25
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What stays as the iteration moves: released and public numbers only."""
+
+    bounding: PureBounding
+    whitening: Whitening
+    choice: Choice
+
+    def public(self, point: Array) -> dict[str, object]:
+        """Parameters of the releases at a point."""
+        gamma, sigma, choice = point[:-1], math.exp(point[-1]), self.choice
+        where = self.bounding.truncation(choice, gamma, sigma)
+        return dict(
+            self.bounding.scale.public(), where=where, gamma=gamma, sigma=sigma,
+            pivot=self.bounding.pivot(gamma, sigma), whitening=self.whitening.matrix, radius=choice.radius,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One release of the scores per row: where, what, and the noise sds."""
+
+    point: Array
+    scores: Array
+    noise: Array
+
+
+def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) -> Estimate:
+    """Fit a right-censored location-scale regression under pure epsilon.
+
+    Parameters
+    ----------
+    curator : Curator
+        Of a pure budget; its design has an intercept.
+    problem : Problem
+    plan : PurePlan
+
+    Returns
+    -------
+    Estimate
+    """
+    scale = release_scale(curator, plan.moments, problem.box, problem.log)
+    events = _events(curator, plan.matrix, scale)
+    gamma, sigma = starting_values(events, problem)
+    if not expected(problem.family, events.fraction).exact_start:
+        gamma[1:] = events.line[1:] * events.fraction**-_ATTENUATION
+    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
+    point = np.append(gamma, math.log(sigma))
+    bounding = PureBounding(
+        problem, scale, events, 1.0, curator.cost_per_row(plan.combined_total), curator.n,
+        curator.cost_per_row(plan.sizes[-1]),
+    )  # fmt: skip
+    whitening = Whitening.of_events(events, scale)
+    *early, before_last, last = plan.steps
+    for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
+        place = _chosen(bounding, whitening, point)
+        information, bounding = _information(curator, sizes, place, point)
+        point, _ = _moved(place, _step(curator, cost, place, point), information, shrunk=True)
+    place = _chosen(bounding, whitening, point)
+    information, _ = _information(curator, plan.sizes[-1], place, point)
+    first = _step(curator, before_last, place, point)
+    second = _step(curator, last, place, _moved(place, first, information, shrunk=True)[0])
+    end, capped = _moved(place, second, information)
+    averaged, spread = _combined([first, second], place, information, capped)
+    result = estimate(averaged, bounding, place.choice, whitening, spread)
+    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(end), end):
+        return replace(result, problems=(*result.problems, "law"))
+    return result
+
+
+def _events(curator: Curator, cost: float, scale: RowScale) -> Events:
+    """The event matrix; correlations are shrunk by what noise makes of none."""
+    k = len(scale.center) + 1
+    release = curator.release(
+        "event_matrix", cost, **scale.public(), radius=math.sqrt(_MATRIX_RADIUS * k),
+        limit=math.sqrt(_MATRIX_RADIUS * k + _MATRIX_LIMIT),
+    )  # fmt: skip
+    matrix, noise = release.values[0] / release.n, release.sd / release.n
+    off = ~np.eye(k + 1, dtype=bool)
+    off[k, :] = off[:, k] = False
+    by_noise = off.sum() * noise**2 / 2
+    left = max(0.0, 1 - by_noise / max(float(np.sum(matrix[off] ** 2)), 1e-300))
+    matrix[off] *= left
+    events = events_of(matrix, noise, scale, release.n)
+    least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
+    return replace(events, residual=max(events.residual, least))
+
+
+def _chosen(bounding: PureBounding, whitening: Whitening, point: Array) -> _Place:
+    return _Place(bounding, whitening, bounding.choose(whitening, point[:-1], math.exp(point[-1])))
+
+
+def _information(
+    curator: Curator, cost: float, place: _Place, point: Array
+) -> tuple[Information, PureBounding]:
+    """Shape of the event matrix, times released sizes; and bounds by the residuals that these tell of."""
+    release = curator.release("information_sizes", cost, **place.public(point))
+    where = place.bounding.truncation(place.choice, point[:-1], math.exp(point[-1]))
+    unit = score_bounds(where, 1.0).log_sigma_unit
+    events, w = place.bounding.events, place.whitening.matrix
+    (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
+    trace = max(trace, 2 * trace_sd) / release.n * place.choice.radius**2
+    usual = place.bounding.expected
+    share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
+    square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
+    guess = events.fraction * place.bounding.log_sigma_square(where)
+    square = _mean(square, square_sd, guess, _SQUARE_SD * guess)
+    cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
+    size = math.sqrt(share * events.fraction * square)
+    guess, guess_sd = place.bounding.correlation(where)
+    cross = _mean(cross, cross_sd, guess * size, guess_sd * size)
+    known = replace(events, residual=usual.spread(square, share) * math.exp(2 * point[-1]))
+    shape = _crossed(place, cross / events.fraction, size)
+    return shape.estimate(events, place.whitening, square, share), replace(place.bounding, events=known)
+
+
+def _mean(released: float, sd: float, expected: float, expected_sd: float) -> float:
+    """By precision."""
+    return float((released / sd**2 + expected / expected_sd**2) / (sd**-2 + expected_sd**-2))
+
+
+def _crossed(place: _Place, cross: float, size: float) -> Accumulator:
+    """What location and log sigma share: `cross` times the events' mean."""
+    events, k = place.bounding.events, len(place.whitening.matrix)
+    matrix, precision = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
+    matrix[:k, k] = matrix[k, :k] = cross * place.whitening.matrix @ events.floored[0]
+    precision[:k, k] = precision[k, :k] = (_CROSS_SD * size) ** -2.0
+    return Accumulator(matrix, precision)
+
+
+def _step(curator: Curator, cost: float, place: _Place, point: Array) -> _Step:
+    public = place.public(point)
+    release = curator.release("score_alone", cost, **public)
+    kappa = place.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
+    unit = release.n * np.append(np.ones(len(point) - 1), kappa)
+    scores, noise = (
+        np.concatenate([part.ravel() for part in parts]) for parts in (release.values, release.sds)
+    )
+    return _Step(point, scores / unit, noise / unit)
+
+
+def _moved(place: _Place, step: _Step, information: Information, shrunk: bool = False) -> tuple[Array, bool]:
+    """The point after a Newton step, no longer than the caps; whether one was binding."""
+    inverse = np.linalg.inv(information.matrix)
+    move = inverse @ step.scores
+    if shrunk:
+        by_noise = float(np.diag(inverse) @ step.noise**2)
+        move = move * max(0.0, 1 - by_noise / max(float(step.scores @ move), 1e-300))
+    length = float(np.linalg.norm(move[:-1]))
+    capped = length > _LONGEST or abs(move[-1]) > _LARGEST_LOG_SIGMA
+    location = move[:-1] * min(1.0, _LONGEST / max(length, 1e-300))
+    log_sigma = float(np.clip(move[-1], -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA))
+    gamma, sigma = step.point[:-1], math.exp(step.point[-1])
+    pivot = place.bounding.pivot(gamma, sigma)
+    gamma = gamma + sigma * (place.whitening.matrix @ location - pivot * log_sigma)
+    return np.append(gamma, float(np.clip(step.point[-1] + log_sigma, *_LOG_SIGMA_RANGE))), capped
+
+
+def _combined(
+    steps: list[_Step], place: _Place, information: Information, capped: bool
+) -> tuple[Averaged, float]:
+    """The last steps, weighted by precision, and what they differ by over what noise explains."""
+    first, last = steps
+    # the change of the point in whitened coordinates, as `_moved` made it
+    sigma = math.exp(first.point[-1])
+    change = last.point - first.point
+    pivot = place.bounding.pivot(first.point[:-1], sigma)
+    location = np.linalg.solve(place.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
+    moved = np.append(location, change[-1])
+    noise = first.noise**2 + last.noise**2
+    spread = float(np.mean((last.scores - first.scores + information.matrix @ moved) ** 2 / noise))
+    weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
+    weights = np.array([weight, 1 - weight])
+    step = np.linalg.solve(information.matrix, last.scores)
+    by_shape = _shape_error(place, information, step, sigma)
+    averaged = Averaged(
+        np.array([weights @ [first.point, last.point]]), np.array([weights @ [first.scores, last.scores]]),
+        np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape), information,
+        capped,
+    )  # fmt: skip
+    return averaged, max(1.0, spread / _CHANCE)
+
+
+def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:
+    """Variance of the scores that an error of the information makes of a step."""
+    events, w = place.bounding.events, place.whitening.matrix
+    share = information.unit[0] ** 2 / events.fraction
+    noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
+    shape = noise * float(np.linalg.norm(w, 2))
+    # an error of the line is one of the pivot, which no longer takes the scores' correlation away
+    line = noise * math.sqrt(1 + float(events.line @ events.line)) / sigma
+    pivot = math.hypot(line, _CROSS_SD * math.sqrt(information.matrix[0, 0] * information.matrix[-1, -1]))
+    length = float(step[:-1] @ step[:-1])
+    location = shape**2 * length + pivot**2 * float(step[-1]) ** 2
+    return np.append(np.full(len(step) - 1, location), pivot**2 * length)

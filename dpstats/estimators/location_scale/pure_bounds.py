@@ -1,0 +1,138 @@
+"""Where to bound the scores under pure epsilon: noise is that of a cylinder, and there are no matrices."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from dpstats.estimators.location_scale.by_fraction import Floor
+from dpstats.estimators.location_scale.truncation import USUAL_WIDTH, Bounding, Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
+
+Array = np.ndarray
+
+CUTS = (1.0, 1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
+LENGTHS = (0.7, 0.85, 1.0, 1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
+# sd of linf noise for three numbers, in ranges over epsilon
+SIZE_SD = math.sqrt(20 / 3)
+# noise below this many sampling sds is free, so that bounds widen with the budget
+FREE = 0.2
+# assumed bias, per event, of the location by the cut and by the radius; less than under Gaussian noise, which
+# is smaller; and the share of the floor's that is assumed
+_CUT_BIAS, _LENGTH_BIAS, _FLOOR_BIAS = 0.008, 0.003, 0.5
+
+
+@dataclass(frozen=True)
+class PureBounding(Bounding):
+    """As :class:`Bounding`; `tail_mu` is the epsilon of the steps that the estimate combines, per row.
+
+    Attributes
+    ----------
+    sizes : float
+        Epsilon, per row, of a release of the information's sizes.
+    """
+
+    sizes: float
+
+    def bounds(self, where: Truncation) -> ScoreBounds:
+        """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""
+        bounds, m = super().bounds(where), len(self.events.square) + 1
+        location = 2 * bounds.psi * math.sqrt(m + 2)
+        log_sigma = LOG_SIGMA_SHARE * bounds.psi * math.sqrt((m + 1) * (m + 2) / 3)
+        return replace(
+            bounds, sensitivity=location, log_sigma_weight=bounds.log_sigma_weight * location / log_sigma,
+            matrix_weight=location * self.sizes / self.tail_mu / SIZE_SD,
+        )  # fmt: skip
+
+    def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
+        """Cut, floor and radius of the least variance, and squared bias, of a coefficient."""
+        best, cuts = (math.inf, self.first(gamma, sigma)), list(CUTS)
+        for floor in self.expected.floors:
+            before = best[0]
+            for c in cuts:
+                found = self._best_length(c, floor, whitening, gamma, sigma)
+                if found[1].location_noise ** 2 > best[0]:
+                    break  # noise only grows with c
+                best = min(best, found, key=lambda pair: pair[0])
+            if best[0] == before:
+                break  # and as the floor falls
+            cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
+        return best[1]
+
+    def _best_length(
+        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float
+    ) -> tuple[float, Choice]:
+        count = self.n * self.events.fraction
+        k, box = len(self.events.square), whitening.longest_square(self.scale)
+        choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
+        where = self.truncation(choice, gamma, sigma)
+        bounds, (slope, variance) = self.bounds(where), self._left(where)
+        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
+        bias = _CUT_BIAS * math.exp(-c / self.expected.cut_bias) + _FLOOR_BIAS * floor.bias
+        # of an event, over the root of what it says
+        per_length = bounds.sensitivity / self._events_mu / self.expected.slope
+        best = (math.inf, choice)
+        for length in LENGTHS:
+            square = min(k * length, box)
+            slope_w, variance_w = _kept_rows(k, square) if square < box else (1.0, 1.0)
+            longer = _LENGTH_BIAS * math.exp(-1.35 * length) if square < box else 0.0
+            noise = per_length * math.sqrt(square)
+            value = (variance * variance_w + max(noise, FREE) ** 2) / (slope * slope_w) ** 2
+            value += count * (bias + longer) ** 2 + max(log_sigma, FREE) ** 2
+            if value < best[0]:
+                best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
+        return best
+
+    def log_sigma_square(self, where: Truncation) -> float:
+        """Mean square of the log sigma score of an event, as the model has it."""
+        return self._moments(where, self.events.fraction)[1]
+
+    def correlation(self, where: Truncation) -> tuple[float, float]:
+        """Of the scores of intercept and log sigma: a guess, and its sd.
+
+        The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
+        by much if at any hazard.
+        """
+        one, every = (
+            cross / math.sqrt(square * first)
+            for cross, square, first in (self._moments(where, f) for f in (self.events.fraction, 1.0))
+        )
+        return (one + every) / 2, abs(one - every) / 2 + 0.05
+
+    def _moments(self, where: Truncation, fraction: float) -> tuple[float, float, float]:
+        """Means over events of the cross and squared scores of log sigma and location."""
+        z, g, slope = self._typical(where, fraction)
+        log_sigma = 1 + (z - z.mean() - self.offset) * slope
+        cross, square, first = (np.mean(g * x) for x in (slope * log_sigma, log_sigma**2, slope**2))
+        return float(cross), float(square), float(first)
+
+    def _left(self, where: Truncation) -> tuple[float, float]:
+        """Share of the location information that is left, as slope and as variance of the score."""
+        z, g, slope = self._typical(where, self.events.fraction)
+        whole = self.problem.family.log_hazard_slope(z)
+        size = np.sum(whole**2)
+        return float(np.sum(g * slope * whole) / size), float(np.sum((g * slope) ** 2) / size)
+
+    def _typical(self, where: Truncation, fraction: float) -> tuple[Array, Array, Array]:
+        """Residuals of events, their tapers and h1*.
+
+        As if all rows were observed up to the hazard by which this fraction has failed.
+        """
+        failed = np.linspace(0.0, min(fraction, 0.999), 402)[1:-1]
+        z, cut = self.problem.family.quantile(failed), where.cut
+        return z, cut.g(z), cut.slope(z)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_rows(k: int, square: float) -> tuple[float, float]:
+    """Share of the second moments of normal rows that weights w = min(1, R^2 / |x|^2) leave, and w^2."""
+    inside = float(stats.chi2.cdf(square, k + 2))
+    once = inside + square / k * float(stats.chi2.sf(square, k))
+    lengths = np.linspace(0.0, 1.0, 202)[1:-1]
+    beyond = stats.chi2.isf(lengths * float(stats.chi2.sf(square, k)), k)
+    return once, inside + square**2 / k * float(np.mean(1 / beyond)) * float(stats.chi2.sf(square, k))

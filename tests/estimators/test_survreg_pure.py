@@ -1,0 +1,62 @@
+"""survreg under pure epsilon: exact without noise, centred with it, and silent about nothing it cannot do."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats import datasets
+from dpstats.budget import pure
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale import PurePlan, fit_location_scale_pure, make_pure_plan
+from dpstats.formula import build_design
+from dpstats.rows import open_rows
+from dpstats.testing import NoNoise, SeededNoise, noise
+from tests.estimators.test_exact import FITS, name, problem
+from tests.models.drives import FORMULA, SCHEMA, TRUTH, drives
+
+STEPS = 60
+
+
+@pytest.mark.parametrize("golden", [fit for fit in FITS if fit["model"] in ("lung", "capacitor")], ids=name)
+def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden):
+    """The information has only the right shape, so that steps get there linearly."""
+    loaded, dist = datasets.load(golden["data"]), golden["dist"]
+    design = build_design(golden["formula"], loaded.schema)
+    cost = 1e9
+    plan = PurePlan(cost, cost, (cost,) * 2, (cost,) * (STEPS - 1), (cost,) * STEPS, cost)
+    with noise(NoNoise()):
+        curator = Curator(open_rows(loaded.data, loaded.schema, design.variables), design, pure(1e12))
+        found = fit_location_scale_pure(curator, problem(design, dist), plan).params
+    assert (np.abs(found - golden["params"]) / np.sqrt(np.diag(golden["cov"]))).max() < 0.02
+
+
+def test_the_plan_adds_up():
+    for epsilon, n, k in ((0.1, 100, 2), (1, 10_000, 7), (3, 10**6, 12)):
+        plan = make_pure_plan(epsilon, n, k)
+        parts = [plan.moments, plan.matrix, *plan.location, *plan.sizes, *plan.steps, plan.check]
+        assert sum(parts) == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
+def test_intervals_hold_the_truth(dist):
+    held = []
+    for seed in range(4):
+        data = drives(20_000, seed, dist)
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg(FORMULA, data, SCHEMA, dist).fit(dps.pure(3))
+        bse = np.sqrt(np.diag(fit.cov_params()))
+        assert np.isfinite(bse).all()
+        held.append(np.abs(fit.params.to_numpy() - TRUTH) <= 1.96 * bse)
+    assert np.mean(held) > 0.85
+
+
+def test_a_fit_with_secure_noise_says_what_it_is():
+    fit = dps.survreg(FORMULA, drives(2000), SCHEMA).fit(dps.pure(8))
+    assert "noisy Newton (pure epsilon)" in repr(fit) and "NOT PRIVATE" not in repr(fit)
+    assert np.isfinite(fit.params).all() and "not_estimable" not in dict(fit.flags)
+
+
+def test_what_noise_outweighs_is_not_estimable():
+    with noise(SeededNoise(1)):
+        fit = dps.survreg(FORMULA, drives(500), SCHEMA).fit(dps.pure(0.5))
+    assert "not_estimable" in dict(fit.flags) and np.isinf(np.diag(fit.cov_params())).all()
