@@ -101,9 +101,9 @@ def test_a_fit_that_was_not_asked_has_none_and_says_how_to_ask() -> None:
     ("model", "how", "word"),
     [
         (dps.survreg, dict(formula="Surv(time, failed) ~ x", release=["events"]), "nothing else"),
-        (dps.survreg, dict(formula="Surv(time, failed) ~ x", budget=dps.pure(1)), "under pure epsilon has no"),
+        (dps.survreg, dict(formula="Surv(time, failed) ~ x", budget=dps.pure(1)), "pure epsilon has no"),
         (dps.survreg, dict(formula="Surv(x + 1, time, failed) ~ x"), "with late entries has no"),
-        (dps.survreg, dict(formula="Surv(time) ~ x", method="functional", budget=dps.pure(1)), "functional"),
+        (dps.survreg, dict(formula="Surv(time) ~ x", method="functional"), "functional mechanism"),
         (dps.glm, dict(formula="time ~ x", family="gamma"), "gamma"),
         (dps.logit, dict(formula="yes ~ x", budget=dps.pure(1)), "leave release out"),
         (dps.logit, dict(formula="yes ~ x", method="objective"), "objective"),
