@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
@@ -38,6 +39,7 @@ class PureBounding(Bounding):
     """
 
     sizes: float
+    cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""
@@ -49,24 +51,10 @@ class PureBounding(Bounding):
             matrix_weight=location * self.sizes / self.tail_mu / SIZE_SD,
         )  # fmt: skip
 
-    def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        """Cut, floor and radius of the least variance, and squared bias, of a coefficient."""
-        best, cuts = (math.inf, self.first(gamma, sigma)), list(CUTS)
-        for floor in self.expected.floors:
-            before = best[0]
-            for c in cuts:
-                found = self._best_length(c, floor, whitening, gamma, sigma)
-                if found[1].location_noise ** 2 > best[0]:
-                    break  # noise only grows with c
-                best = min(best, found, key=lambda pair: pair[0])
-            if best[0] == before:
-                break  # and as the floor falls
-            cuts = cuts[max(cuts.index(best[1].c) - 1, 0) :]  # a lower floor leaves room for a larger c
-        return best[1]
-
-    def _best_length(
-        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float
-    ) -> tuple[float, Choice]:
+    def _best_radius(
+        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float
+    ) -> tuple[float, Choice] | None:
+        """Of the least variance, and squared bias, of a coefficient."""
         count = self.n * self.events.fraction
         k, box = len(self.events.square), whitening.longest_square(self.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
@@ -86,7 +74,7 @@ class PureBounding(Bounding):
             value += count * (bias + longer) ** 2 + max(log_sigma, FREE) ** 2
             if value < best[0]:
                 best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
-        return best
+        return None if best[1].location_noise ** 2 > least else best
 
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""

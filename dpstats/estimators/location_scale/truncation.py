@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -86,6 +87,8 @@ class Bounding:
     tail_mu : float
         mu of the averaged steps, per row: a unit of k rows gets the noise of a k-th of it.
     n : int
+    cuts : tuple of float
+        Values of c to choose from.
     """
 
     problem: Problem
@@ -94,6 +97,7 @@ class Bounding:
     matrix_share: float
     tail_mu: float
     n: int
+    cuts: ClassVar[tuple[float, ...]] = CUTS
 
     @property
     def expected(self) -> Expected:
@@ -231,7 +235,7 @@ class Bounding:
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        best, cuts = (math.inf, self.first(gamma, sigma)), list(CUTS)
+        best, cuts = (math.inf, self.first(gamma, sigma)), list(self.cuts)
         for floor in self._floors(gamma, sigma):
             before = best[0]
             for c in cuts:
