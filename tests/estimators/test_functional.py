@@ -40,7 +40,7 @@ def t1_moments() -> Moments:
     design = MadeDesign(2)
     half = np.array([1 / math.sqrt(2), 1 / math.sqrt(2), 1.0])
     statistic = REGISTRY["functional_weights"](design, center=np.zeros(3), half=half, log=False)
-    rows = np.column_stack([ROWS, np.ones((4, 2))])
+    rows = np.column_stack([ROWS, np.ones((4, 3))])
     (matrix,) = statistic.unpack(contributions(statistic, rows).sum(axis=0))
     return Moments(matrix, np.zeros((4, 4)), 4)
 
@@ -84,7 +84,7 @@ def test_t2_half_of_what_is_published(d: int) -> None:
 @pytest.mark.parametrize("d", [1, 3, 6])
 def test_t2_is_attained(d: int) -> None:
     statistic = REGISTRY["functional_weights"](MadeDesign(d), **boxes(d))
-    pair = np.array([[*[1.0] * d, 1.0, 1, 1], [*[0.0] * d, -1.0, 1, 1]])
+    pair = np.array([[*[1.0] * d, 1.0, 1, 1, 1], [*[0.0] * d, -1.0, 1, 1, 1]])
     apart = np.abs(np.subtract(*contributions(statistic, pair))).sum()
     assert apart == pytest.approx(statistic.sensitivity_l1) == pytest.approx((2 + math.sqrt(d)) ** 2)
 

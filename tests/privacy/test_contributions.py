@@ -20,7 +20,7 @@ Array = np.ndarray
 
 def blocks(rows: Array, response: Array, ok: Array) -> Block:
     flat = np.zeros(len(rows))
-    return Block(rows, response, flat + 1, ok, flat, flat + 1)
+    return Block(rows, response, event=flat + 1, entry=flat - np.inf, ok=ok, offset=flat, weight=flat + 1)
 
 
 def raw(of: Plan, q: Array, y: Array) -> Block:

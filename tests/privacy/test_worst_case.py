@@ -181,7 +181,7 @@ SPACES = {
         Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68),
     ],
     "log_likelihood": [
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 60.0),
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 2.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family="binomial"), 60.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family="poisson"), 60.0),
     ],
@@ -306,9 +306,9 @@ def test_the_search_reaches_the_l1_norm_and_never_passes_it(name, space, d):
 
 @pytest.mark.parametrize(("name", "space", "d"), declaring("ranges"))
 def test_the_search_reaches_every_range_and_never_passes_it(name, space, d):
-    """Every coordinate alone, by two of 1000 rows, many of them corners; a leading 1 is a corner too."""
+    """Every coordinate alone, by two of 4000 rows, many of them corners; a leading 1 is a corner too."""
     statistic = space.statistic(name, d)
-    values = contributions(statistic, candidates(d, space.half, np.random.default_rng(d), 1000))
+    values = contributions(statistic, candidates(d, space.half, np.random.default_rng(d), 4000))
     found, said = np.ptp(values, axis=0), np.isfinite(statistic.ranges)
     assert (found[said] >= space.ranges * statistic.ranges[said]).all()
     assert (found <= statistic.ranges * (1 + 1e-9)).all()
