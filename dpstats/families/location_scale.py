@@ -109,11 +109,16 @@ def _lognormal_mean_factor(sigma: ArrayLike) -> np.ndarray:
         return np.exp(np.asarray(sigma, dtype=float) ** 2 / 2)
 
 
+def _exp(z: ArrayLike) -> np.ndarray:
+    """e^z, no larger than a float can be."""
+    return np.exp(np.minimum(z, 700.0))
+
+
 SEV = Family(
     name="sev",
     title="SEV",
-    cdf=lambda z: -np.expm1(-np.exp(z)),
-    sf=lambda z: np.exp(-np.exp(z)),
+    cdf=lambda z: -np.expm1(-_exp(z)),
+    sf=lambda z: np.exp(-_exp(z)),
     quantile=lambda p: np.log(-np.log1p(-np.asarray(p, dtype=float))),
     log_hazard=lambda z: np.asarray(z, dtype=float),
     log_hazard_slope=lambda z: np.ones_like(np.asarray(z, dtype=float)),
