@@ -46,6 +46,11 @@ class Events:
     residual: float
     spread: float
 
+    @property
+    def slope_noise(self) -> float:
+        """sd of what noise adds to a slope of the line, where columns are not correlated."""
+        return self.noise / math.sqrt(2) / self.fraction * math.sqrt(1 + float(self.line @ self.line))
+
 
 def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
     """Release the event matrix and clean it of the worst of its noise."""

@@ -124,8 +124,14 @@ class Bounding:
         return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
 
     def pivot(self, gamma: Array, sigma: float) -> Array:
-        """m = pivot'x~: residuals of the line through the events, less the offset."""
+        """m = pivot'x~: residuals of the line through the events, less the offset.
+
+        Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
+        location pull at each other, and many steps would not settle it.
+        """
         pivot = (self.events.line - gamma) / sigma
+        by_noise = (len(pivot) - 1) * (self.events.slope_noise / sigma) ** 2
+        pivot[1:] *= max(0.0, 1 - 2 * by_noise / max(float(pivot[1:] @ pivot[1:]), 1e-300))
         pivot[0] += self.centre(gamma, sigma)
         return pivot
 
