@@ -39,6 +39,8 @@ _ATTENUATION = 0.25
 _LEAST_RESIDUAL = 1.5
 # relative sd of what the model says of the information on log sigma
 _SQUARE_SD = 0.25
+# the least that is believed of it, against what the model says: noise can make it negative
+_LEAST_SQUARE = 0.1
 # sd of the correlations of coefficients and log sigma, once that of the intercept is known
 _CROSS_SD = 0.1
 # event fraction below which intervals widen, and the noise, in sampling sds, from which they do in full;
@@ -160,7 +162,7 @@ def _information(
     share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
     square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
     guess = events.fraction * place.bounding.log_sigma_square(where)
-    square = _mean(square, square_sd, guess, _SQUARE_SD * guess)
+    square = max(_mean(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
     cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
     size = math.sqrt(share * events.fraction * square)
     guess, guess_sd = place.bounding.correlation(where)
