@@ -6,8 +6,13 @@ C, "corr9" is normal with correlations of .9; other designs have independent col
 public bounds are moved to them before a response is drawn, so that coefficients are the truth.
 """
 
+import zlib
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtr
+
+import dpstats as dps
 
 Array = np.ndarray
 SHARES = {"binary": (0.5, 0.1, 0.02)}
@@ -111,3 +116,33 @@ def _moment(mean: Array, root: Array) -> Array:
     moment = np.outer(with_one, with_one)
     moment[1:, 1:] += root @ root.T
     return moment
+
+
+class Simulated:
+    """A regression of y on covariates x1, x2, ..., of which cells say more; d counts the intercept, too."""
+
+    name: str
+    n: int
+    d: int
+
+    @property
+    def names(self) -> list[str]:
+        return [f"x{j}" for j in range(1, self.d)]
+
+    @property
+    def formula(self) -> str:
+        return "y ~ " + " + ".join(self.names)
+
+    def ranges(self, x: Covariates) -> dict[str, Any]:
+        """Public bounds by name."""
+        return {name: dps.bounded(*pair) for name, pair in zip(self.names, x.bounds, strict=True)}
+
+    def population(self, rng: np.random.Generator) -> Any:
+        """What `draw(n)` draws rows from."""
+        raise NotImplementedError
+
+    def sample(self, family: str, rep: int, public: int = 0) -> tuple[Any, Any]:
+        """One replication, the same for every budget, and `public` more rows of its population, or None."""
+        rng = np.random.default_rng([zlib.crc32(f"{family} {self.name}".encode()), rep])
+        population = self.population(rng)
+        return population.draw(self.n), population.draw(public) if public else None

@@ -6,12 +6,11 @@ logit and Poisson models that is what spec/linear_glm.md D says of its design, w
 likelihood has the error that it prints. "erm" has the coefficients of spec/erm.md C and its norm of errors.
 """
 
-import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from covariates import TIGHT, Covariates, with_constant
+from covariates import TIGHT, Covariates, Simulated, with_constant
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -55,7 +54,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Simulated):
     """One population, how much of it is seen, and how well its ranges are known.
 
     Attributes
@@ -83,25 +82,14 @@ class Cell:
         return f"{self.family}-{self.law}-{self.design}-{self.half}sd-d{self.d}-n{self.n}"
 
     @property
-    def names(self) -> list[str]:
-        return [f"x{j}" for j in range(1, self.d)]
-
-    @property
-    def formula(self) -> str:
-        return "y ~ " + " + ".join(self.names)
-
-    @property
     def response(self) -> object:
         if self.family == "logit":
             return dps.flag()
         top = round(TOPS[self.family, self.law] * max(self.half / TIGHT, 1))
         return dps.count(top) if self.family == "poisson" else dps.bounded(0, top)
 
-    def sample(self, family: str, rep: int, public: int = 0) -> tuple[Sample, Sample | None]:
-        """One replication, the same for every budget, and `public` more rows of its population."""
-        rng = np.random.default_rng([zlib.crc32(f"{family} {self.name}".encode()), rep])
-        population = _Population(self, rng)
-        return population.draw(self.n), population.draw(public) if public else None
+    def population(self, rng: np.random.Generator) -> "_Population":
+        return _Population(self, rng)
 
 
 class _Population:
@@ -122,8 +110,7 @@ class _Population:
     def draw(self, n: int) -> Sample:
         exog = self.x.draw(n)
         endog = self._responses(with_constant(exog) @ self.params)
-        ranges = {name: dps.bounded(*pair) for name, pair in zip(self.cell.names, self.x.bounds, strict=True)}
-        schema = dps.Schema(y=self.cell.response, **ranges)
+        schema = dps.Schema(y=self.cell.response, **self.cell.ranges(self.x))
         return Sample(exog, endog, self.params, self.norm, schema)
 
     def _responses(self, predictor: Array) -> Array:

@@ -4,12 +4,11 @@ Covariates are those of covariates.py; coefficients ~ N(0, I), drawn anew in eac
 counts the intercept.
 """
 
-import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from covariates import HEAVY, TIGHT, Covariates, with_constant
+from covariates import HEAVY, TIGHT, Covariates, Simulated, with_constant
 
 import dpstats as dps
 
@@ -43,7 +42,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Simulated):
     """One population, how much of it is seen, and how well its ranges are known.
 
     Attributes
@@ -69,22 +68,11 @@ class Cell:
         return f"{self.design}-{self.errors}-{self.half}sd-d{self.d}-n{self.n}"
 
     @property
-    def names(self) -> list[str]:
-        return [f"x{j}" for j in range(1, self.d)]
-
-    @property
-    def formula(self) -> str:
-        return "y ~ " + " + ".join(self.names)
-
-    @property
     def sigma(self) -> float:
         return float(np.sqrt(3)) if self.errors == "t3" else 1.0
 
-    def sample(self, family: str, rep: int, public: int = 0) -> tuple[Sample, Sample | None]:
-        """One replication, the same for every budget, and `public` more rows of its population."""
-        rng = np.random.default_rng([zlib.crc32(f"{family} {self.name}".encode()), rep])
-        population = _Population(self, rng)
-        return population.draw(self.n), population.draw(public) if public else None
+    def population(self, rng: np.random.Generator) -> "_Population":
+        return _Population(self, rng)
 
 
 class _Population:
@@ -104,8 +92,7 @@ class _Population:
     def draw(self, n: int) -> Sample:
         exog = self.x.draw(n)
         endog = with_constant(exog) @ self.params + self._errors(exog)
-        ranges = {name: dps.bounded(*pair) for name, pair in zip(self.cell.names, self.x.bounds, strict=True)}
-        schema = dps.Schema(y=dps.bounded(*self.response), **ranges)
+        schema = dps.Schema(y=dps.bounded(*self.response), **self.cell.ranges(self.x))
         return Sample(exog, endog, self.params, self.moment, self.rsquared, schema)
 
     def _errors(self, exog: Array) -> Array:

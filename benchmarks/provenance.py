@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CODE = (
     "dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models", "dpstats/formula",
-    "dpstats/moments",
+    "dpstats/moments", "dpstats/contributors", "dpstats/contributions",
 )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from simulated import BOUNDS, DISTS, Cell, mle
 
 import dpstats as dps
 from dpstats.families import DISTS as FAMILIES
+from dpstats.families import Family
 from dpstats.testing import SeededNoise, noise
 
 CENSORED = (0, 30, 60)
@@ -58,18 +59,22 @@ def replicate(task: Task[Cell], pure: bool = False) -> dict[str, Any]:
     model = dps.survreg(cell.formula, data, cell.schema, dist=DISTS[cell.family])
     with noise(SeededNoise(zlib.crc32(f"{cell.name} {epsilon:g} {rep}".encode()))):
         fit = model.fit(dps.pure(epsilon) if pure else dps.approx(epsilon, 1e-6))
-    params, cov = fit.params.to_numpy(), fit.cov_params().to_numpy()
     exact = mle(cell, covariates, log_time, event)
-    quantile = float(FAMILIES[DISTS[cell.family]].family.quantile(0.1))
-    gradient = np.array([1.0, *np.zeros(len(params) - 2), np.exp(params[-1]) * quantile])
-    b10_variance = gradient[[0, -1]] @ cov[np.ix_([0, -1], [0, -1])] @ gradient[[0, -1]]
+    return kept(fit, exact, cell.target, FAMILIES[DISTS[cell.family]].family)
+
+
+def kept(fit: dps.Fit, exact: np.ndarray, target: np.ndarray, law: Family) -> dict[str, Any]:
+    """What a replication keeps: estimates, the MLE `exact` and the target, each with the B10 life."""
+    params, cov, quantile = fit.params.to_numpy(), fit.cov_params().to_numpy(), float(law.quantile(0.1))
+    gradient = np.array([1.0, np.exp(params[-1]) * quantile])
+    b10_variance = gradient @ cov[np.ix_([0, -1], [0, -1])] @ gradient
     return {
         "mle": [*exact, b10(exact, quantile)],
         "params": [*params, b10(params, quantile)],
         "bse": [*np.sqrt(np.diag(cov)), np.sqrt(b10_variance)],
         "flags": [code for code, _ in fit.flags],
         "settings": [fit.settings[key] for key in ("cut c", "z_l", "R")],
-        "target": [*cell.target, b10(cell.target, quantile)],
+        "target": [*target, b10(target, quantile)],
     }
 
 

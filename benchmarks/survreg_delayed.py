@@ -22,7 +22,7 @@ from provenance import header
 from replications import Task
 from scipy import optimize
 from simulated import BOUNDS, DISTS, LOG_TIME, PILOT, SIGMA, SLOPES, D
-from survreg_coverage import b10
+from survreg_coverage import kept
 
 import dpstats as dps
 from dpstats.families import DISTS as FAMILIES
@@ -146,18 +146,7 @@ def replicate(task: Task[Cell]) -> dict[str, Any]:
     model = dps.survreg(cell.formula, data, cell.schema, dist=DISTS[cell.family])
     with noise(SeededNoise(zlib.crc32(f"{cell.name} {epsilon:g} {rep}".encode()))):
         fit = model.fit(dps.approx(epsilon, 1e-6))
-    params, cov = fit.params.to_numpy(), fit.cov_params().to_numpy()
-    exact, quantile = truncated_mle(cell.law, rows), float(cell.law.quantile(0.1))
-    gradient = np.array([1.0, np.exp(params[-1]) * quantile])
-    b10_variance = gradient @ cov[np.ix_([0, -1], [0, -1])] @ gradient
-    return {
-        "mle": [*exact, b10(exact, quantile)],
-        "params": [*params, b10(params, quantile)],
-        "bse": [*np.sqrt(np.diag(cov)), np.sqrt(b10_variance)],
-        "flags": [code for code, _ in fit.flags],
-        "settings": [fit.settings[key] for key in ("cut c", "z_l", "R")],
-        "target": [*cell.target, b10(cell.target, quantile)],
-    }
+    return kept(fit, truncated_mle(cell.law, rows), cell.target, cell.law)
 
 
 def groups(n: int) -> dict[str, list[Cell]]:

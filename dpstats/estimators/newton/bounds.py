@@ -113,16 +113,6 @@ class Chooser:
             return float(np.clip((self.located.sd / self.located.mean) ** 2, 0.05, 4.0))
         return 1.0
 
-    def start_noise(self) -> float:
-        """Noise of a coefficient of a column of sd 1, before anything else is chosen."""
-        return self._noise(math.sqrt(FIRST_LENGTH * self.problem.k), *self._start_limit())
-
-    def _start_limit(self) -> tuple[float, float]:
-        if self._logistic:
-            return 1.0, self.start_level
-        score = self._score(3.0, self.start_level, self.start_dispersion)
-        return score.limit, self.start_level * self.start_dispersion
-
     def choose(self, whitening: Whitening, level: float, dispersion: float) -> Bounds:
         """Bounds at this level of curvature and this dispersion."""
         widest = self._radius(math.inf, whitening)
