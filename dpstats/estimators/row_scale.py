@@ -87,13 +87,13 @@ class RowScale:
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
 
 
-def release_scale(curator: Curator, cost: float, box: Box, log: bool, constant: bool = True) -> RowScale:
+def release_scale(curator: Curator, cost: float, box: Box, log: bool, constant: bool = True, pooled: bool = False) -> RowScale:
     """Release the moments of rows in the declared box, and the scale that they give; see `row_scale`."""
     moments = curator.release("event_moments", cost, center=box.center, half=box.half, log=log)
-    return row_scale(moments, box, log, constant)
+    return row_scale(moments, box, log, constant, pooled)
 
 
-def row_scale(moments: Release, box: Box, log: bool, constant: bool = True) -> RowScale:
+def row_scale(moments: Release, box: Box, log: bool, constant: bool = True, pooled: bool = False) -> RowScale:
     """Shrink noisy moments of rows towards a public prior and turn them into a scale.
 
     In the declared box, scaled to [-1, 1], the prior is mean 0 and variance 1/9 (bounds three sd wide).
@@ -117,6 +117,15 @@ def row_scale(moments: Release, box: Box, log: bool, constant: bool = True) -> R
     noise_first, noise_second = (sd / (n * fraction)) ** 2, (sd / 1.6 / (n * fraction)) ** 2
     mean = np.clip(first, -0.95, 0.95) * prior / (prior + noise_first)
     variance = ((second - mean**2) * prior**2 + prior * noise_second) / (prior**2 + noise_second)
+    if pooled:
+        first, squares = np.clip(first, -0.95, 0.95)[:-1], second[:-1]
+        size = 2 + len(first)
+        between = max((2 * prior + float(np.sum(first**2 - noise_first))) / size, 1e-3)
+        mean[:-1] = first * between / (between + noise_first)
+        rest = squares - mean[:-1] ** 2 - between * noise_first / (between + noise_first)
+        usual = max((2 * prior + float(np.sum(rest))) / size, 1e-3)
+        between = max((2 * prior**2 + float(np.sum((rest - usual) ** 2 - noise_second))) / size, (usual / 10) ** 2)
+        variance[:-1] = usual + (rest - usual) * between / (between + noise_second)
     # no smaller than the noise can tell from 0
     sds = np.sqrt(np.clip(variance, max(min(np.sqrt(noise_second), 0.1), 1e-8), 1.0))
     at_ends = np.clip((second - 0.7) / 0.2, 0.0, 1.0)

@@ -45,6 +45,7 @@ class Events:
     line: Array
     residual: float
     spread: float
+    left: float = 1.0
 
     @property
     def slope_noise(self) -> float:
@@ -63,19 +64,44 @@ def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
         "event_matrix", mu, **scale.public(),
         radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
     )  # fmt: skip
-    return events_of(release.values[0] / release.n, release.sd / release.n, scale, release.n)
+    matrix, noise = release.values[0] / release.n, release.sd / release.n
+    matrix, left = _shrunk(matrix, noise)
+    return events_of(matrix, noise, scale, release.n, left)
 
 
-def events_of(matrix: Array, noise: float, scale: RowScale, n: int) -> Events:
+def _shrunk(matrix: Array, noise: float) -> tuple[Array, float]:
+    """Second moments and line, shrunk by what noise alone makes of them; and what is left of the moments.
+
+    The scale gives each covariate the mean 0 and the sd 1 over the events, so that without correlations the
+    moments are a multiple of the identity.
+    """
+    k = len(matrix) - 1
+    matrix = matrix.copy()
+    plain = np.eye(k) * np.trace(matrix[1:k, 1:k]) / max(k - 1, 1)
+    plain[0, 0] = matrix[0, 0]
+    rest = matrix[:k, :k] - plain
+    left = _left(rest, (k * (k - 1) / 2 + max(k - 2, 0)) * noise**2)
+    matrix[:k, :k] = plain + left * rest
+    slopes = matrix[1:k, k]
+    matrix[1:k, k] = matrix[k, 1:k] = slopes * _left(slopes, (k - 1) / 2 * noise**2)
+    return matrix, left
+
+
+def _left(values: Array, by_noise: float) -> float:
+    """1 less the share of the sum of squares that is noise, at least 0."""
+    return max(0.0, 1 - by_noise / max(float(np.sum(values**2)), 1e-300))
+
+
+def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float = 1.0) -> Events:
     """What the noisy second moments per row, of noise sd `noise` on the diagonal, say of the events."""
     k = len(matrix) - 1
     square, cross, y_square = matrix[:k, :k], matrix[:k, k], matrix[k, k]
-    size = noise * math.sqrt(2 * k)
+    size = noise * math.sqrt(2 * k * left)
     floored = with_floor(square, size)
     fraction = _fraction(square[0, 0], noise, scale, n)
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
-    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
+    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0), left)
 
 
 def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:

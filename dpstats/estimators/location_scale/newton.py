@@ -82,7 +82,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     -------
     Estimate
     """
-    scale = release_scale(curator, plan.moments, problem.box, problem.log)
+    scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=True)
     events = release_events(curator, plan.matrix, scale)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
