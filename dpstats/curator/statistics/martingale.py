@@ -152,7 +152,7 @@ class MartingaleScore(Statistic):
         self._sigma, self._radius = sigma, radius
         self._whitening = np.asarray(whitening, dtype=float)
         bounds = score_bounds(where, matrix_share)
-        k = self._map.k
+        k = len(self._whitening)
         self._unit = radius * bounds.log_sigma_unit
         self._kappa = radius * bounds.log_sigma_weight
         self._root = math.sqrt(bounds.matrix_weight / radius)
@@ -174,7 +174,7 @@ class MartingaleScore(Statistic):
         psi = parts.location_compensator - event * parts.location
         chi = parts.log_sigma_compensator - event * parts.log_sigma
 
-        k, size = x_tilde.shape
+        k, size = len(self._whitening), x_tilde.shape[1]
         row = scratch("row", k + 1, size)
         x = np.dot(self._whitening, x_tilde, out=row[:k])
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))

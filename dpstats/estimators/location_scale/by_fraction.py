@@ -118,6 +118,11 @@ class Expected(ABC):
     @abstractmethod
     def _centre(self) -> tuple[float, float]: ...
 
+    @property
+    @abstractmethod
+    def residual_square(self) -> float:
+        """Variance of the events' z."""
+
     @abstractmethod
     def log_sigma_information(self, spread: float) -> float:
         """E[event (1 + (z - m) h1*)^2] of an event whose residuals have this variance."""
@@ -150,9 +155,13 @@ class _Memoryless(Expected):
     per_sd: float
     mean: float
 
+    @property
+    def residual_square(self) -> float:
+        return (self.fraction * self.per_sd + 1 - self.fraction) ** -2
+
     def start(self, line: Array, variance: float) -> tuple[Array, float]:
         f = self.fraction
-        sigma = math.sqrt(variance) * (f * self.per_sd + 1 - f)
+        sigma = math.sqrt(variance / self.residual_square)
         gamma = f * line
         if f > 0.9:
             gamma[0] = line[0] - self.mean * sigma
@@ -207,6 +216,10 @@ class _Normal(Expected):
         self.slope, self.largest_share = math.sqrt(share), 1.5 * share
         self.floors = floors_below(self._mean, self._sd, z, weights)
         return pivot - self._mean, share
+
+    @property
+    def residual_square(self) -> float:
+        return self._sd**2
 
     def log_sigma_information(self, spread: float) -> float:
         return self._log_sigma

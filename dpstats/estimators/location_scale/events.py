@@ -65,11 +65,18 @@ def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
         radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
     )  # fmt: skip
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    matrix, left = _shrunk(matrix, noise)
+    matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
     return events_of(matrix, noise, scale, release.n, left)
 
 
-def _shrunk(matrix: Array, noise: float) -> tuple[Array, float]:
+def of_scale(scale):
+    k = len(scale.center) + 1
+    f = scale.fraction
+    sd = max(1.0, 0.0) * f
+    return Events(f, f * np.eye(k), f * np.eye(k), sd, np.zeros(k), f, 1.0, 0.0)
+
+
+def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:
     """Second moments and line, shrunk by what noise alone makes of them; and what is left of the moments.
 
     The scale gives each covariate the mean 0 and the sd 1 over the events, so that without correlations the
@@ -77,8 +84,8 @@ def _shrunk(matrix: Array, noise: float) -> tuple[Array, float]:
     """
     k = len(matrix) - 1
     matrix = matrix.copy()
-    plain = np.eye(k) * np.trace(matrix[1:k, 1:k]) / max(k - 1, 1)
-    plain[0, 0] = matrix[0, 0]
+    plain = np.eye(k) * max(np.trace(matrix[:k, :k]) / k, .7 * fraction)
+    plain[0, 0] = fraction
     rest = matrix[:k, :k] - plain
     left = _left(rest, (k * (k - 1) / 2 + max(k - 2, 0)) * noise**2)
     matrix[:k, :k] = plain + left * rest

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_cut import left
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
@@ -25,6 +26,7 @@ from dpstats.estimators.row_scale import RowScale, release_scale
 
 Array = np.ndarray
 
+TRACE = None
 _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
@@ -83,13 +85,25 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     Estimate
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=True)
-    events = release_events(curator, plan.matrix, scale)
-    gamma, sigma = starting_values(events, problem)
-    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
+    import os
+    if os.environ.get("LEAN"):
+        from dpstats.estimators.location_scale.events import of_scale
+        events = of_scale(scale)
+        gamma, sigma = starting_values(events, problem)
+    else:
+        events = release_events(curator, plan.matrix, scale)
+        gamma, sigma = starting_values(events, problem)
+        gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
     bounding = Bounding(problem, scale, events, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
     state = _State(gamma, math.log(sigma), whitening, bounding.first(gamma, sigma))
+    import os
+    from dpstats.estimators.location_scale.estimate import _to_user
+    if os.environ.get("LEAN"):
+        from dpstats.estimators.location_scale.lean import lean
+        m = lean(curator, plan, bounding, state, TRACE)
+        return Estimate(_to_user(m, bounding), np.eye(len(m)), np.eye(len(m)), {}, ())
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
     result = estimate(averaged, bounding, state.choice, state.whitening)
@@ -185,12 +199,16 @@ def _information(bounding: Bounding, state: _State) -> Information:
     usual = bounding.expected
     if bounding.problem.delayed:
         return _delayed_information(bounding, state)
-    share = usual.location_share
+    where = bounding.truncation(state.choice, state.gamma, state.sigma)
+    cut, every = left(where, f, usual.offset), left(where, 1.0, usual.offset)
+    share = cut.location
     if not usual.share_is_known:
-        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
-    spread = events.residual / f / state.sigma**2
-    square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
-    return state.released.estimate(events, state.whitening, square, share)
+        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.05, usual.largest_share)
+    spread = bounding.residual_square(state.gamma, state.sigma) / state.sigma**2 / usual.residual_square
+    square = f * float(np.clip(cut.log_sigma * spread, 0.3, 4.0))
+    cross = 0.0  # (cut.correlation + every.correlation) / 2
+    cross_sd = abs(cut.correlation - every.correlation) / 2
+    return state.released.estimate(events, state.whitening, square, share, cross=(cross, cross_sd))
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
@@ -228,6 +246,11 @@ def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool
 
 def _rewhiten(bounding: Bounding, state: _State, information: Information) -> None:
     location = information.matrix[:-1, :-1] / information.unit[0] ** 2
+    k = len(location)
+    rest = location - np.eye(k) * np.trace(location) / k
+    by_noise = float(np.mean(information.noise**2)) * k * (k + 1) / 2
+    left = max(0.0, 1 - by_noise / max(float(np.sum(rest**2)), 1e-300))
+    location = location - (1 - left) * rest
     better = state.whitening.improved(location, state.choice.radius, bounding.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better

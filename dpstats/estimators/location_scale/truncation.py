@@ -110,7 +110,7 @@ class Bounding:
     def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
         """At which residuals the events happen."""
         mean, between = self._over_events((self.events.line - gamma) / sigma)
-        return EventResiduals(self.problem.family, mean, between, self.residual_sd(sigma))
+        return EventResiduals(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
 
     def hazard(self, point: Array) -> float:
         """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
@@ -130,10 +130,22 @@ class Bounding:
         location pull at each other, and many steps would not settle it.
         """
         pivot = (self.events.line - gamma) / sigma
-        by_noise = (len(pivot) - 1) * (self.events.slope_noise / sigma) ** 2
-        pivot[1:] *= max(0.0, 1 - 2 * by_noise / max(float(pivot[1:] @ pivot[1:]), 1e-300))
+        pivot[1:] *= self.believed(gamma, sigma)
         pivot[0] += self.centre(gamma, sigma)
         return pivot
+
+    def believed(self, gamma: Array, sigma: float) -> float:
+        """How much of the line's slopes is not noise, from 0 to 1."""
+        slopes = ((self.events.line - gamma) / sigma)[1:]
+        by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
+        return max(0.0, 1 - 2 * by_noise / max(float(slopes @ slopes), 1e-300))
+
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        """Mean square about the pivot, per event: that about the line, or what the family says of it."""
+        share, f = self.believed(gamma, sigma), self.events.fraction
+        least = _LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
+        line = float(np.clip(self.events.residual / f, least, 4.0))
+        return share * line + (1 - share) * sigma**2 * self.expected.residual_square
 
     def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
@@ -163,7 +175,7 @@ class Bounding:
         return _range(self.pivot(gamma, sigma), self.scale)
 
     def _limits(self, width: float, gamma: Array, sigma: float) -> tuple[float, float]:
-        sd, offset = self.residual_sd(sigma), self.centre(gamma, sigma)
+        sd, offset = self.residual_sd(gamma, sigma), self.centre(gamma, sigma)
         least, most = self._declared_residuals(gamma, sigma)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
@@ -171,12 +183,9 @@ class Bounding:
         high = self.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)
 
-    def residual_sd(self, sigma: float) -> float:
+    def residual_sd(self, gamma: Array, sigma: float) -> float:
         """sd of the events' residuals; with rare events, at least the larger part of their spread."""
-        f = self.events.fraction
-        least = _LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
-        square = float(np.clip(self.events.residual / f, least, 4.0))
-        return math.sqrt(square) / sigma
+        return math.sqrt(self.residual_square(gamma, sigma)) / sigma
 
     def _declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
@@ -238,7 +247,7 @@ class Bounding:
         """Expected square of the log sigma score of an event."""
         if self.problem.delayed:
             return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), _LEAST_SPREAD, 4.0))
-        return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
+        return self.expected.log_sigma_information(self.residual_sd(gamma, sigma) ** 2)
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         best, cuts = (math.inf, self.first(gamma, sigma)), list(self.cuts)
