@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
-from dpstats.curator.statistics.direction import DirectionScore
+from dpstats.curator.statistics.signs import SignScore, SignSizes
 from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
@@ -25,7 +25,7 @@ __all__ = ["REGISTRY", "Statistic"]
 REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
-        EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, HazardZones, DirectionScore,
+        EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, HazardZones, SignScore, SignSizes,
         ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
         ColumnMeans, ColumnOctaves,
         LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,

@@ -76,7 +76,8 @@ class Estimate:
 
 
 def estimate(
-    averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening, spread: float | None = None
+    averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening, spread: float | None = None,
+    need: float | None = None,
 ) -> Estimate:
     """One Newton step from the average point by the average score; sandwich covariance.
 
@@ -96,7 +97,7 @@ def estimate(
     weak, unseen = _weak_directions(information, sigma)
     spread, drift = _unsettledness(averaged, to_params) if spread is None else (spread, False)
     privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
-    need = _need(choice, bounding)
+    need = _need(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     to_user = _params_to_user(bounding) @ to_params
     cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)

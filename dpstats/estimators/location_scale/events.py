@@ -69,13 +69,6 @@ def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
     return events_of(matrix, noise, scale, release.n, left)
 
 
-def of_scale(scale):
-    k = len(scale.center) + 1
-    f = scale.fraction
-    sd = max(1.0, 0.0) * f
-    return Events(f, f * np.eye(k), f * np.eye(k), sd, np.zeros(k), f, 1.0, 0.0)
-
-
 def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:
     """Second moments and line, shrunk by what noise alone makes of them; and what is left of the moments.
 

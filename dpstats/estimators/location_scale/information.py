@@ -123,7 +123,7 @@ class Accumulator:
         share = released / total
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * structure) @ turn.T
         error = total**-0.5 / single
-        return _usable(matrix, error, turn, np.sqrt(unit))
+        return usable(matrix, error, turn, np.sqrt(unit))
 
     @staticmethod
     def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
@@ -135,7 +135,7 @@ class Accumulator:
         return sd
 
 
-def _usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:
+def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:
     """Raise eigenvalues that the error could explain; `error` holds sds in the basis `axes`."""
     relative = matrix / np.outer(unit, unit)
     values, vectors = np.linalg.eigh((relative + relative.T) / 2)

@@ -26,7 +26,6 @@ from dpstats.estimators.row_scale import RowScale, release_scale
 
 Array = np.ndarray
 
-TRACE = None
 _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
@@ -86,24 +85,19 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=True)
     import os
-    if os.environ.get("LEAN"):
-        from dpstats.estimators.location_scale.events import of_scale
-        events = of_scale(scale)
-        gamma, sigma = starting_values(events, problem)
-    else:
-        events = release_events(curator, plan.matrix, scale)
-        gamma, sigma = starting_values(events, problem)
-        gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
+    rule = float(os.environ.get("RULE", ".7"))
+    from dpstats.estimators.location_scale.signs_plan import make_signs_plan
+    from dpstats.estimators.location_scale.by_signs import fit_by_signs
+    k = len(scale.center) + 1
+    if k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
+        return fit_by_signs(curator, problem, make_signs_plan(math.sqrt(plan.mu**2 - plan.moments**2), k), scale)
+    events = release_events(curator, plan.matrix, scale)
+    gamma, sigma = starting_values(events, problem)
+    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
     bounding = Bounding(problem, scale, events, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
     state = _State(gamma, math.log(sigma), whitening, bounding.first(gamma, sigma))
-    import os
-    from dpstats.estimators.location_scale.estimate import _to_user
-    if os.environ.get("LEAN"):
-        from dpstats.estimators.location_scale.lean import lean
-        m = lean(curator, plan, bounding, state, TRACE)
-        return Estimate(_to_user(m, bounding), np.eye(len(m)), np.eye(len(m)), {}, ())
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
     result = estimate(averaged, bounding, state.choice, state.whitening)

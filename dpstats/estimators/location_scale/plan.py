@@ -61,12 +61,6 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
     early_steps, tail_steps : int
         See :mod:`dpstats.estimators.steps`.
     """
-    import os
-    MOMENTS, MATRIX, LOCATION, EARLY, TAIL, CHECK = eval(os.environ.get("SHARES", "(.05,.10,.015,.135,.67,.03)"))
-    if os.environ.get("LEAN"):
-        S = eval(os.environ.get("LSH", "(.05,0,0,.38,.06,.40,.08,.03)"))
-        MOMENTS, MATRIX, LOCATION = S[0],.04,.01
-    early_steps, tail_steps = eval(os.environ.get("STEPS", "(10,8)"))
     return Plan(
         mu=mu,
         moments=mu * math.sqrt(MOMENTS),

@@ -1,0 +1,109 @@
+"""Intercept and log sigma, the slopes held: two numbers, which noise hides far less than all coefficients.
+
+They are the scores of :class:`~dpstats.curator.statistics.martingale.MartingaleScore` of rows that hold
+nothing but a 1. Far from the root the scores saturate and a Newton step is of little use, so a step solves
+for the shift and the scale of the residuals at which the scores would be expected, those of typical rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_cut import left
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.families.martingale import integrands
+from dpstats.families.score_bounds import Truncation
+
+Array = np.ndarray
+
+_ROWS, _ITERATIONS = 60, 8
+_LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
+# sd of what is expected of the information, against its size
+_STRUCTURE = 0.3
+_LEAST_EIGENVALUE = 0.25
+
+
+@dataclass(frozen=True)
+class Level:
+    """One release: scores per row of intercept and log sigma, their noise, the information; where."""
+
+    scores: Array
+    noise: Array
+    information: Array
+    where: Truncation
+    pivot: float
+
+
+def release_level(
+    curator: Curator, mu: float, bounding: Bounding, choice: Choice, gamma: Array, sigma: float
+) -> Level:
+    where = bounding.truncation(choice, gamma, sigma)
+    bounds = bounding.bounds(where)
+    pivot = np.zeros(len(gamma))
+    pivot[0] = bounding.pivot(gamma, sigma)[0]
+    release = curator.release(
+        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=gamma, sigma=sigma, pivot=pivot,
+        whitening=np.eye(1, len(gamma)), radius=1.0, matrix_share=bounding.matrix_share,
+    )  # fmt: skip
+    location, log_sigma, matrix = release.values
+    kappa, sd = bounds.log_sigma_weight, release.sd / release.n
+    unit = np.array([1, 1 / bounds.log_sigma_unit])
+    per_unit = np.outer(unit, unit) / bounds.matrix_weight
+    seen, seen_sd = matrix / release.n * per_unit, sd * per_unit
+    return Level(
+        np.array([location.item(), log_sigma.item() / kappa]) / release.n, np.array([sd, sd / kappa]),
+        _information(seen, seen_sd, bounding, where), where, float(pivot[0]),
+    )  # fmt: skip
+
+
+def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) -> Array:
+    """Released and expected one, by precision, no eigenvalue far below what is expected."""
+    usual = left(where, bounding.events.fraction, bounding.offset)
+    guess = np.array([[usual.location, usual.cross], [usual.cross, usual.log_sigma]])
+    guess = bounding.events.fraction * guess
+    size = np.sqrt(np.diag(guess))
+    guess_sd = _STRUCTURE * np.outer(size, size)
+    mean = (seen / sd**2 + guess / guess_sd**2) / (sd**-2.0 + guess_sd**-2.0)
+    values, vectors = np.linalg.eigh(mean / np.outer(size, size))
+    return (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T * np.outer(size, size)
+
+
+def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[float, float]:
+    """Shift of the location, in sigmas, and change of log sigma.
+
+    Parameters
+    ----------
+    level : Level
+    fraction : float
+        Event fraction: rows are taken to be watched to the hazard by which it has failed.
+    prior : tuple of float
+        sds of both, which shrink what noise may have made.
+    """
+    point, scale = np.zeros(2), np.append(level.noise, prior)
+    target = np.append(level.scores, [0.0, 0.0])
+    for _ in range(_ITERATIONS):
+        here = _expected(level, fraction, point)
+        slope = np.column_stack([(_expected(level, fraction, point + d) - here) / 1e-4 for d in np.eye(2) * 1e-4])
+        slope = np.vstack([slope, np.eye(2)]) / scale[:, None]
+        rest = (target - np.append(here, point)) / scale
+        step = np.linalg.lstsq(slope, rest, rcond=None)[0]
+        point = np.clip(point + np.clip(step, -0.7, 0.7), _LOWEST, _HIGHEST)
+    return float(point[0]), float(point[1])
+
+
+def _expected(level: Level, fraction: float, point: Array) -> Array:
+    """Scores of typical rows whose residuals are shifted, and spread."""
+    f, where = min(fraction, 0.999), level.where
+    failed = f * (np.arange(_ROWS) + 0.5) / _ROWS
+    z = point[0] + math.exp(point[1]) * where.family.quantile(np.append(failed, f))
+    weights, event = np.append(np.full(_ROWS, f / _ROWS), 1 - f), np.append(np.ones(_ROWS), 0.0)
+    pivot = np.full_like(z, np.clip(level.pivot, *where.pivots))
+    parts = integrands(where.cut, z, pivot, *where.limits)
+    event = event * parts.taper
+    psi = parts.location_compensator - event * parts.location
+    chi = parts.log_sigma_compensator - event * parts.log_sigma
+    return np.array([weights @ psi, weights @ chi])
