@@ -91,11 +91,15 @@ def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: Row
     """
     place = _place(curator, problem, plan, scale)
     point = _start(curator, plan, place)
+    past = []
     for slopes_mu, level_mu in plan.early:
-        point = _early_step(curator, slopes_mu, place, point)
+        before = point
+        point, found = _early_step(curator, slopes_mu, place, point)
+        past.append((before, found))
         point = _level_step(curator, level_mu, place, point, _EARLY_PRIOR)
+    past = past[-int(env("PAST","3")):] if env("PAST","3")!="0" else []
     place = _sized(curator, plan.sizes, place, point)
-    averaged, spread, start = _averaged(curator, plan, place, point)
+    averaged, spread, start = _averaged(curator, plan, place, point, past)
     need = _need(averaged, place)
     result = estimate(
         averaged, place.bounding, place.choice, _whole(place), spread, need
@@ -109,7 +113,7 @@ def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: Row
 def _place(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> _Place:
     events = _events(curator, plan.shape, scale)
     d = len(scale.center)
-    tail = curator.cost_per_row(math.hypot(*(mu for _, mu in plan.averaged)))
+    tail = curator.cost_per_row(math.hypot(*plan.level))
     bounding = Bounding(problem, scale, events, _MATRIX_SHARE, tail, curator.n)
     gamma, log_sigma = np.zeros(d + 1), -0.5 * math.log(bounding.expected.residual_square)
     shape = events.floored[1:, 1:] / events.fraction
@@ -131,12 +135,15 @@ def _events(curator: Curator, mu: float, scale: RowScale) -> Events:
     )  # fmt: skip
     matrix, noise = release.values[0][1:-1, 1:-1] / release.n, release.sd / release.n
     size = max(float(np.trace(matrix)) / d, 0.8 * _RADIUS * scale.fraction)
-    clean = pooled(matrix / size, 1 + noise / size * math.sqrt(2 * d))
+    relative = noise / size
+    clean = pooled(matrix / size, 1 + relative * math.sqrt(2 * d) * (1 + 1 / math.sqrt(d)))
     values, vectors = np.linalg.eigh(clean * d / np.trace(clean))
+    structured = values[-1] > 1.001
+    least = max(_LEAST_EIGENVALUE, 0.5 * relative) if structured else _LEAST_EIGENVALUE
     moments = np.eye(d + 1)
-    moments[1:, 1:] = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+    moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
     f = scale.fraction
-    return Events(f, f * moments, f * moments, math.inf, np.zeros(d + 1), f, 1.0, 0.0)
+    return Events(f, f * moments, f * moments, math.inf, np.zeros(d + 1), f, relative, float(structured))
 
 
 def _start(curator: Curator, plan: SignsPlan, place: _Place) -> Array:
@@ -186,7 +193,7 @@ def _early_step(curator: Curator, mu: float, place: _Place, point: Array) -> Arr
     found = _slopes(curator, mu, place, point)
     by_noise = len(found.scores) * found.noise**2
     left = max(0.0, 1 - by_noise / max(float(found.scores @ found.scores), 1e-300))
-    return _moved(place, point, _STEP * left * found.scores / place.slope)
+    return _moved(place, point, _STEP * left * found.scores / place.slope), found
 
 
 def _sized(curator: Curator, mu: float, place: _Place, point: Array) -> _Place:
@@ -206,47 +213,73 @@ def _sized(curator: Curator, mu: float, place: _Place, point: Array) -> _Place:
 
 
 def _averaged(
-    curator: Curator, plan: SignsPlan, place: _Place, point: Array
+    curator: Curator, plan: SignsPlan, place: _Place, point: Array, past
 ) -> tuple[Averaged, float, Array]:
     """What the last steps estimate, weighted by precision, and its scatter over what noise explains."""
     d, start = len(place.whitening), point
-    estimates, noises, informations = [], [], []
+    estimates, sigmas, points = [], [], []
+    noises = []
+    for before, found in past:
+        sigma = math.exp(before[-1])
+        points.append(before[1:-1]); estimates.append(before[1:-1] + sigma * (place.whitening.T @ (found.scores / place.slope))[1:])
+        sigmas.append(sigma * found.noise / place.slope)
     for slopes_mu, level_mu in plan.averaged:
-        found, level = _slopes(curator, slopes_mu, place, point), _level(curator, level_mu, place, point)
+        found = _slopes(curator, slopes_mu, place, point)
         sigma, step = math.exp(point[-1]), found.scores / place.slope
-        inverse = np.linalg.inv(level.information)
-        a, b = inverse @ level.scores
-        estimates.append(point.copy())
-        estimates[-1][:-1] += sigma * (place.whitening.T @ step)
-        estimates[-1][0] += sigma * (a - level.pivot * b)
-        estimates[-1][-1] += b
-        noises.append(sigma)
-        informations.append(level.information)
+        points.append(point[1:-1])
+        estimates.append(point[1:-1] + sigma * (place.whitening.T @ step)[1:])
+        sigmas.append(sigma * found.noise / place.slope)
         point = _moved(place, point, _DAMPING * step)
-        point = _leveled(point, solved(level, place.fraction, _LATE_PRIOR))
-    weights = np.array(noises) ** -2
+        point = _level_step(curator, level_mu, place, point, _LATE_PRIOR)
+    sigmas, estimates, points = np.array(sigmas), np.array(estimates), np.array(points)
+    weights = sigmas ** -2
     weights /= weights.sum()
-    estimates = np.array(estimates)
-    mean = np.append(weights @ estimates[:, :-1], estimates[:, -1].mean())
-    whitened = ((estimates - mean)[:, 1:-1]) @ np.linalg.inv(place.whitening[:, 1:]) / np.array(noises)[:, None]
-    noise = found.noise / place.slope
-    spread = float(np.mean((whitened / noise) ** 2)) * len(noises) / (len(noises) - 1)
-    # noise of the mean, in final sigmas
-    final = math.exp(mean[-1])
-    eff = math.sqrt(float(weights**2 @ np.array(noises) ** 2)) / final
+    mean = weights @ estimates
+    back = np.linalg.inv(place.whitening[:, 1:])
+    whitened = (estimates - mean) @ back / sigmas[:, None]
+    spread = float(np.mean(whitened ** 2)) * len(sigmas) / (len(sigmas) - 1)
+    point[1:-1] = mean
+    # the level at the average
+    levels = []
+    for mu in plan.level:
+        level = _level(curator, mu, place, point)
+        step = solved(level, place.fraction, (2.0, 1.5))
+        levels.append((point[0] + math.exp(point[-1]) * step[0], point[-1] + step[1], level))
+        point = _leveled(point, solved(level, place.fraction, _FINAL_PRIOR))
+    use = levels[1:]
+    final_i, final_s = np.mean([l[0] for l in use]), np.mean([l[1] for l in use])
+    final = math.exp(final_s)
+    eff = math.sqrt(float(weights**2 @ sigmas**2)) / final
+    v = d * eff**2
+    if env("VC", "1") == "1":
+        final_s -= 0.5 * v / place.bounding.expected.residual_square * float(env("VF", "1"))
+    point = np.concatenate([[final_i], mean, [final_s]])
+    # slopes: error of the information times what the last steps moved
+    moved = float(np.sum(((mean - weights @ points) @ back / final) ** 2)) - v
+    eff = math.sqrt(eff**2 + (_SIZE_ERR * math.sqrt(max(moved, 0.0))) ** 2 / d)
     ratio = place.slope / place.square
     information = np.eye(d + 2) * place.slope * ratio
-    level_info = np.mean(informations, axis=0)
-    information[np.ix_([0, d + 1], [0, d + 1])] = level_info
+    level = use[-1][2]
+    information[np.ix_([0, d + 1], [0, d + 1])] = np.mean([l[2].information for l in use], axis=0)
     unit = np.sqrt(np.diag(information))
     error = _STRUCTURE * np.outer(unit, unit)
+    events = place.bounding.events
+    if events.left:
+        values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
+        rel = np.where(values < 0.8, np.hypot(_STRUCTURE, events.spread / values), _STRUCTURE)
+        e = (vectors * rel**2) @ vectors.T
+        error[1:-1, 1:-1] = np.sqrt(np.maximum(np.diag(e), 0))[:, None] * information[1, 1] * np.ones(d)
     noise_vector = np.concatenate([
-        [level.noise[0] / math.sqrt(len(noises))], np.full(d, found.noise * eff * ratio), [level.noise[1] / math.sqrt(len(noises))],
+        [level.noise[0] / math.sqrt(len(use))], np.full(d, eff * information[1, 1]), [level.noise[1] / math.sqrt(len(use))],
     ])
     averaged = Averaged(
-        mean[None, :], np.zeros((1, d + 2)), noise_vector, usable(information, error, np.eye(d + 2), unit), False,
+        point[None, :], np.zeros((1, d + 2)), noise_vector, usable(information, error, np.eye(d + 2), unit), False,
     )
     return averaged, max(1.0, spread), start
+
+
+_FINAL_PRIOR = (0.5, 0.5)
+_SIZE_ERR = float(env("SE", ".25"))
 
 
 def _need(averaged: Averaged, place: _Place) -> float:
@@ -254,7 +287,9 @@ def _need(averaged: Averaged, place: _Place) -> float:
     info = averaged.information.matrix
     a = math.sqrt(d) * averaged.noise[1] / info[1, 1]
     ls = averaged.noise[-1] / info[-1, -1]
-    return max(a / float(env("NA", ".5")), ls / .3)
+    if env('DBG'): print('DBG', round(a,3), round(ls,3), place.slope/place.fraction, place.square/place.fraction, place.fraction, place.bounding.scale.fraction_sd/place.fraction)
+    count = place.bounding.scale.fraction_sd / place.fraction / float(env('NC', '.1'))
+    return max(a / float(env("NA", ".5")), ls / .3, count)
 
 
 def _whole(place: _Place) -> Whitening:

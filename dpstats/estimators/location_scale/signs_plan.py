@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 # Shares of what is left of mu^2; they add up to 1. The averaged steps share theirs between slopes and level.
-SHAPE, START, EARLY, SIZES, AVERAGED, CHECK = 0.05, 0.02, 0.36, 0.02, 0.52, 0.03
+SHAPE, START, EARLY, SIZES, FINAL, CHECK = 0.05, 0.02, 0.36, 0.02, 0.52, 0.03
+_TRACK=.15
+_LEVEL=4
 START_STEPS, EARLY_STEPS, AVERAGED_STEPS = 3, 7, 8
 # of an early step, what intercept and log sigma get
 _EARLY_LEVEL = 0.12
@@ -34,6 +36,7 @@ class SignsPlan:
     early: tuple[tuple[float, float], ...]
     sizes: float
     averaged: tuple[tuple[float, float], ...]
+    level: tuple[float, ...]
     check: float
 
 
@@ -45,7 +48,8 @@ def make_signs_plan(mu: float, k: int) -> SignsPlan:
         start=(mu * math.sqrt(START / START_STEPS),) * START_STEPS,
         early=_steps(mu, EARLY, EARLY_STEPS, _EARLY_LEVEL),
         sizes=mu * math.sqrt(SIZES),
-        averaged=_steps(mu, AVERAGED, AVERAGED_STEPS, level),
+        averaged=_steps(mu, FINAL * (1 - level * (1 - _TRACK)), AVERAGED_STEPS, level * _TRACK / (1 - level * (1 - _TRACK))),
+        level=(mu * math.sqrt(FINAL * level * (1 - _TRACK) / _LEVEL),) * _LEVEL,
         check=mu * math.sqrt(CHECK),
     )
 
