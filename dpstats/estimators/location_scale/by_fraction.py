@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import special, stats
 
-from dpstats.families import NORMAL, Family
+from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
 Array = np.ndarray
 
@@ -120,6 +120,11 @@ class Expected(ABC):
 
     @property
     @abstractmethod
+    def residual_mean(self) -> float:
+        """Mean of the events' z."""
+
+    @property
+    @abstractmethod
     def residual_square(self) -> float:
         """Variance of the events' z."""
 
@@ -152,8 +157,14 @@ class Expected(ABC):
 class _Memoryless(Expected):
     """SEV and logistic: rare events follow an exponential law in z, whatever the censoring."""
 
+    family: ClassVar[Family]
     per_sd: float
     mean: float
+
+    @functools.cached_property
+    def residual_mean(self) -> float:
+        failed = min(self.fraction, 0.999) * (np.arange(400) + 0.5) / 400
+        return float(np.mean(self.family.quantile(failed)))
 
     @property
     def residual_square(self) -> float:
@@ -173,6 +184,7 @@ class _Memoryless(Expected):
 
 
 class _SEV(_Memoryless):
+    family = SEV
     share_is_known, cut_bias, cut_loss = True, 1.6, 1.0
     per_sd, mean = math.sqrt(6) / math.pi, -float(np.euler_gamma)
 
@@ -187,6 +199,7 @@ class _SEV(_Memoryless):
 
 
 class _Logistic(_Memoryless):
+    family = LOGISTIC
     cut_bias, cut_loss = 0.8, 2.0
     per_sd, mean = math.sqrt(3) / math.pi, 0.0
 
@@ -216,6 +229,10 @@ class _Normal(Expected):
         self.slope, self.largest_share = math.sqrt(share), 1.5 * share
         self.floors = floors_below(self._mean, self._sd, z, weights)
         return pivot - self._mean, share
+
+    @property
+    def residual_mean(self) -> float:
+        return self._mean
 
     @property
     def residual_square(self) -> float:

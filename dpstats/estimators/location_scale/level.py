@@ -37,6 +37,11 @@ class Level:
     where: Truncation
     pivot: float
 
+    @property
+    def error(self) -> Array:
+        """sds of what noise does to a step of each alone."""
+        return self.noise / np.diag(self.information)
+
 
 def release_level(
     curator: Curator, mu: float, bounding: Bounding, choice: Choice, gamma: Array, sigma: float

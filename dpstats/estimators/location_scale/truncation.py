@@ -134,6 +134,10 @@ class Bounding:
         pivot[0] += self.centre(gamma, sigma)
         return pivot
 
+    def events_line(self, gamma: Array, sigma: float) -> Array:
+        """Least squares through the events."""
+        return self.events.line
+
     def believed(self, gamma: Array, sigma: float) -> float:
         """How much of the line's slopes is not noise, from 0 to 1."""
         slopes = ((self.events.line - gamma) / sigma)[1:]
@@ -189,7 +193,7 @@ class Bounding:
 
     def _declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
-        (low, high), scale = _range(self.events.line, self.scale), self.scale
+        (low, high), scale = _range(self.events_line(gamma, sigma), self.scale), self.scale
         offset = self.centre(gamma, sigma)
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 

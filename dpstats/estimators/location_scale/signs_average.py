@@ -1,0 +1,109 @@
+"""What the steps by signs say together, and how well."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.location_scale.estimate import Averaged
+from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.level import Level
+from dpstats.estimators.location_scale.signs_place import Place
+
+Array = np.ndarray
+
+# Relative error of the slope of the score, beside those of sigma and of the number of events: steps are too
+# long or too short by it, and what noise did to one is then still in the next.
+_SLOPE_ERROR = 0.1
+# relative error of the information, by direction
+_STRUCTURE, _LEVEL_STRUCTURE = 0.15, 0.1
+_LOW = 0.8  # eigenvalues of the covariates below it are as uncertain as noise makes them
+_PRIOR_SQUARE = 0.25  # of an effect that is not seen, in variances of the response
+# noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
+# intervals widen
+_SLOPES_USABLE, _LOG_SIGMA_USABLE, _COUNT_USABLE = 0.5, 0.2, 0.08
+
+
+@dataclass(frozen=True)
+class Step:
+    """One release of the score of the slopes, per row: where, what, its noise, and its slope there."""
+
+    point: Array
+    scores: Array
+    noise: float
+    slope: float
+
+    @property
+    def shrunk(self) -> Array:
+        """The step, in sigmas, shrunk by what noise alone would have made of it."""
+        by_noise = len(self.scores) * self.noise**2
+        left = max(0.0, 1 - by_noise / max(float(self.scores @ self.scores), 1e-300))
+        return left * self.scores / self.slope
+
+
+@dataclass(frozen=True)
+class Average:
+    """Slopes, the sd of noise in each whitened one, and the scatter of steps over what noise explains."""
+
+    slopes: Array
+    noise: float
+    spread: float
+
+
+def average(steps: list[Step], place: Place, scales: Array) -> Average:
+    """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
+    moves = np.array([step.scores for step in steps]) / place.slope
+    noise = np.array([step.noise for step in steps]) / place.slope * scales
+    estimates = np.array([step.point[1:-1] for step in steps])
+    estimates = estimates + scales[:, None] * (moves @ place.whitening[:, 1:])
+    weights = noise**-2 / np.sum(noise**-2)
+    mean = weights @ estimates
+    scatter = np.mean(((estimates - mean) @ place.back / noise[:, None]) ** 2)
+    return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
+
+
+def summed(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Averaged, float]:
+    """As one point whose scores are 0, for the covariance; and how far noise is beyond what can be used.
+
+    Noise in the slopes adds to the spread of residuals, and so to log sigma: by half its variance over theirs.
+    """
+    d, count = len(place.whitening), len(levels)
+    sigma = math.exp(level[1])
+    noise = found.noise / sigma
+    bias = 0.5 * d * noise**2 / place.residual_square
+    point = np.concatenate([[level[0]], found.slopes, [level[1] - bias]])
+    pair = np.mean([each.information for each in levels], axis=0)
+    level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)
+    log_sigma_error = math.hypot(level_noise[1] / pair[1, 1], bias)
+    events = place.bounding.scale.fraction_sd / place.fraction
+    wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
+    # scores are scaled so that their variance is the information
+    size = place.slope**2 / place.square
+    information = np.eye(d + 2) * size
+    information[np.ix_([0, -1], [0, -1])] = pair
+    relative, unseen = _relative_error(place)
+    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen, sigma, place))
+    noises = np.concatenate([[level_noise[0]], np.full(d, noise * (1 + wrong) * size), [log_sigma]])
+    errors = np.concatenate([[_LEVEL_STRUCTURE], relative, [_LEVEL_STRUCTURE]]) * np.diag(information)
+    used = usable(information, np.diag(errors), np.eye(d + 2), np.sqrt(np.diag(information)))
+    need = max(
+        math.sqrt(d) * noise / _SLOPES_USABLE, log_sigma_error / _LOG_SIGMA_USABLE, events / _COUNT_USABLE
+    )
+    return Averaged(point[None, :], np.zeros((1, d + 2)), noises, used, False), need
+
+
+def _relative_error(place: Place) -> tuple[Array, int]:
+    """Of the information on each whitened slope; and in how many directions it may be all noise."""
+    events, d = place.bounding.events, len(place.whitening)
+    if not events.structured:
+        return np.full(d, _STRUCTURE), 0
+    values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
+    errors = np.where(values < _LOW, np.hypot(_STRUCTURE, events.relative / values), _STRUCTURE)
+    return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))
+
+
+def _hidden(unseen: int, sigma: float, place: Place) -> float:
+    """What effects in directions that are not seen may have added to log sigma."""
+    return 0.5 * math.log1p(unseen * _PRIOR_SQUARE / sigma**2 / place.residual_square / len(place.whitening))

@@ -1,0 +1,171 @@
+"""What a fit by signs knows before its steps: the shape of the covariates, and the size of its score."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.by_fraction import Expected
+from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.signs_plan import SignsPlan
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.matrices import pooled, symmetric_power
+from dpstats.estimators.row_scale import RowScale
+from dpstats.families.signs import largest_slope, sizes
+
+Array = np.ndarray
+
+# Squared length of rows, against their number of covariates: almost all are shortened to it, and then a score
+# is a sum of directions, of which noise hides least.
+_RADIUS = 0.5
+_LONGEST = 4.0  # and where they add no more to the sizes of the information
+_RESPONSE = 1.0  # squared length of the response beside them, in the event matrix
+_MATRIX_SHARE = 0.4  # of the release of intercept and log sigma
+_LEAST_EIGENVALUE = 0.02
+_SIZE_SD, _LEAST_SIZE = 0.2, 0.3  # relative sd of what the family says of the sizes, and the least believed
+_LEAST_TRACE = 0.8
+
+
+@dataclass(frozen=True)
+class Shape(Events):
+    """Events of which noise leaves little: correlations that stand out, and no line.
+
+    Attributes
+    ----------
+    relative : float
+        sd of an entry of the released matrix, for covariates of variance 1.
+    structured : bool
+        Whether anything stands out.
+    """
+
+    relative: float = 0.0
+    structured: bool = False
+
+
+@dataclass(frozen=True)
+class SignsBounding(Bounding):
+    """Without a line through the events: they happen where the family has them."""
+
+    def pivot(self, gamma: Array, sigma: float) -> Array:
+        pivot = np.zeros(len(gamma))
+        pivot[0] = self.expected.residual_mean + self.offset
+        return pivot
+
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        return sigma**2 * self.expected.residual_square
+
+    def events_line(self, gamma: Array, sigma: float) -> Array:
+        line = gamma.copy()
+        line[0] += sigma * self.expected.residual_mean
+        return line
+
+
+@dataclass(frozen=True)
+class Place:
+    """What stays as the steps go: released and public numbers only.
+
+    Attributes
+    ----------
+    bounding : SignsBounding
+    choice : Choice
+        Bounds of the scores of intercept and log sigma.
+    whitening : array, shape (d, k)
+        Leaves the intercept out.
+    radius : float
+    slope, square : float
+        Of the score, per row and covariate: -dE / d location in sigmas, and variance.
+    """
+
+    bounding: SignsBounding
+    choice: Choice
+    whitening: Array
+    radius: float
+    slope: float
+    square: float
+
+    @property
+    def fraction(self) -> float:
+        return self.bounding.events.fraction
+
+    @property
+    def expected(self) -> Expected:
+        return self.bounding.expected
+
+    @property
+    def residual_square(self) -> float:
+        return self.expected.residual_square
+
+    @functools.cached_property
+    def back(self) -> Array:
+        """From slopes to whitened ones, times this on the right."""
+        return np.linalg.inv(self.whitening[:, 1:])
+
+
+def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Place:
+    """Release the shape of the covariates; the sizes of the score are those that the family expects."""
+    events, d = _shape(curator, plan.shape, scale), len(scale.center)
+    level = curator.cost_per_row(math.hypot(*plan.level))
+    bounding = SignsBounding(problem, scale, events, _MATRIX_SHARE, level, curator.n)
+    covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
+    once, twice = _kept_rows(d)
+    # between all rows watched to the same hazard and rows that leave at any
+    usual = np.mean([sizes(problem.family, events.fraction), sizes(problem.family, 1.0)], axis=0)
+    usual = usual * events.fraction
+    return Place(
+        bounding, bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5),
+        np.column_stack([np.zeros(d), covariates]), math.sqrt(_RADIUS * d), float(usual[0] * once),
+        float(usual[1] * twice),
+    )  # fmt: skip
+
+
+def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
+    """Correlations of the covariates; eigenvalues that noise can make are taken for their mean."""
+    d, f = len(scale.center), scale.fraction
+    square = _RADIUS * (d + 1)
+    release = curator.release(
+        "event_matrix", mu, **scale.public(), radius=math.sqrt(square), limit=math.sqrt(square + _RESPONSE)
+    )
+    matrix, noise = release.values[0][1:-1, 1:-1] / release.n, release.sd / release.n
+    size = max(float(np.trace(matrix)) / d, _LEAST_TRACE * _RADIUS * f)
+    relative = noise / size
+    clean = pooled(matrix / size, 1 + relative * math.sqrt(2 * d) * (1 + 1 / math.sqrt(d)))
+    values, vectors = np.linalg.eigh(clean * d / np.trace(clean))
+    structured = bool(values[-1] > values.mean() * (1 + 1e-9))
+    least = max(_LEAST_EIGENVALUE, 0.5 * relative * structured)
+    moments = np.eye(d + 1)
+    moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
+    return Shape(
+        fraction=f, square=f * moments, floored=f * moments, noise=math.inf, line=np.zeros(d + 1), residual=f,
+        spread=1.0, relative=relative, structured=structured,
+    )  # fmt: skip
+
+
+def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
+    """With the sizes as released and as expected, by precision."""
+    d, radius, family = len(place.whitening), place.radius, place.bounding.problem.family
+    longest = math.sqrt(_LONGEST * d)
+    release = curator.release(
+        "sign_sizes", mu, **place.bounding.scale.public(), family=family, gamma=point[:-1],
+        sigma=math.exp(point[-1]), whitening=place.whitening, radius=radius, longest=longest,
+    )  # fmt: skip
+    units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
+    guess = np.array([place.slope, place.square])
+    precision, usual = (release.sd * units) ** -2, (_SIZE_SD * guess) ** -2
+    found = (release.values[0] * units * precision + guess * usual) / (precision + usual)
+    slope, square = np.maximum(found, _LEAST_SIZE * guess)
+    return replace(place, slope=float(slope), square=float(square))
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_rows(d: int) -> tuple[float, float]:
+    """What weights w = min(1, R / |x|) leave of the second moments of normal rows, once and squared."""
+    share = (np.arange(2000) + 0.5) / 2000
+    lengths = stats.chi2.ppf(share, d) / d
+    weights = np.minimum(1, np.sqrt(_RADIUS / lengths))
+    return float(np.mean(weights * lengths)), float(np.mean(weights**2 * lengths))
