@@ -26,6 +26,11 @@ class Left(NamedTuple):
     log_sigma: float
 
     @property
+    def matrix(self) -> Array:
+        """Of location and log sigma, shape (2, 2)."""
+        return np.array([[self.location, self.cross], [self.cross, self.log_sigma]])
+
+    @property
     def correlation(self) -> float:
         return self.cross / math.sqrt(self.location * self.log_sigma)
 

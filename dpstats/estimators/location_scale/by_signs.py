@@ -27,7 +27,7 @@ from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
-_EARLY, _LAST = 0.8, 0.5  # of a full step; the first are shrunk too
+_EARLY = 0.8  # of a full step, beside what noise shrinks
 _LONGEST = 2.0  # cap of a step, in sigmas
 # of the early steps, the last are averaged too
 _KEPT = 4
@@ -66,30 +66,32 @@ def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: Row
         point = _with_slopes(place, point, _EARLY * step.shrunk)
         point = _moved(point, solved(_level(curator, level_mu, place, point), place.fraction, _EARLY_PRIOR))
     place = sized(curator, plan.sizes, place, point)
-    last, point = _last_steps(curator, plan, place, point)
-    return _finished(curator, plan, place, [*steps[-_KEPT:], *last], point)
+    steps, point = _last_steps(curator, plan, place, steps[-_KEPT:], point)
+    return _finished(curator, plan, place, steps, point)
 
 
 def _last_steps(
-    curator: Curator, plan: SignsPlan, place: Place, point: Array
+    curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array
 ) -> tuple[list[Step], Array]:
-    """Damped steps; what is known of the level shrinks its moves."""
-    steps, prior = [], np.array(_LAST_PRIOR)
+    """Each from the average of those before; what is known of the level shrinks its moves."""
+    prior = np.array(_LAST_PRIOR)
     for slopes_mu, level_mu in plan.last:
-        step = _slopes(curator, slopes_mu, place, point)
-        steps.append(step)
-        point = _with_slopes(place, point, _LAST * step.scores / place.slope)
+        steps = [*steps, _slopes(curator, slopes_mu, place, point)]
+        point[1:-1] = average(steps, place, _sigmas(steps)).slopes
         level = _level(curator, level_mu, place, point)
         point = _moved(point, solved(level, place.fraction, (float(prior[0]), float(prior[1]))))
         prior = np.hypot((prior**-2 + level.error**-2) ** -0.5, _DRIFT)
     return steps, point
 
 
+def _sigmas(steps: list[Step]) -> Array:
+    return np.array([math.exp(step.point[-1]) for step in steps])
+
+
 def _finished(
     curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array
 ) -> Estimate:
     """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
-    point[1:-1] = average(steps, place, np.array([math.exp(step.point[-1]) for step in steps])).slopes
     levels, ends = [], []
     for mu in plan.level:
         levels.append(_level(curator, mu, place, point))

@@ -67,9 +67,7 @@ def release_level(
 
 def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) -> Array:
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
-    usual = left(where, bounding.events.fraction, bounding.offset)
-    guess = np.array([[usual.location, usual.cross], [usual.cross, usual.log_sigma]])
-    guess = bounding.events.fraction * guess
+    guess = bounding.events.fraction * left(where, bounding.events.fraction, bounding.offset).matrix
     size = np.sqrt(np.diag(guess))
     guess_sd = _STRUCTURE * np.outer(size, size)
     mean = (seen / sd**2 + guess / guess_sd**2) / (sd**-2.0 + guess_sd**-2.0)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.by_fraction import Expected
+from dpstats.estimators.location_scale.by_cut import left
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
@@ -59,6 +60,17 @@ class SignsBounding(Bounding):
 
     def residual_square(self, gamma: Array, sigma: float) -> float:
         return sigma**2 * self.expected.residual_square
+
+    def first(self, gamma: Array, sigma: float) -> Choice:
+        """The cut at which noise moves intercept and log sigma least."""
+        choices = [replace(super(SignsBounding, self).first(gamma, sigma), c=c) for c in self.cuts]
+        return min(choices, key=lambda choice: self._level_noise(choice, gamma, sigma))
+
+    def _level_noise(self, choice: Choice, gamma: Array, sigma: float) -> float:
+        where = self.truncation(choice, gamma, sigma)
+        bounds = self.bounds(where)
+        inverse = np.linalg.inv(left(where, self.events.fraction, self.offset).matrix)
+        return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
 
     def events_line(self, gamma: Array, sigma: float) -> Array:
         line = gamma.copy()
