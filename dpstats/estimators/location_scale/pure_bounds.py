@@ -28,9 +28,9 @@ FREE = 0.2
 _CUT_BIAS, _LENGTH_BIAS, _FLOOR_BIAS = 0.008, 0.003, 0.5
 # the same of log sigma by the width: what is far below decides the range of its score, and so its noise
 _WIDTH_BIAS = 0.1
-# the information on log sigma against that of rows censored at one hazard, at most; and where the correlation
-# with the intercept lies between that of such rows and that of rows censored at any: 1.2 to 1.5 and 0.5 to 1
-# in simulations of all families
+# the information on log sigma against that of rows censored at one hazard, where almost all are censored;
+# and where the correlation with the intercept lies between that of such rows (0) and that of rows censored at
+# any hazard (1): fits without noise of all families, 0 to 60 % censored, have 0.9 to 1.8, and 0.5 to 2.2
 _MIXED, _TOWARDS_ANY = 1.5, 0.8
 
 
