@@ -1,6 +1,7 @@
 """Lives, reliability and ratios: R's numbers, gradients, identities, ranges."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -232,6 +233,14 @@ def test_infinite_mean_of_a_heavy_tail() -> None:
     fit = capacitor(dist="loglogistic", params=[5.0, 0.0, 0.0, 0.1])
     assert fit.mttf(USE).frame["estimate"][0] == np.inf
     assert "inf" in repr(fit.life(USE))
+
+
+def test_an_infinite_mean_that_is_not_estimable() -> None:
+    cov = np.full((4, 4), 0.0) + np.diag(np.full(4, np.inf))
+    fit = capacitor(dist="loglogistic", params=[5.0, 0.0, 0.0, 0.1], cov=cov)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "not estimable" in repr(fit.mttf(USE))
 
 
 @pytest.mark.parametrize(
