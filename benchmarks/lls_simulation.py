@@ -18,6 +18,7 @@ how often the published quadratic has a maximum at all.
 """
 
 import argparse
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -152,6 +153,7 @@ def pooled(lines: replications.Lines, method: str) -> Array:
 def report(found: Found) -> None:
     """A table for each figure: medians, beside them those of the paper's text."""
     reached, cells = 0, 0
+    usable: list[list[str]] = []  # codes of newton's cautions, fit by fit
     for family in ("sev", "logistic"):
         for axis in ("d", "n", "epsilon"):
             chosen = _of_axis(found, family, axis)
@@ -165,13 +167,18 @@ def report(found: Found) -> None:
                 medians = {method: float(np.median(pooled(lines, method))) for method in METHODS}
                 ratio = medians["newton"] / medians["MLE"]
                 reached, cells = reached + (ratio <= 1.05), cells + 1
-                hopeless = np.mean(["not_estimable" in line["flags"]["newton"] for line in lines])
+                codes = [line["flags"]["newton"] for line in lines]
+                usable += codes if need >= 1 else []
+                hopeless = np.mean(["not_estimable" in fit for fit in codes])
                 stable = np.mean([line["bounded"] for line in lines])
                 text = TEXT.get((family, axis, at), (None, None))
                 print(f"{at:8g} {len(lines):4d} |" + "".join(f"{value:11.3f}" for value in medians.values())
                       + f" | {ratio:10.3f} {hopeless:14.0%} {need:6.2f} | {stable:7.0%} |"
                       + "".join(f"{'' if value is None else f'{value:.2f}':>5s}" for value in text))
     print(f"\nnewton within 5 % of MLE in {reached} of {cells} cells")
+    told = Counter(code for codes in usable for code in codes)
+    print(f"cautions of newton's {len(usable)} fits where need >= 1: none {usable.count([])}"
+          + "".join(f", {code} {count}" for code, count in sorted(told.items())))
 
 
 def _of_axis(

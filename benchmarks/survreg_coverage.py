@@ -2,11 +2,10 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py grid-10000 --reps 200 \\
         | tee benchmarks/results/survreg_coverage_10000.txt
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 40 pure-10000 \
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 40 pure-10000 \\
         | tee benchmarks/results/survreg_coverage_pure_10000.txt
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 15 --epsilons 0.5 \
-        sev-norm-true-0-100000 sev-norm-true-30-100000 \
-        | tee benchmarks/results/survreg_coverage_pure_100000.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_coverage.py --pure --reps 20 --epsilons 0.5 \\
+        grid-100000 | tee benchmarks/results/survreg_coverage_pure_100000.txt
 
 Cells are named by a group, or by patterns of their names (--list shows all). Each finished replication is a
 line of a file in --work, under the commit of the estimator: what is there already is not done again. Noise

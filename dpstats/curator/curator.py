@@ -265,7 +265,7 @@ class Curator:
                 "it may depend on private values; run the fit on made-up data of the same schema to see it"
             )
         except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
-            failure = type(error)()
+            failure = type(error).__new__(type(error))  # not its __init__, which may want arguments
         del compute  # it leads to the rows, and this frame hangs on the traceback
         raise failure
 

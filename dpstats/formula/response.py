@@ -178,7 +178,9 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
         raise FormulaError(f"{name!r} is declared as an event, so write Surv(time, {name}); "
                            "censored= takes a flag()")
     if not isinstance(schema[name], Event | Flag):
-        order = "" if entry is None else "; the order is Surv(entry, time, event)"
+        order = "; the order is Surv(entry, time, event)"
+        if entry is None:
+            order = "; an entry of rows that all failed is Surv(time, entry=...)"
         raise FormulaError(f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
                            f"{name}=event(failed=..., censored=...){order}")
     return SurvResponse(code, bounds, time, name, 1.0 if word == "event" else 0.0, entry_bounds, entry)

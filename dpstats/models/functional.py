@@ -14,17 +14,15 @@ from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger, pay
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import check_budget
 from dpstats.results import Fit
 from dpstats.results.record import MOVED
-from dpstats.rows import Rows
 
 METHOD, PAPER_METHOD = "functional mechanism (pure epsilon)", "functional mechanism, as published"
 _WHAT = "weights of a quadratic likelihood"
 
 
 def fit_by_functional(
-    rows: Rows, design: Design, dist: Dist, box: Box, budget: Budget,
+    curator: Curator, design: Design, dist: Dist, box: Box, budget: Budget,
     ledger: Ledger | str | Path | None, compat: str | None,
 ) -> Fit:  # fmt: skip
     """Check, pay, release once and publish; `survreg` has the words for users.
@@ -36,12 +34,10 @@ def fit_by_functional(
     BudgetError
         If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
     """
-    check_budget(budget, rows.n)
     epsilon = _checked(design, budget)
     method, released = (PAPER_METHOD if compat else METHOD), {_WHAT: f"epsilon = {epsilon:.4g}"}
-    curator = Curator(rows, design, budget)
     line = pay(
-        ledger, budget, formula=design.formula, method=method, released=released, unit=rows.unit.short
+        ledger, budget, formula=design.formula, method=method, released=released, unit=curator.unit.short
     )
     found = fit_functional(curator, box, dist.log, dist.family, epsilon, bool(compat))
     names = (*design.names, "Log(scale)")

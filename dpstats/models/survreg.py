@@ -119,12 +119,12 @@ class Survreg:
         _check_method(method, compat)
         asked = check_release(release, *self._has_log_likelihood(budget, method))
         problem = _problem(self.design, DISTS[self.dist])
-        if method == "functional":
-            return fit_by_functional(
-                self._rows, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
-            )
         check_budget(budget, self._rows.n)
         curator = Curator(self._rows, self.design, budget)
+        if method == "functional":
+            return fit_by_functional(
+                curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
+            )
         if isinstance(budget, Pure):
             _check_pure(self.design)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))

@@ -96,8 +96,9 @@ def transformed(
     Limits that overflow are infinite: an interval may say that nothing is known.
     """
     half = critical(level) * se
+    middle = np.where(np.isinf(half), 0.0, centre)  # the whole line, also where the centre is infinite
     with np.errstate(over="ignore"):
-        estimate, one, other = back(centre), back(centre - half), back(centre + half)
+        estimate, one, other = back(centre), back(middle - half), back(middle + half)
     return estimate, np.minimum(one, other), np.maximum(one, other)
 
 

@@ -128,8 +128,8 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
 
 def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
     """Write titles and, for several points, a legend."""
-    names = record.response_variables
-    unit = getattr(record.schema[names[0]], "unit", None) if names else None
+    units = (getattr(record.schema[name], "unit", None) for name in record.response_variables)
+    unit = next(filter(None, units), None)
     if len(at.exog) == 1 and at.label(0):
         title += f" at {at.label(0)}"
     ax.set(xlabel=f"time ({unit})" if unit else "time")

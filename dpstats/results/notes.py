@@ -10,7 +10,7 @@ from dpstats.results import below, inference, life
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import plain
 from dpstats.results.glm import ratio_name
-from dpstats.results.record import MARGIN_MODELS, MOVED, Record
+from dpstats.results.record import MARGIN_MODELS, MOVED, Record, mentioned
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
 SHOWN_LEVELS = 8
@@ -87,6 +87,13 @@ def _public(name: str, variable: Variable, record: Record) -> str:
         return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
     low, high = variable.bounds
     unit = f" {variable.unit}" if variable.unit else ""
-    is_time = record.is_survival and name in record.response_variables
-    censored = " (longer = censored)" if is_time and not MOVED.keys() <= record.settings.keys() else ""
-    return f"{name} [{plain(low)}, {plain(high)}]{unit}{censored}"
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{_beyond(name, record)}"
+
+
+def _beyond(name: str, record: Record) -> str:
+    """Say what a time above its bounds becomes."""
+    if not record.is_survival or name not in record.response_variables:
+        return ""
+    if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
+        return " (later = no weight)"
+    return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"

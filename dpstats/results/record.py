@@ -210,17 +210,17 @@ class Record:
     @property
     def variables(self) -> tuple[str, ...]:
         """Declared variables that the formula or the weights mention."""
-        return _mentioned(self.schema, f"{self.formula} {self.weights or ''}")
+        return mentioned(self.schema, f"{self.formula} {self.weights or ''}")
 
     @property
     def covariates(self) -> tuple[str, ...]:
         """Declared variables that the right-hand side of the formula mentions."""
-        return _mentioned(self.schema, self.formula.partition("~")[2])
+        return mentioned(self.schema, self.formula.partition("~")[2])
 
     @property
     def response_variables(self) -> tuple[str, ...]:
         """Declared variables that the left-hand side mentions."""
-        return _mentioned(self.schema, self.formula.partition("~")[0])
+        return mentioned(self.schema, self.formula.partition("~")[0])
 
 
 def penalty(alpha: float) -> float:
@@ -246,7 +246,8 @@ def _quantity(name: str, value: tuple[float, ...]) -> Quantity:
     return Quantity(*numbers)
 
 
-def _mentioned(schema: Schema, text: str) -> tuple[str, ...]:
+def mentioned(schema: Schema, text: str) -> tuple[str, ...]:
+    """Return the declared variables that a piece of a formula mentions."""
     return tuple(name for name in schema if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
 
 

@@ -27,7 +27,8 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     quantiles = with_limits(*linear, record.cov, level, back)
     location, gradient = numbers.linear_predictor(record, at)
     location_se = standard_errors(gradient, record.cov)
-    means = np.where(np.isinf(location_se), np.nan, back(numbers.mean(record, at)[0]))
+    mean, mean_gradient = numbers.mean(record, at)
+    means = np.where(np.isinf(standard_errors(mean_gradient, record.cov)), np.nan, back(mean))
     closing = {"estimate": means, "conf_low": np.full(m, np.nan), "conf_high": np.full(m, np.nan)}
     columns = {name: np.column_stack([quantiles[name].reshape(m, q), closing[name]]) for name in quantiles}
     share = np.tile(np.append(fractions, np.nan), m)

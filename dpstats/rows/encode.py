@@ -45,7 +45,7 @@ def to_numbers(values: Any) -> Array:
         return np.asarray(table[np.asarray(values.codes)])
     if getattr(dtype, "kind", "O") in "fiub":
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if not _is_text(dtype):  # dates, durations and complex numbers have no unit that a schema could bound
+    if not _is_text(dtype):  # categories of dates, for example: no unit that a schema could bound
         return np.full(len(values), np.nan)
     out = np.empty(len(values), dtype=np.float64)
     for part in _parts(len(values)):

@@ -101,12 +101,17 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     Raises
     ------
     DataError
-        If a column is missing or the table cannot be opened; never because of a value.
+        If a column is missing, of dates where numbers are declared, or the table cannot be opened; never
+        because of a value.
     """
     if not names:
         raise DataError("no variable is asked for")
     unit = schema.privacy_unit
     columns = read_columns(data, schema, [*names, unit.column] if unit.column else names)
+    mistake = _mistaken_type(columns, schema, names)
+    if mistake:
+        del columns  # no frame with rows hangs on the traceback
+        raise DataError(mistake)
     with np.errstate(all="ignore"):
         coded = {name: _column(columns[name], schema[name]) for name in names}
         weighs = first_rows(columns[unit.column], unit.max_rows) if unit.column else None
@@ -119,3 +124,21 @@ def _column(values: Any, variable: Variable) -> Column:
     if isinstance(variable, Flag | Event):
         return _Truths(to_truths(values, variable))
     return _Numbers(to_numbers(values))
+
+
+# by the kind of a column's type, which is no value of it
+_NO_NUMBERS = {
+    "M": "dates, which have no unit; give days since one origin, (data[{0!r}] - origin) / pd.Timedelta('1D')",
+    "m": "durations, which have no unit; give their number, such as data[{0!r}] / pd.Timedelta('1D')",
+    "c": "complex numbers; give real ones",
+}
+
+
+def _mistaken_type(columns: Mapping[str, Any], schema: Schema, names: Sequence[str]) -> str | None:
+    """What is wrong with a column that is declared as a number, and holds none whatever its values."""
+    for name in names:
+        kind, declared = getattr(columns[name].dtype, "kind", "O"), schema[name]
+        if kind in _NO_NUMBERS and not isinstance(declared, Levels | Flag | Event):
+            held = _NO_NUMBERS[kind].format(name)
+            return f"{name!r} is declared as {declared.kind}, a number, and the column holds {held}"
+    return None

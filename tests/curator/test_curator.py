@@ -126,7 +126,17 @@ def failure(error, **options):
     return failing, caught.value
 
 
-@pytest.mark.parametrize("error", [ValueError("row 7 holds 8.25"), KeyError(8.25), KeyboardInterrupt(8.25)])
+class Cancelled(BaseException):
+    """As of a library for tasks: it cannot be made without its argument."""
+
+    def __init__(self, why):
+        super().__init__(why)
+
+
+ERRORS = (ValueError, KeyError, KeyboardInterrupt, SystemExit, Cancelled)
+
+
+@pytest.mark.parametrize("error", [kind("row 7 holds 8.25") for kind in ERRORS])
 def test_an_exception_from_rows_is_replaced(error):
     failing, seen = failure(error)
     assert seen.__cause__ is None and seen.__context__ is None

@@ -15,6 +15,7 @@ from tests.estimators.test_exact import FITS, name, problem
 from tests.models.drives import FORMULA, SCHEMA, TRUTH, drives
 
 STEPS = 60
+SLOPES = np.array([1, -1] * 3) / np.sqrt(6)
 
 
 @pytest.mark.parametrize("golden", [fit for fit in FITS if fit["model"] in ("lung", "capacitor")], ids=name)
@@ -48,6 +49,30 @@ def test_intervals_hold_the_truth(dist):
         assert np.isfinite(bse).all()
         held.append(np.abs(fit.params.to_numpy() - TRUTH) <= 1.96 * bse)
     assert np.mean(held) > 0.85
+
+
+def censored(n, seed):
+    """Weibull times of six covariates, 30 % censored at random, after a time that depends on the first."""
+    draw = np.random.default_rng(seed)
+    x = np.clip(draw.normal(size=(n, 6)), -4, 4)
+    failure = x @ SLOPES + 0.5 * np.log(draw.exponential(size=n))
+    end = 0.5 * draw.normal(size=n) + 0.3 * x[:, 0] + 0.23
+    columns = {f"x{j}": column for j, column in enumerate(x.T, 1)}
+    return columns | {"time": np.exp(np.minimum(failure, end)), "failed": (failure <= end).astype(float)}
+
+
+def test_few_steps_arrive_where_rows_are_censored():
+    """The information knows what location and log sigma share, or they would converge slowly."""
+    covariates = {f"x{j}": dps.bounded(-4, 4) for j in range(1, 7)}
+    schema = dps.Schema(time=dps.bounded(np.exp(-6), np.exp(6)), failed=dps.event(), **covariates)
+    formula = "Surv(time, failed) ~ " + " + ".join(covariates)
+    errors = []
+    for seed in range(4):
+        with noise(NoNoise()):
+            fit = dps.survreg(formula, censored(20_000, seed), schema).fit(dps.pure(0.5))
+        errors.append(fit.params.to_numpy() - [0, *SLOPES, np.log(0.5)])
+    mean = np.abs(np.mean(errors, axis=0))
+    assert mean[0] < 0.02 and mean[-1] < 0.025 and mean[1:-1].max() < 0.01
 
 
 def test_a_fit_with_secure_noise_says_what_it_is():

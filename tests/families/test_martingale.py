@@ -212,3 +212,42 @@ def test_numbers_of_the_specification_for_the_normal() -> None:
     pieces = integrands(taper(NORMAL, 64.0, -1.75), z, nothing, -1.75, 60.0)
     chi = [2.219716, 0.066533, -0.933467, 0.066533, -0.683467, 2.155108, -0.064678, -0.013827]
     assert pieces.log_sigma_compensator - event * pieces.log_sigma == pytest.approx(chi, abs=1e-6)
+
+
+def test_numbers_of_the_specification_for_rows_before_the_cut() -> None:
+    """spec/survreg.md T4, and the table of spec/survreg_redesign.md 4: scores of rows before any cut.
+
+    Ours is far above, and tapered, so that rows at the cut itself are not compared. Below the limit of rho
+    the page freezes h2, and we rho: the same for SEV, and for a logistic score a constant above the limit.
+    """
+    z, event = np.array([-4.0, -1, 0, 0, 0.5]), np.array([1.0, 1, 1, 0, 1])
+    psi, chi = before_the_cut(SEV, z, event, 0.0, -3.0)
+    assert psi == pytest.approx([-0.981684, -0.632121, 0, 1, 0.648721], abs=1e-6)
+    assert chi == pytest.approx([1.963369, -0.318092, -0.950213, 0.049787, -0.625852], abs=1e-6)
+    psi, chi = before_the_cut(LOGISTIC, z, event, 0.0, -3.0)
+    assert psi == pytest.approx([-0.964028, -0.462117, 0, 0.5, 0.244919], abs=1e-6)
+    said = np.array([-0.485867, -0.947984, 0.052016, -0.825525])
+    assert np.diff(chi[1:]) == pytest.approx(np.diff(said), abs=2e-6)
+
+    z, failed, running = np.array([-5.0, -1, 0]), np.ones(3), np.zeros(3)
+    for pivot, least, known in (
+        (0.42, -3.0, [2.403694, -0.052602, -0.950213]),
+        (0.42, -4.0, [3.396956, -0.084073, -0.981684]),
+        (-2.8, -6.0, [1.187655, -2.135338, -0.997521]),
+    ):
+        psi, chi = before_the_cut(SEV, z, failed, pivot, least - pivot)
+        assert psi == pytest.approx([-0.993262, -0.632121, 0], abs=1e-6)
+        assert chi == pytest.approx(known, abs=1e-6)
+    _, chi = before_the_cut(SEV, z, running, 0.42, -3.42)
+    assert chi == pytest.approx([-0.016306, -0.472602, -0.370213], abs=1e-6)
+
+
+def before_the_cut(
+    family: Family, z: np.ndarray, event: np.ndarray, pivot: float, low: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """psi and chi."""
+    pieces = integrands(taper(family, 64.0), z, np.full_like(z, pivot), low, 60.0)
+    return (
+        pieces.location_compensator - event * pieces.location,
+        pieces.log_sigma_compensator - event * pieces.log_sigma,
+    )

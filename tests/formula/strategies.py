@@ -120,6 +120,7 @@ def wild(n: int, seed: int) -> pd.DataFrame:
             usual[name], cells, floats, np.float32(0.3) * np.ones(n, dtype=np.float32),
             rng.integers(-3, 4, n), rng.random(n) < 0.5,
             pd.array(rng.choice(["a", "", "1", None], n), dtype="str"),
-            pd.array(rng.choice([0, 1, 2, None], n), dtype="Int64"), pd.date_range("2020", periods=n),
+            pd.array(rng.choice([0, 1, 2, None], n), dtype="Int64"),
+            pd.Categorical(pd.date_range("2020", periods=n)),  # dates as such are refused by their type
         )[kind]  # fmt: skip
     return pd.DataFrame(columns)

@@ -86,8 +86,24 @@ def held(trace: TracebackType | None) -> list[Any]:
     return [item for item in items if not isinstance(item, BaseException)]
 
 
-@pytest.mark.parametrize("statistic", ["event_moments", "event_matrix", "location_score", "martingale_score"])
-def test_a_fit_that_fails_among_rows_shows_none(statistic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+GAUSSIAN: dict[str, Any] = dict(budget=dps.approx(3, 1e-6), release=["loglik"])
+PURE: dict[str, Any] = dict(budget=dps.pure(3))
+PATHS: list[tuple[str, str, dict[str, Any]]] = [
+    *((name, FORMULA, GAUSSIAN) for name in ("event_moments", "event_matrix", "location_score")),
+    *((name, FORMULA, GAUSSIAN) for name in ("martingale_score", "hazard_zones", "log_likelihood")),
+    ("martingale_score", "Surv(temp, time, failed) ~ load", dict(budget=dps.approx(3, 1e-6))),
+    *((name, FORMULA, PURE) for name in ("information_sizes", "score_alone")),
+    *(
+        ("functional_weights", "Surv(time) ~ load", dict(PURE, method="functional", compat=compat))
+        for compat in (None, "paper")
+    ),
+]
+
+
+@pytest.mark.parametrize(("statistic", "formula", "how"), PATHS)
+def test_a_fit_that_fails_among_rows_shows_none(
+    statistic: str, formula: str, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A fault in any statistic: the error has no cause and no frame with a block, and says no value."""
     kind = REGISTRY[statistic]
 
@@ -97,7 +113,7 @@ def test_a_fit_that_fails_among_rows_shows_none(statistic: str, monkeypatch: pyt
 
     monkeypatch.setattr(kind, "factors", faulty)
     with pytest.raises(RuntimeError, match="may depend on private values") as caught:
-        dps.survreg(FORMULA, frame(), SCHEMA).fit(dps.approx(3, 1e-6))
+        dps.survreg(formula, frame(), SCHEMA).fit(**how)
     error = caught.value
     assert error.__cause__ is None and error.__context__ is None
     assert not traces("".join(traceback.format_exception(error)))

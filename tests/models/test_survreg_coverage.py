@@ -1,14 +1,16 @@
 """Do intervals contain what they say? A slice of benchmarks/, with error bars that 40 fits allow (T11)."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import dpstats as dps
+from dpstats.families import DISTS
 from dpstats.testing import SeededNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
@@ -140,3 +142,34 @@ def test_log_sigma_settles_with_many_covariates() -> None:
         assert not fit.flags
         far.append(float(fit.params["Log(scale)"] / fit.bse["Log(scale)"]))
     assert np.abs(far).max() < 3 and np.sqrt(np.mean(np.square(far))) < 1.5
+
+
+@pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
+@pytest.mark.parametrize("censored", [0.0, 0.6])
+def test_at_a_large_budget_it_is_maximum_likelihood(dist: str, censored: float) -> None:
+    """spec/survreg.md T7: at n = 20,000, d = 3 and epsilon 60 within half a standard error of it."""
+    family, generator, n = DISTS[dist].family, np.random.default_rng(0), 20_000
+    x = np.clip(generator.normal(size=(n, 3)), -4, 4)
+    exog = np.column_stack([np.ones(n), x])
+    truth = np.array([0.0, 1, -1, 1, math.log(0.5)]) / [1, *[math.sqrt(3)] * 3, 1]
+    y = exog @ truth[:-1] + math.exp(truth[-1]) * family.quantile(generator.uniform(size=n))
+    limit = np.quantile(y, 1 - censored)
+    event, y = (y <= limit).astype(float), np.minimum(y, limit)
+
+    def score(params: np.ndarray) -> np.ndarray:
+        z = (y - exog @ params[:-1]) / math.exp(params[-1])
+        psi = family.hazard(z) - event * family.log_hazard_slope(z)
+        return np.append(exog.T @ psi / math.exp(params[-1]), np.sum(z * psi - event))
+
+    found = optimize.root(score, truth, tol=1e-8)
+    assert found.success
+    se = np.sqrt(np.diag(np.linalg.inv(-optimize.approx_fprime(found.x, score, 1e-6))))
+    schema = dps.Schema(
+        time=dps.bounded(1e-6, 1e6), failed=dps.event(), **{f"x{j}": dps.bounded(-4, 4) for j in range(3)}
+    )
+    data = {"time": np.exp(y), "failed": event, **{f"x{j}": x[:, j] for j in range(3)}}
+    with noise(SeededNoise(0)):
+        fit = dps.survreg("Surv(time, failed) ~ x0 + x1 + x2", data, schema, dist).fit(dps.approx(60, 1e-6))
+    assert not fit.flags
+    assert (np.abs(fit.params - found.x) < se / 2).all()
+    assert (fit.bse > 0.95 * se).all() and (fit.bse < 1.25 * se).all()

@@ -79,6 +79,28 @@ class Crash:
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         raise Down
 
+    def pure(self, value: np.ndarray, law: str, axes: np.ndarray, epsilon: float) -> np.ndarray:
+        raise Down
+
+
+CHARGED: dict[str, tuple[str, dict[str, Any]]] = {
+    "late entries": ("Surv(temp, time, failed) ~ load", dict(budget=dps.approx(1, 1e-6))),
+    "log-likelihood": (FORMULA, dict(budget=dps.gdp(0.5), release=["loglik"])),
+    "pure epsilon": (FORMULA, dict(budget=dps.pure(1))),
+    "functional": ("Surv(time) ~ load", dict(budget=dps.pure(1), method="functional")),
+    "as published": ("Surv(time) ~ load", dict(budget=dps.pure(1), method="functional", compat="paper")),
+}
+
+
+@pytest.mark.parametrize("case", CHARGED)
+def test_every_method_is_charged_whole_before_its_first_noise(case: str, tmp_path: Path) -> None:
+    formula, how = CHARGED[case]
+    ledger = dps.Ledger(tmp_path / "drives.ledger", total=dps.approx(10, 1e-3))
+    model = dps.survreg(formula, DATA, SCHEMA)
+    with noise(Crash()), pytest.raises(Down):
+        model.fit(**how, ledger=ledger)
+    assert [entry.budget for entry in ledger.entries()] == [how["budget"]]
+
 
 def test_a_fit_is_charged_once_before_its_first_release(tmp_path: Path) -> None:
     path = tmp_path / "drives.ledger"

@@ -85,6 +85,12 @@ def test_fits_are_straight_on_the_paper_of_their_family(dist: str) -> None:
     assert "the times of the rows are private" in ax.texts[0].get_text()
 
 
+def test_the_unit_of_time_is_found_in_any_order_of_the_schema() -> None:
+    declared = capacitor().record.schema
+    schema = dps.Schema({name: declared[name] for name in reversed(list(declared))})
+    assert capacitor(schema=schema).plot_life(USE).get_xlabel() == "time (hours)"
+
+
 def test_ticks_of_probability_paper_have_room() -> None:
     for times in ((10.0, 2000.0), (900.0, 1000.0)):
         ax = capacitor().plot_life(USE, times=times)

@@ -1,6 +1,7 @@
 """Lives, reliability and ratios: R's numbers, gradients, identities, ranges."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -217,10 +218,29 @@ def test_a_lost_coefficient_hides_only_what_depends_on_it() -> None:
     assert "not estimable" in repr(fit.acceleration(USE, STRESS))
 
 
+@pytest.mark.parametrize(("dist", "known"), [("weibull", False), ("lognormal", False), ("gaussian", True)])
+def test_where_noise_hides_sigma_so_it_does_a_mean_that_depends_on_it(dist: str, known: bool) -> None:
+    cov = np.array(capacitor().cov_params())
+    cov[-1, -1] = np.inf
+    fit = capacitor(dist=dist, cov=cov)
+    frame = fit.life(USE, failed=[0.1]).frame.set_index("quantity")
+    assert np.isfinite(frame.iloc[1]["conf_high"]) and not np.isfinite(frame.loc["B10", "conf_high"])
+    assert np.isfinite(frame.loc["mean", "estimate"]) == known
+    assert ("not estimable" in repr(fit.life(USE)).splitlines()[-1]) != known
+
+
 def test_infinite_mean_of_a_heavy_tail() -> None:
     fit = capacitor(dist="loglogistic", params=[5.0, 0.0, 0.0, 0.1])
     assert fit.mttf(USE).frame["estimate"][0] == np.inf
     assert "inf" in repr(fit.life(USE))
+
+
+def test_an_infinite_mean_that_is_not_estimable() -> None:
+    cov = np.full((4, 4), 0.0) + np.diag(np.full(4, np.inf))
+    fit = capacitor(dist="loglogistic", params=[5.0, 0.0, 0.0, 0.1], cov=cov)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "not estimable" in repr(fit.mttf(USE))
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,10 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
     (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
     (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
     (lambda path: {"x": 1.0, "k": [1], "g": ["a"]}, "'x' must be an array or a list"),
+    (lambda path: FRAME.assign(x=pd.Timestamp(0)), "'x' is declared as bounded, .* dates, .* origin"),
+    (lambda path: FRAME.assign(x=pd.Timestamp(0, tz="UTC")), "dates, which have no unit"),
+    (lambda path: FRAME.assign(k=pd.Timedelta("3h")), "'k' is declared as count, .* durations"),
+    (lambda path: FRAME.assign(x=1j), "complex numbers; give real ones"),
 ])  # fmt: skip
 def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:

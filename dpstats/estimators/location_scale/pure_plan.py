@@ -10,8 +10,8 @@ from dataclasses import dataclass
 # Then more early steps find their way from a start that many censored rows make bad.
 SHARES = (
     (4000.0, 12, (0.03, 0.12, 0.01, 0.10, 0.36, 0.35, 0.03)),
-    (1000.0, 2, (0.03, 0.12, 0.01, 0.04, 0.15, 0.62, 0.03)),
-    (0.0, 2, (0.06, 0.25, 0.01, 0.06, 0.24, 0.36, 0.02)),
+    (1000.0, 2, (0.05, 0.12, 0.01, 0.04, 0.20, 0.55, 0.03)),
+    (0.0, 2, (0.08, 0.25, 0.01, 0.06, 0.20, 0.38, 0.02)),
 )
 LOCATION_STEPS = 2
 
