@@ -13,6 +13,7 @@ from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
 from dpstats.formula.factor_reader import read_factor
+from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.layout import column_bounds, columns, radius
@@ -50,6 +51,9 @@ class Design:
         The expression of the rows' weights.
     max_weight : float
         Public maximum of a row's weight; 1 without weights.
+    separate : bool
+        Whether each column but the intercept is a term of its own, of variables that no other term reads: no
+        levels of one category, no products, no powers.
     """
 
     formula: str
@@ -64,6 +68,7 @@ class Design:
     offset: Offset | None
     weights: str | None
     max_weight: float
+    separate: bool
     _filler: Filler
 
     @property
@@ -203,7 +208,18 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     return Design(formula, schema, coding.names, bounds, longest, response,
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
-                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0, filler)
+                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0, _separate(coding, factors), filler)
+
+
+def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:
+    read = [
+        name
+        for subterm in coding.subterms
+        for name in set().union(*(factors[code].variables for code in subterm.factors))
+    ]
+    terms = [subterm for subterm in coding.subterms if subterm.factors]
+    width = len(coding.names) - (len(coding.subterms) - len(terms))
+    return width == len(terms) and len(read) == len(set(read))
 
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:

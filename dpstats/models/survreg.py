@@ -223,4 +223,4 @@ def _problem(design: Design, dist: Dist) -> Problem:
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     bounds = np.vstack([design.bounds[1:], response])
-    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed)
+    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed, design.separate)

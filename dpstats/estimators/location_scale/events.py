@@ -53,7 +53,7 @@ class Events:
         return self.noise / math.sqrt(2) / self.fraction * math.sqrt(1 + float(self.line @ self.line))
 
 
-def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
+def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -> Events:
     """Release the event matrix and clean it of the worst of its noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
@@ -65,7 +65,9 @@ def release_events(curator: Curator, mu: float, scale: RowScale) -> Events:
         radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
     )  # fmt: skip
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
+    left = 1.0
+    if shrunk:
+        matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
     return events_of(matrix, noise, scale, release.n, left)
 
 

@@ -89,9 +89,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     from dpstats.estimators.location_scale.signs_plan import make_signs_plan
     from dpstats.estimators.location_scale.by_signs import fit_by_signs
     k = len(scale.center) + 1
-    if k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
+    if problem.separate and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
         return fit_by_signs(curator, problem, make_signs_plan(math.sqrt(plan.mu**2 - plan.moments**2), k), scale)
-    events = release_events(curator, plan.matrix, scale)
+    events = release_events(curator, plan.matrix, scale, problem.separate)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)

@@ -25,6 +25,8 @@ class Problem:
         Bounds of the covariates and, last, of the response on the model's scale.
     delayed : bool
         Whether rows may enter late (left truncation).
+    separate : bool
+        Whether nothing public says that covariates are correlated: no levels of one category, no products.
     """
 
     family: Family
@@ -32,6 +34,7 @@ class Problem:
     lower: Array
     upper: Array
     delayed: bool = False
+    separate: bool = True
 
     @property
     def box(self) -> Box:

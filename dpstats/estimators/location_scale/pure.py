@@ -94,7 +94,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     Estimate
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log)
-    events = _events(curator, plan.matrix, scale)
+    events = _events(curator, plan.matrix, scale, problem.separate)
     gamma, sigma = starting_values(events, problem)
     if not expected(problem.family, events.fraction).exact_start:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
@@ -125,8 +125,8 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     return result
 
 
-def _events(curator: Curator, cost: float, scale: RowScale) -> Events:
-    """The event matrix; correlations are shrunk by what noise makes of none."""
+def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Events:
+    """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k = len(scale.center) + 1
     release = curator.release(
         "event_matrix", cost, **scale.public(), radius=math.sqrt(_MATRIX_RADIUS * k),
@@ -137,7 +137,8 @@ def _events(curator: Curator, cost: float, scale: RowScale) -> Events:
     off[k, :] = off[:, k] = False
     by_noise = off.sum() * noise**2 / 2
     left = max(0.0, 1 - by_noise / max(float(np.sum(matrix[off] ** 2)), 1e-300))
-    matrix[off] *= left
+    if shrunk:
+        matrix[off] *= left
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     return replace(events, residual=max(events.residual, least))
