@@ -88,6 +88,7 @@ class Accumulator:
         log_sigma_square: float,
         location_share: float,
         structure_error: float = 1.0,
+        beyond: Array | None = None,
     ) -> Information:
         """Combine with the structure and make it usable.
 
@@ -99,6 +100,8 @@ class Accumulator:
             Expected square of the location score of an event.
         structure_error : float
             Of the structure, against its usual size.
+        beyond : array, shape (k + 1, k + 1), optional
+            What the matrix is expected to have beyond it.
         """
         stretch, axes = np.linalg.eigh(whitening.matrix)
         k = len(stretch)
@@ -109,6 +112,8 @@ class Accumulator:
         structure[:k, :k] = location_share * (
             axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
         )
+        if beyond is not None:
+            structure += turn.T @ beyond @ turn
         size = np.clip(np.diag(structure), 0.05 * unit, None)
         sd = self._structure_sd(events, np.abs(stretch), size, location_share) * structure_error
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))

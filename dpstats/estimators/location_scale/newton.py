@@ -13,10 +13,12 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
@@ -33,8 +35,6 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
-# with delayed entry: the least an event is expected to say, and how much further off that may be than without
-_LEAST_EXPECTED, _DELAYED_ERROR = 0.02, 1.3
 
 
 @dataclass
@@ -194,13 +194,14 @@ def _information(bounding: Bounding, state: _State) -> Information:
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
-    """As above; where rows enter late a cut may take much of what their events say, and f does not tell."""
-    events, residuals = bounding.events, bounding.residuals(state.gamma, state.sigma)
-    share = max(residuals.location(state.choice.c, state.choice.floor), _LEAST_EXPECTED)
-    largest = max(1.0, 1.5 * share) if bounding.expected.needs_floor else 1.0
-    share = _location_share(bounding, state, share, 0.3 * share, _LEAST_EXPECTED, largest)
-    square = max(residuals.log_sigma(state.choice.c), _LEAST_EXPECTED) * events.fraction
-    return state.released.estimate(events, state.whitening, square, share, _DELAYED_ERROR)
+    """As above; where rows enter late, f does not tell how much events say, nor in which directions."""
+    late = late_information(bounding, state.whitening, state.choice, state.gamma, state.sigma)
+    events, largest = bounding.events, max(1.0, 1.5 * late.share) if bounding.expected.needs_floor else 1.0
+    share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
+    return state.released.estimate(
+        events, state.whitening, late.log_sigma * events.fraction, share, late.error(events.spread),
+        late.beyond(share, events.fraction),
+    )  # fmt: skip
 
 
 def _location_share(

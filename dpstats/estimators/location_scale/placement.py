@@ -82,6 +82,13 @@ class Placement:
         square = float(np.clip(self.events.residual / f, least, 4.0))
         return math.sqrt(square) / sigma
 
+    def along(self, gamma: Array, sigma: float) -> tuple[Array, Array]:
+        """Mean of the events' x~, and how it moves with each sd of the residual of their line."""
+        events, line = self.events, (self.events.line - gamma) / sigma
+        mean, sd = self.over_events(line)
+        centre = events.floored[:, 0] / events.fraction
+        return centre, (events.floored @ line / events.fraction - mean * centre) / max(sd, 1e-9)
+
     def declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
         (low, high), scale = declared_range(self.events.line, self.scale), self.scale

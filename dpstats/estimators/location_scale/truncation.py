@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpstats.estimators.location_scale.by_fraction import Floor, first_of
-from dpstats.estimators.location_scale.by_line import LEAST_KEPT
+from dpstats.estimators.location_scale.by_line import LEAST_KEPT, LEAST_SAID
 from dpstats.estimators.location_scale.placement import LEAST_SPREAD, Placement, declared_range
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
@@ -130,7 +130,7 @@ class Bounding(Placement):
         return Choice(c, radius, floor, USUAL_WIDTH, math.inf, math.inf)
 
     def _floors(self, gamma: Array, sigma: float) -> tuple[Floor, ...]:
-        if self.problem.delayed and self.expected.needs_floor:
+        if self.problem.delayed:
             return self.residuals(gamma, sigma).floors
         return self.expected.floors
 
@@ -150,7 +150,7 @@ class Bounding(Placement):
 
     def _widest(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
-        floor = self.expected.floors[-1]
+        floor = self._floors(gamma, sigma)[-1]
         radius = math.sqrt(whitening.longest_square(self.scale))
         choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
@@ -176,6 +176,12 @@ class Bounding(Placement):
         if self.problem.delayed:
             return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), LEAST_SPREAD, 4.0))
         return self.expected.log_sigma_information(self.residual_sd(sigma) ** 2)
+
+    def _location_share(self, gamma: Array, sigma: float) -> float:
+        """Typical h1*^2 of an event, nothing cut."""
+        if self.problem.delayed:
+            return max(self.residuals(gamma, sigma).location(CUTS[-1]), LEAST_SAID)
+        return self.expected.slope**2
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         best, cuts = (math.inf, self.first(gamma, sigma)), list(self.cuts)
@@ -206,7 +212,8 @@ class Bounding(Placement):
         bias = 0.016 * math.exp(-c / usual.cut_bias) + floor.bias
         kept = max(self._kept(c, gamma, sigma) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
-        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.slope**2)
+        share = self._location_share(gamma, sigma)
+        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * share)
         best = (math.inf, choice)
         for length in LENGTHS:
             square = min(k * length, box)
