@@ -1,11 +1,9 @@
-"""What rows that enter late are expected to say, against means over made-up events, and in fits."""
+"""What rows that enter late are expected to say, against means over made-up events."""
 
-from typing import Any
 
 import numpy as np
 import pytest
 
-import dpstats as dps
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.problem import Problem
@@ -14,7 +12,6 @@ from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import DISTS
 from dpstats.families.martingale import taper
-from dpstats.testing import NoNoise, noise
 
 EVERY = pytest.mark.parametrize("dist", ["sev", "logistic", "gaussian"])
 GAMMA, SIGMA, FRACTION, WITHIN = np.array([-0.3, 0.5, -0.4]), 0.5, 0.7, 0.6

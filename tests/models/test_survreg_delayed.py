@@ -9,7 +9,15 @@ from scipy import stats
 import dpstats as dps
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.models.late import (
-    FORMULA, SCHEMA, SURVIVORS, SURVIVORS_SCHEMA, SURVIVORS_TRUTH, TRUTH, late, log_likelihood, survivors,
+    FORMULA,
+    SCHEMA,
+    SURVIVORS,
+    SURVIVORS_SCHEMA,
+    SURVIVORS_TRUTH,
+    TRUTH,
+    late,
+    log_likelihood,
+    survivors,
     survivors_errors,
 )  # fmt: skip
 
