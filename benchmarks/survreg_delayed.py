@@ -107,7 +107,8 @@ def _offsets(cell: Cell) -> tuple[float, float]:
         rng = np.random.default_rng(zlib.crc32(cell.name.encode()))
         _, failure, entry, censoring = _population(cell, rng, PILOT, late, long)
         seen = np.minimum(failure, censoring) > entry
-        return float(np.mean(failure <= entry)), float(np.mean((failure > censoring)[seen]))
+        censored = (failure > censoring)[seen]  # of watches so short that nobody is seen, all
+        return float(np.mean(failure <= entry)), float(np.mean(censored)) if len(censored) else 1.0
 
     late = optimize.brentq(lambda at: shares(at, LOG_TIME)[0] - DESIGNS[cell.design][1], -4, 6, xtol=1e-3)
     if not cell.censored:

@@ -47,3 +47,41 @@ def log_likelihood(data: dict[str, Any], dist: str, params: np.ndarray) -> float
         z, entry = ((np.log(data[name]) - location) / sigma for name in ("time", "start"))
     hazard, before = (np.exp(family.log_cumulative_hazard(at)) for at in (z, np.maximum(entry, -500)))
     return float(np.sum(data["failed"] * (family.log_hazard(z) - params[-1]) - hazard + before))
+
+
+SURVIVORS = "Surv(start, time, failed) ~ a + b + c + d"
+SURVIVORS_SCHEMA = dps.Schema(
+    start=dps.bounded(-8, 8), time=dps.bounded(-8, 8), failed=dps.event(), a=dps.bounded(-4, 4),
+    b=dps.bounded(-4, 4), c=dps.bounded(-4, 4), d=dps.bounded(-4, 4),
+)  # fmt: skip
+SURVIVORS_TRUTH = np.array([0.0, 0.5, -0.5, 0.5, -0.5, np.log(0.5)])
+
+
+def survivors(n: int, seed: int, dist: str) -> dict[str, Any]:
+    """Columns of n units, all watched so late that four of five are never seen, and until they fail."""
+    generator, pool = np.random.default_rng(seed), 16 * n
+    x = np.clip(generator.normal(size=(4, pool)), -4, 4)
+    life = SURVIVORS_TRUTH[1:-1] @ x + 0.5 * DISTS[dist].family.quantile(generator.uniform(size=pool))
+    start = 1.0 + 0.5 * generator.normal(size=pool)
+    seen = np.flatnonzero(life > start)[:n]
+    assert len(seen) == n
+    columns = dict(start=start[seen], time=life[seen], failed=np.ones(n))
+    return columns | dict(zip("abcd", x[:, seen], strict=True))
+
+
+def survivors_errors(data: dict[str, Any], dist: str) -> np.ndarray:
+    """Standard errors of maximum likelihood at the truth, by second differences of the log-likelihood."""
+    family, step = DISTS[dist].family, 1e-3 * np.eye(6)
+
+    def value(params: np.ndarray) -> float:
+        location = params[0] + params[1:-1] @ np.array([data[name] for name in "abcd"])
+        z, entry = ((data[name] - location) / np.exp(params[-1]) for name in ("time", "start"))
+        hazard, before = (np.exp(family.log_cumulative_hazard(at)) for at in (z, entry))
+        return float(np.sum(family.log_hazard(z) - params[-1] - hazard + before))
+
+    def second(i: int, j: int) -> float:
+        at = SURVIVORS_TRUTH
+        both = value(at + step[i] + step[j]) + value(at - step[i] - step[j])
+        return (value(at + step[i] - step[j]) + value(at - step[i] + step[j]) - both) / 4e-6
+
+    return np.sqrt(np.diag(np.linalg.inv([[second(i, j) for j in range(6)] for i in range(6)])))

@@ -25,6 +25,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _JOINT = np.outer(_WEIGHTS, _WEIGHTS) / (2 * math.pi)
 # noise can put the line anywhere; beyond these there is nothing to be said
 _FARTHEST, _HIGHEST_CENTRE, _MOST_HAZARD, LEAST_KEPT = 50.0, 20.0, 20.0, 0.01
+LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
 
 
 @dataclass(frozen=True)
@@ -67,15 +68,25 @@ class EventResiduals:
 
     @property
     def floors(self) -> tuple[Floor, ...]:
-        """Where the normal's h1* may be frozen."""
-        return floors_below(
-            self.mean, math.hypot(self.between, self.within), self._z.ravel(), _JOINT.ravel()
-        )
+        """Where h1* may be frozen: only the normal's need be."""
+        if self.family.name != "gaussian":
+            return (Floor(-math.inf, size=math.sqrt(float(np.sum(_JOINT * self._slope**2)))),)
+        return floors_below(self.mean, math.hypot(self.between, self.within), self._z.ravel(), _JOINT.ravel())
 
     def location(self, c: float, floor: float = -math.inf) -> float:
         """E[g h1*^2] of an event, cut at cumulative hazard c, h1* frozen below the floor."""
+        return float(self.location_moments(c, floor)[0])
+
+    def location_moments(self, c: float, floor: float = -math.inf) -> Array:
+        """E[g h1*^2 t^j] for j = 0, 1, 2, t the place of a row's line among those of the events, in sds."""
         frozen = self.family.log_hazard_slope(np.maximum(self._z, floor))
-        return float(np.sum(self._kept(c) * frozen**2))
+        return np.vander(_NODES, 3, increasing=True).T @ np.sum(self._kept(c) * frozen**2, axis=1)
+
+    def cross_moments(self, c: float, floor: float = -math.inf) -> Array:
+        """E[g h1* (1 + rho h1*) t^j] for j = 0, 1."""
+        frozen = self.family.log_hazard_slope(np.maximum(self._z, floor))
+        both = self._kept(c) * frozen * (1 + (self._about - self.centre) * frozen)
+        return np.vander(_NODES, 2, increasing=True).T @ np.sum(both, axis=1)
 
     def log_sigma(self, c: float) -> float:
         """E[g (1 + rho h1*)^2] of an event, rho the residual about the pivot at that distance."""

@@ -89,6 +89,7 @@ class Accumulator:
         location_share: float,
         structure_error: float = 1.0,
         cross: tuple[float, float] = (0.0, 0.0),
+        beyond: Array | None = None,
     ) -> Information:
         """Combine with the structure and make it usable.
 
@@ -100,6 +101,8 @@ class Accumulator:
             Expected square of the location score of an event.
         structure_error : float
             Of the structure, against its usual size.
+        beyond : array, shape (k + 1, k + 1), optional
+            What the matrix is expected to have beyond it.
         """
         stretch, axes = np.linalg.eigh(whitening.matrix)
         k = len(stretch)
@@ -110,6 +113,8 @@ class Accumulator:
         structure[:k, :k] = location_share * (
             axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
         )
+        if beyond is not None:
+            structure += turn.T @ beyond @ turn
         size = np.clip(np.diag(structure), 0.05 * unit, None)
         mean = axes.T @ whitening.matrix @ events.floored[0] / events.fraction
         root = math.sqrt(location_share * events.fraction * log_sigma_square)

@@ -14,10 +14,12 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.by_cut import left
 from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
@@ -34,8 +36,6 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
-# with delayed entry: the least an event is expected to say, and how much further off that may be than without
-_LEAST_EXPECTED, _DELAYED_ERROR = 0.02, 1.3
 
 
 @dataclass
@@ -83,15 +83,15 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     -------
     Estimate
     """
-    scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=True)
+    scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=not problem.delayed)
     import os
     rule = float(os.environ.get("RULE", ".7"))
     from dpstats.estimators.location_scale.signs_plan import make_signs_plan
     from dpstats.estimators.location_scale.by_signs import fit_by_signs
     k = len(scale.center) + 1
-    if problem.separate and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
+    if problem.separate and not problem.delayed and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
         return fit_by_signs(curator, problem, make_signs_plan(math.sqrt(plan.mu**2 - plan.moments**2), k), scale)
-    events = release_events(curator, plan.matrix, scale, problem.separate)
+    events = release_events(curator, plan.matrix, scale, problem.separate and not problem.delayed)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
@@ -206,13 +206,14 @@ def _information(bounding: Bounding, state: _State) -> Information:
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
-    """As above; where rows enter late a cut may take much of what their events say, and f does not tell."""
-    events, residuals = bounding.events, bounding.residuals(state.gamma, state.sigma)
-    share = max(residuals.location(state.choice.c, state.choice.floor), _LEAST_EXPECTED)
-    largest = max(1.0, 1.5 * share) if bounding.expected.needs_floor else 1.0
-    share = _location_share(bounding, state, share, 0.3 * share, _LEAST_EXPECTED, largest)
-    square = max(residuals.log_sigma(state.choice.c), _LEAST_EXPECTED) * events.fraction
-    return state.released.estimate(events, state.whitening, square, share, _DELAYED_ERROR)
+    """As above; where rows enter late, f does not tell how much events say, nor in which directions."""
+    late = late_information(bounding, state.whitening, state.choice, state.gamma, state.sigma)
+    events, largest = bounding.events, max(1.0, 1.5 * late.share) if bounding.expected.needs_floor else 1.0
+    share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
+    return state.released.estimate(
+        events, state.whitening, late.log_sigma * events.fraction, share, late.error(events.spread),
+        late.beyond(share, events.fraction),
+    )  # fmt: skip
 
 
 def _location_share(

@@ -90,7 +90,7 @@ class PureBounding(Bounding):
     def _log_sigma_value(self, choice: Choice, gamma: Array, sigma: float) -> tuple[float, Choice]:
         count, where = self.n * self.events.fraction, self.truncation(choice, gamma, sigma)
         noise = self._log_sigma_noise(self.bounds(where), gamma, sigma)
-        declared = where.limits[0] <= self._declared_residuals(gamma, sigma)[0]
+        declared = where.limits[0] <= self.declared_residuals(gamma, sigma)[0]
         bias = 0.0 if declared else _WIDTH_BIAS * math.exp(-0.9 * choice.width)
         slope, variance = self._left_of_log_sigma(where)
         value = (variance + max(noise, FREE) ** 2) / slope**2 + count * bias**2

@@ -18,12 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpstats.estimators.location_scale.by_fraction import Expected, Floor, expected, first_of
-from dpstats.estimators.location_scale.by_line import LEAST_KEPT, EventResiduals
-from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.by_fraction import Floor, first_of
+from dpstats.estimators.location_scale.by_line import LEAST_KEPT, LEAST_SAID
+from dpstats.estimators.location_scale.placement import LEAST_SPREAD, Placement, declared_range
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 Array = np.ndarray
@@ -41,8 +39,8 @@ _FAR = 60.0
 _UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
-# with delayed entry the first cut leaves this share of the information, and events spread at least so much
-_FIRST_KEPT, _LEAST_SPREAD = 0.5, 0.05
+# with delayed entry the first cut leaves this share of the information
+_FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
 USUAL_WIDTH = 4.0
 
@@ -74,14 +72,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Bounding:
+class Bounding(Placement):
     """Everything a choice of bounds depends on: public facts and releases.
 
     Attributes
     ----------
-    problem : Problem
-    scale : RowScale
-    events : Events
     matrix_share : float
         Size of the released information matrix against the location score.
     tail_mu : float
@@ -91,65 +86,10 @@ class Bounding:
         Values of c to choose from.
     """
 
-    problem: Problem
-    scale: RowScale
-    events: Events
     matrix_share: float
     tail_mu: float
     n: int
     cuts: ClassVar[tuple[float, ...]] = CUTS
-
-    @property
-    def expected(self) -> Expected:
-        return expected(self.problem.family, self.events.fraction)
-
-    @property
-    def offset(self) -> float:
-        return self.expected.offset
-
-    def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
-        """At which residuals the events happen."""
-        mean, between = self._over_events((self.events.line - gamma) / sigma)
-        return EventResiduals(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
-
-    def hazard(self, point: Array) -> float:
-        """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
-        hazard = -math.log(1 - min(self.events.fraction, 0.95))
-        if self.problem.delayed:
-            hazard = max(hazard, self.residuals(point[:-1], math.exp(point[-1])).hazard)
-        return hazard
-
-    def centre(self, gamma: Array, sigma: float) -> float:
-        """The offset at these values: with delayed entry, they say at which hazards events happen."""
-        return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
-
-    def pivot(self, gamma: Array, sigma: float) -> Array:
-        """m = pivot'x~: residuals of the line through the events, less the offset.
-
-        Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
-        location pull at each other, and many steps would not settle it.
-        """
-        pivot = (self.events.line - gamma) / sigma
-        pivot[1:] *= self.believed(gamma, sigma)
-        pivot[0] += self.centre(gamma, sigma)
-        return pivot
-
-    def events_line(self, gamma: Array, sigma: float) -> Array:
-        """Least squares through the events."""
-        return self.events.line
-
-    def believed(self, gamma: Array, sigma: float) -> float:
-        """How much of the line's slopes is not noise, from 0 to 1."""
-        slopes = ((self.events.line - gamma) / sigma)[1:]
-        by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
-        return max(0.0, 1 - 2 * by_noise / max(float(slopes @ slopes), 1e-300))
-
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        """Mean square about the pivot, per event: that about the line, or what the family says of it."""
-        share, f = self.believed(gamma, sigma), self.events.fraction
-        least = _LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
-        line = float(np.clip(self.events.residual / f, least, 4.0))
-        return share * line + (1 - share) * sigma**2 * self.expected.residual_square
 
     def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
@@ -157,7 +97,7 @@ class Bounding:
         pivots = self._pivots(gamma, sigma) if narrow else self._declared_pivots(gamma, sigma)
         floor = choice.floor
         if self.expected.needs_floor and not math.isfinite(floor):
-            lowest = (self.scale.lower[-1] - _range(gamma, self.scale)[1]) / sigma
+            lowest = (self.scale.lower[-1] - declared_range(gamma, self.scale)[1]) / sigma
             floor = min(max(lowest, -_FAR), -_UNSEEN)
         limits, delayed = self._limits(choice.width, gamma, sigma), self.problem.delayed
         return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor, delayed=delayed)
@@ -166,36 +106,20 @@ class Bounding:
         return score_bounds(where, self.matrix_share)
 
     def _pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        mean, sd = self._over_events(self.pivot(gamma, sigma))
+        mean, sd = self.over_events(self.pivot(gamma, sigma))
         return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
 
-    def _over_events(self, line: Array) -> tuple[float, float]:
-        """Mean and sd of line'x~ over the events."""
-        events = self.events
-        mean = float(line @ events.floored[:, 0]) / events.fraction
-        return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
-
     def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        return _range(self.pivot(gamma, sigma), self.scale)
+        return declared_range(self.pivot(gamma, sigma), self.scale)
 
     def _limits(self, width: float, gamma: Array, sigma: float) -> tuple[float, float]:
         sd, offset = self.residual_sd(gamma, sigma), self.centre(gamma, sigma)
-        least, most = self._declared_residuals(gamma, sigma)
+        least, most = self.declared_residuals(gamma, sigma)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
         low = min(max(-offset - width * sd, least), -1.2)
         high = self.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)
-
-    def residual_sd(self, gamma: Array, sigma: float) -> float:
-        """sd of the events' residuals; with rare events, at least the larger part of their spread."""
-        return math.sqrt(self.residual_square(gamma, sigma)) / sigma
-
-    def _declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        """Range of rho that the declared bounds allow."""
-        (low, high), scale = _range(self.events_line(gamma, sigma), self.scale), self.scale
-        offset = self.centre(gamma, sigma)
-        return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
 
     def first(self, gamma: Array, sigma: float) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
@@ -206,7 +130,7 @@ class Bounding:
         return Choice(c, radius, floor, USUAL_WIDTH, math.inf, math.inf)
 
     def _floors(self, gamma: Array, sigma: float) -> tuple[Floor, ...]:
-        if self.problem.delayed and self.expected.needs_floor:
+        if self.problem.delayed:
             return self.residuals(gamma, sigma).floors
         return self.expected.floors
 
@@ -226,7 +150,7 @@ class Bounding:
 
     def _widest(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
-        floor = self.expected.floors[-1]
+        floor = self._floors(gamma, sigma)[-1]
         radius = math.sqrt(whitening.longest_square(self.scale))
         choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
@@ -250,8 +174,14 @@ class Bounding:
     def _log_sigma_information(self, gamma: Array, sigma: float) -> float:
         """Expected square of the log sigma score of an event."""
         if self.problem.delayed:
-            return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), _LEAST_SPREAD, 4.0))
+            return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), LEAST_SPREAD, 4.0))
         return self.expected.log_sigma_information(self.residual_sd(gamma, sigma) ** 2)
+
+    def _location_share(self, gamma: Array, sigma: float) -> float:
+        """Typical h1*^2 of an event, nothing cut."""
+        if self.problem.delayed:
+            return max(self.residuals(gamma, sigma).location(CUTS[-1]), LEAST_SAID)
+        return self.expected.slope**2
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         best, cuts = (math.inf, self.first(gamma, sigma)), list(self.cuts)
@@ -282,7 +212,8 @@ class Bounding:
         bias = 0.016 * math.exp(-c / usual.cut_bias) + floor.bias
         kept = max(self._kept(c, gamma, sigma) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
-        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.slope**2)
+        share = self._location_share(gamma, sigma)
+        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * share)
         best = (math.inf, choice)
         for length in LENGTHS:
             square = min(k * length, box)
@@ -304,16 +235,10 @@ class Bounding:
             noise = self._log_sigma_noise(bounds, gamma, sigma)
             if noise > max(FREE, math.sqrt(least)):
                 break  # and with the width
-            declared = where.limits[0] <= self._declared_residuals(gamma, sigma)[0]
+            declared = where.limits[0] <= self.declared_residuals(gamma, sigma)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
             matrix = self._log_sigma_matrix_error(bounds, gamma, sigma)
             value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2
             if value < least:
                 least, best = value, replace(tried, log_sigma_noise=noise)
         return best
-
-
-def _range(line: Array, scale: RowScale) -> tuple[float, float]:
-    """Range of line'x~ over the declared box."""
-    ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
-    return float(line[0] + ends.min(axis=0).sum()), float(line[0] + ends.max(axis=0).sum())

@@ -1,0 +1,84 @@
+"""What the information of rows that enter late is expected to be, at any value of the parameters.
+
+Without delayed entry the information on the location is the event matrix, up to a factor, and the pivot makes
+log sigma uncorrelated with it. Where rows enter late the line through the events is not the regression: rows
+with a low location are seen only if they live long. Then h1* of an event goes with the covariates along that
+line, and so do the information on the location and its correlation with log sigma. The direction in which
+intercept, slopes and sigma move together is the weak one; without these terms its variance is far too small.
+With u the residual of the line at x~, less its mean and over its sd, and b the covariance of x~ and u, where
+covariates of the events are normal
+
+    E[s(u) x~ x~'] = E[s] E[x~ x~'] + E[s u] (m b' + b m') + (E[s u^2] - E[s]) b b',   m = E[x~].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.location_scale.by_line import LEAST_SAID
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+
+Array = np.ndarray
+
+# Error of the structure against its size without delayed entry; and what noise adds to it, chosen on the
+# log-logistic cells `late` of benchmarks/survreg_delayed.py
+_ERROR, _ERROR_OF_NOISE = 1.3, 5.0
+
+
+@dataclass(frozen=True)
+class LateInformation:
+    """Expectations per event, in whitened coordinates.
+
+    Attributes
+    ----------
+    share : float
+        E[g h1*^2].
+    log_sigma : float
+        E[g (1 + rho h1*)^2].
+    tilt : array, shape (k, k)
+        What E[g h1*^2 x x'] has beyond `share` times E[x x'], per unit of `share`.
+    cross : array, shape (k,)
+        E[g h1* (1 + rho h1*) x].
+    """
+
+    share: float
+    log_sigma: float
+    tilt: Array
+    cross: Array
+
+    def beyond(self, share: float, fraction: float) -> Array:
+        """What the information per row has beyond the usual structure, if E[g h1*^2] is `share`."""
+        k = len(self.cross)
+        matrix = np.zeros((k + 1, k + 1))
+        matrix[:k, :k] = share * fraction * self.tilt
+        matrix[k, :k] = matrix[:k, k] = fraction * self.cross
+        return matrix
+
+    def error(self, spread: float) -> float:
+        """Of the structure, against its usual size, where noise of operator norm `spread` is in the events.
+
+        The more information the tilt takes from some direction, the more rests on a noisy line.
+        """
+        unit = np.sqrt(np.append(np.full(len(self.cross), self.share), self.log_sigma))
+        lost = -float(np.linalg.eigvalsh(self.beyond(self.share, 1.0) / np.outer(unit, unit))[0])
+        return math.hypot(_ERROR, _ERROR_OF_NOISE * spread * max(lost, 0.0))
+
+
+def late_information(
+    bounding: Bounding, whitening: Whitening, choice: Choice, gamma: Array, sigma: float
+) -> LateInformation:
+    """Expectations at (gamma, sigma), with the bounds of `choice`."""
+    residuals = bounding.residuals(gamma, sigma)
+    mean, along = (whitening.matrix @ part for part in bounding.along(gamma, sigma))
+    share, first, second = residuals.location_moments(choice.c, choice.floor)
+    cross, cross_along = residuals.cross_moments(choice.c, choice.floor)
+    both = np.outer(mean, along)
+    tilt = first * (both + both.T) + (second - share) * np.outer(along, along)
+    return LateInformation(
+        max(share, LEAST_SAID), max(residuals.log_sigma(choice.c), LEAST_SAID), tilt / max(share, LEAST_SAID),
+        cross * mean + cross_along * along,
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Where the events lie among the residuals, by the line through them, at any value of the parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.location_scale.by_fraction import Expected, expected
+from dpstats.estimators.location_scale.by_line import EventResiduals
+from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.row_scale import RowScale
+
+Array = np.ndarray
+
+LEAST_SPREAD = 0.05  # of events about their line, with delayed entry
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The events of a problem, as they were released.
+
+    Attributes
+    ----------
+    problem : Problem
+    scale : RowScale
+    events : Events
+    """
+
+    problem: Problem
+    scale: RowScale
+    events: Events
+
+    @property
+    def expected(self) -> Expected:
+        return expected(self.problem.family, self.events.fraction)
+
+    @property
+    def offset(self) -> float:
+        return self.expected.offset
+
+    def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
+        """At which residuals the events happen."""
+        mean, between = self.over_events((self.events.line - gamma) / sigma)
+        return EventResiduals(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
+
+    def hazard(self, point: Array) -> float:
+        """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
+        hazard = -math.log(1 - min(self.events.fraction, 0.95))
+        if self.problem.delayed:
+            hazard = max(hazard, self.residuals(point[:-1], math.exp(point[-1])).hazard)
+        return hazard
+
+    def centre(self, gamma: Array, sigma: float) -> float:
+        """The offset at these values: with delayed entry, they say at which hazards events happen."""
+        return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
+
+    def pivot(self, gamma: Array, sigma: float) -> Array:
+        """m = pivot'x~: residuals of the line through the events, less the offset.
+
+        Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
+        location pull at each other, and many steps would not settle it.
+        """
+        pivot = (self.events.line - gamma) / sigma
+        pivot[1:] *= self._believed(gamma, sigma)
+        pivot[0] += self.centre(gamma, sigma)
+        return pivot
+
+    def _believed(self, gamma: Array, sigma: float) -> float:
+        """How much of the line's slopes is not noise, from 0 to 1."""
+        slopes = ((self.events.line - gamma) / sigma)[1:]
+        by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
+        return max(0.0, 1 - 2 * by_noise / max(float(slopes @ slopes), 1e-300))
+
+    def events_line(self, gamma: Array, sigma: float) -> Array:
+        """Least squares through the events."""
+        return self.events.line
+
+    def over_events(self, line: Array) -> tuple[float, float]:
+        """Mean and sd of line'x~ over the events."""
+        events = self.events
+        mean = float(line @ events.floored[:, 0]) / events.fraction
+        return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
+
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        """Mean square about the pivot, per event: that about the line, or what the family says of it.
+
+        With rare events, it is at least the larger part of their spread.
+        """
+        f = self.events.fraction
+        least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
+        square = float(np.clip(self.events.residual / f, least, 4.0))
+        if self.problem.delayed:
+            return square
+        share = self._believed(gamma, sigma)
+        return share * square + (1 - share) * sigma**2 * self.expected.residual_square
+
+    def residual_sd(self, gamma: Array, sigma: float) -> float:
+        """Its root, in sigmas."""
+        return math.sqrt(self.residual_square(gamma, sigma)) / sigma
+
+    def along(self, gamma: Array, sigma: float) -> tuple[Array, Array]:
+        """Mean of the events' x~, and how it moves with each sd of the residual of their line."""
+        events, line = self.events, (self.events.line - gamma) / sigma
+        mean, sd = self.over_events(line)
+        centre = events.floored[:, 0] / events.fraction
+        return centre, (events.floored @ line / events.fraction - mean * centre) / max(sd, 1e-9)
+
+    def declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
+        """Range of rho that the declared bounds allow."""
+        (low, high), scale = declared_range(self.events_line(gamma, sigma), self.scale), self.scale
+        offset = self.centre(gamma, sigma)
+        return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
+
+
+def declared_range(line: Array, scale: RowScale) -> tuple[float, float]:
+    """Range of line'x~ over the declared box."""
+    ends = np.stack([line[1:] * scale.lower[:-1], line[1:] * scale.upper[:-1]])
+    return float(line[0] + ends.min(axis=0).sum()), float(line[0] + ends.max(axis=0).sum())
