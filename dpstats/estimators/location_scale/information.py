@@ -88,8 +88,8 @@ class Accumulator:
         log_sigma_square: float,
         location_share: float,
         structure_error: float = 1.0,
-        cross: tuple[float, float] = (0.0, 0.0),
         beyond: Array | None = None,
+        cross_sd: Array | None = None,
     ) -> Information:
         """Combine with the structure and make it usable.
 
@@ -116,12 +116,9 @@ class Accumulator:
         if beyond is not None:
             structure += turn.T @ beyond @ turn
         size = np.clip(np.diag(structure), 0.05 * unit, None)
-        mean = axes.T @ whitening.matrix @ events.floored[0] / events.fraction
-        root = math.sqrt(location_share * events.fraction * log_sigma_square)
-        structure[:k, k] = structure[k, :k] = cross[0] * root * mean
         sd = self._structure_sd(events, np.abs(stretch), size, location_share) * structure_error
-        wider = np.hypot(sd[:k, k], cross[1] * root * np.abs(mean) * math.sqrt(2))
-        sd[:k, k] = sd[k, :k] = wider
+        if cross_sd is not None:
+            sd[:k, k] = sd[k, :k] = np.hypot(sd[:k, k], np.abs(axes.T @ cross_sd) * math.sqrt(2))
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0

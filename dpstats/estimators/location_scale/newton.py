@@ -85,11 +85,11 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=not problem.delayed)
     import os
-    rule = float(os.environ.get("RULE", ".7"))
+    rule = float(os.environ.get("RULE", "10"))
     from dpstats.estimators.location_scale.signs_plan import make_signs_plan
     from dpstats.estimators.location_scale.by_signs import fit_by_signs
     k = len(scale.center) + 1
-    if problem.separate and not problem.delayed and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) ** 2 < rule * (40 + 7 * k):
+    if problem.separate and not problem.delayed and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) < rule * k**2:
         return fit_by_signs(curator, problem, make_signs_plan(math.sqrt(plan.mu**2 - plan.moments**2), k), scale)
     events = release_events(curator, plan.matrix, scale, problem.separate and not problem.delayed)
     gamma, sigma = starting_values(events, problem)
@@ -147,7 +147,7 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         explained = max(float(step.scores @ move), 1e-300)
         move = move * max(0.0, 1 - by_noise / explained)
         _move(state, step, move, _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0)
-        if t > 0:
+        if t > 0:  # noqa
             _rewhiten(bounding, state, step.information)
     state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
 
@@ -200,9 +200,16 @@ def _information(bounding: Bounding, state: _State) -> Information:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.05, usual.largest_share)
     spread = bounding.residual_square(state.gamma, state.sigma) / state.sigma**2 / usual.residual_square
     square = f * float(np.clip(cut.log_sigma * spread, 0.3, 4.0))
-    cross = 0.0  # (cut.correlation + every.correlation) / 2
-    cross_sd = abs(cut.correlation - every.correlation) / 2
-    return state.released.estimate(events, state.whitening, square, share, cross=(cross, cross_sd))
+    import os
+    one, many = cut.correlation, every.correlation
+    w = float(os.environ.get("CW", ".8"))
+    mean = state.whitening.matrix @ events.floored[0] / f * math.sqrt(share * f * square)
+    k = len(mean)
+    beyond = np.zeros((k + 1, k + 1))
+    beyond[:k, k] = beyond[k, :k] = (one + w * (many - one)) * mean
+    return state.released.estimate(
+        events, state.whitening, square, share, 1.0, beyond, float(os.environ.get("CS",".5")) * abs(many - one) * mean
+    )
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
@@ -245,7 +252,8 @@ def _rewhiten(bounding: Bounding, state: _State, information: Information) -> No
     rest = location - np.eye(k) * np.trace(location) / k
     by_noise = float(np.mean(information.noise**2)) * k * (k + 1) / 2
     left = max(0.0, 1 - by_noise / max(float(np.sum(rest**2)), 1e-300))
-    location = location - (1 - left) * rest
+    if not bounding.problem.delayed:
+        location = location - (1 - left) * rest
     better = state.whitening.improved(location, state.choice.radius, bounding.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better

@@ -64,11 +64,11 @@ class Placement:
         location pull at each other, and many steps would not settle it.
         """
         pivot = (self.events.line - gamma) / sigma
-        pivot[1:] *= self._believed(gamma, sigma)
+        pivot[1:] *= self.believed(gamma, sigma)
         pivot[0] += self.centre(gamma, sigma)
         return pivot
 
-    def _believed(self, gamma: Array, sigma: float) -> float:
+    def believed(self, gamma: Array, sigma: float) -> float:
         """How much of the line's slopes is not noise, from 0 to 1."""
         slopes = ((self.events.line - gamma) / sigma)[1:]
         by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
@@ -84,18 +84,16 @@ class Placement:
         mean = float(line @ events.floored[:, 0]) / events.fraction
         return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
 
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        """Mean square about the pivot, per event: that about the line, or what the family says of it.
-
-        With rare events, it is at least the larger part of their spread.
-        """
+    @property
+    def line_square(self) -> float:
+        """Mean square about the line, per event; with rare events, at least the larger part of their spread."""
         f = self.events.fraction
         least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
-        square = float(np.clip(self.events.residual / f, least, 4.0))
-        if self.problem.delayed:
-            return square
-        share = self._believed(gamma, sigma)
-        return share * square + (1 - share) * sigma**2 * self.expected.residual_square
+        return float(np.clip(self.events.residual / f, least, 4.0))
+
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        """Mean square about the pivot, per event."""
+        return self.line_square
 
     def residual_sd(self, gamma: Array, sigma: float) -> float:
         """Its root, in sigmas."""

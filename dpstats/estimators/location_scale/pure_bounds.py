@@ -96,6 +96,10 @@ class PureBounding(Bounding):
         value = (variance + max(noise, FREE) ** 2) / slope**2 + count * bias**2
         return value, replace(choice, log_sigma_noise=noise)
 
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        """By the line: its mean square follows the released sizes of the information."""
+        return self.line_square
+
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
         f = self.events.fraction

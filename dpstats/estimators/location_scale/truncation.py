@@ -91,6 +91,11 @@ class Bounding(Placement):
     n: int
     cuts: ClassVar[tuple[float, ...]] = CUTS
 
+    def residual_square(self, gamma: Array, sigma: float) -> float:
+        """By the line, or by the family where the line is noise."""
+        share = 1.0 if self.problem.delayed else self.believed(gamma, sigma)
+        return share * self.line_square + (1 - share) * sigma**2 * self.expected.residual_square
+
     def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
         narrow = math.isfinite(choice.width)
