@@ -51,3 +51,8 @@ def longest_image(matrix: Array, lower: Array, upper: Array) -> float:
     """Upper bound of |matrix x|^2 over the box of x."""
     center, half = (lower + upper) / 2, (upper - lower) / 2
     return float(np.sum((np.abs(matrix @ center) + np.abs(matrix) @ half) ** 2))
+
+
+def not_noise(values: Array, by_noise: float) -> float:
+    """James and Stein's factor: 1 less the share of the sum of squares that is noise, at least 0."""
+    return max(0.0, 1 - by_noise / max(float(np.sum(values**2)), 1e-300))

@@ -18,6 +18,8 @@ Array = np.ndarray
 STRETCH = 0.8
 # before whitening, when the radius is not chosen yet and 1.5 k stands for its square
 _FIRST_STRETCH = 1.5
+# of what covariates have in common, pooled: squares of a thousandth of their ranges, and a tenth
+_LEAST_VARIANCE, _LEAST_SCATTER = 1e-3, 0.1
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ class RowScale:
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
 
 
-def release_scale(curator: Curator, cost: float, box: Box, log: bool, constant: bool = True, pooled: bool = False) -> RowScale:
+def release_scale(
+    curator: Curator, cost: float, box: Box, log: bool, constant: bool = True, pooled: bool = False
+) -> RowScale:
     """Release the moments of rows in the declared box, and the scale that they give; see `row_scale`."""
     moments = curator.release("event_moments", cost, center=box.center, half=box.half, log=log)
     return row_scale(moments, box, log, constant, pooled)
@@ -107,6 +111,8 @@ def row_scale(moments: Release, box: Box, log: bool, constant: bool = True, pool
         Whether the response is log time.
     constant : bool
         Whether the model has an intercept; without one, nothing is centred.
+    pooled : bool
+        Whether the covariates' prior follows from all of them, see `_pooled`.
     """
     n, sd = moments.n, moments.sd
     first, second, count = moments.values[0], moments.values[1] / 1.6, float(moments.values[2][0]) / 1.5
@@ -118,14 +124,8 @@ def row_scale(moments: Release, box: Box, log: bool, constant: bool = True, pool
     mean = np.clip(first, -0.95, 0.95) * prior / (prior + noise_first)
     variance = ((second - mean**2) * prior**2 + prior * noise_second) / (prior**2 + noise_second)
     if pooled:
-        first, squares = np.clip(first, -0.95, 0.95)[:-1], second[:-1]
-        size = 2 + len(first)
-        between = max((2 * prior + float(np.sum(first**2 - noise_first))) / size, 1e-3)
-        mean[:-1] = first * between / (between + noise_first)
-        rest = squares - mean[:-1] ** 2 - between * noise_first / (between + noise_first)
-        usual = max((2 * prior + float(np.sum(rest))) / size, 1e-3)
-        between = max((2 * prior**2 + float(np.sum((rest - usual) ** 2 - noise_second))) / size, (usual / 10) ** 2)
-        variance[:-1] = usual + (rest - usual) * between / (between + noise_second)
+        noises = (noise_first, noise_second)
+        mean[:-1], variance[:-1] = _pooled(np.clip(first, -0.95, 0.95)[:-1], second[:-1], noises, prior)
     # no smaller than the noise can tell from 0
     sds = np.sqrt(np.clip(variance, max(min(np.sqrt(noise_second), 0.1), 1e-8), 1.0))
     at_ends = np.clip((second - 0.7) / 0.2, 0.0, 1.0)
@@ -147,6 +147,24 @@ def row_scale(moments: Release, box: Box, log: bool, constant: bool = True, pool
         upper=(box.upper - center) / scale,
         constant=constant,
     )
+
+
+def _pooled(
+    first: Array, second: Array, noises: tuple[float, float], prior: float
+) -> tuple[Array, Array]:
+    """Means and variances shrunk as far as what they have in common tells (empirical Bayes).
+
+    Declared bounds are about as generous for one covariate as for another. `noises` are variances of the two
+    moments; the prior stands for two more covariates.
+    """
+    size = 2 + len(first)
+    between = max((2 * prior + float(np.sum(first**2 - noises[0]))) / size, _LEAST_VARIANCE)
+    mean = first * between / (between + noises[0])
+    found = second - mean**2 - between * noises[0] / (between + noises[0])
+    usual = max((2 * prior + float(np.sum(found))) / size, _LEAST_VARIANCE)
+    scatter = (2 * prior**2 + float(np.sum((found - usual) ** 2 - noises[1]))) / size
+    between = max(scatter, (_LEAST_SCATTER * usual) ** 2)
+    return mean, usual + (found - usual) * between / (between + noises[1])
 
 
 def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:

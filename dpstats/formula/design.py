@@ -208,7 +208,8 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     return Design(formula, schema, coding.names, bounds, longest, response,
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
-                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0, _separate(coding, factors), filler)
+                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0,
+                  _separate(coding, factors), filler)
 
 
 def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:

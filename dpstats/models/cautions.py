@@ -24,6 +24,11 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "shape": (
+        "shape",
+        "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
+        "stand out, and are too short for any that nearly repeat another",
+    ),
     "published": (
         "published",
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "

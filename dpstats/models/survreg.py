@@ -35,6 +35,11 @@ METHOD = "noisy Newton (Gaussian)"
 PURE_METHOD = "noisy Newton (pure epsilon)"
 PURE_RELEASED = ("event moments", "event matrix", "score", "sizes of the information", "check of the law")
 RELEASED = ("event moments", "event matrix", "score", "information", "check of the law")
+SIGNS_METHOD = "signs of residuals (Gaussian)"
+SIGNS_RELEASED = (
+    "event moments", "event matrix", "signs of residuals", "score and information of intercept and log sigma",
+    "check of the law",
+)  # fmt: skip
 
 
 def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> Survreg:
@@ -136,10 +141,11 @@ class Survreg:
         costs |= {LOGLIK: f"mu = {cost(budget.mu):.4g}"} if asked else {}
         line = self._pay(ledger, budget, METHOD, costs)
         result = fit_location_scale(curator, problem, plan)
+        method, released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
         if not asked:
-            return self._publish(result, budget, line, curator, METHOD, RELEASED)
+            return self._publish(result, budget, line, curator, method, released)
         loglik = self._log_likelihood(curator, budget.mu, result.params)
-        return self._publish(result, budget, line, curator, METHOD, (*RELEASED, LOGLIK), loglik)
+        return self._publish(result, budget, line, curator, method, (*released, LOGLIK), loglik)
 
     def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
         """Whether there is a bounded one, and what to call the fit where there is none."""

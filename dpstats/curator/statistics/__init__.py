@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
-from dpstats.curator.statistics.signs import SignScore, SignSizes
 from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
@@ -16,6 +15,7 @@ from dpstats.curator.statistics.martingale_parts import InformationSizes, ScoreA
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
+from dpstats.curator.statistics.signs import SignScore, SignSizes
 from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
 from dpstats.curator.statistics.truncated_glm import TruncatedInformation, TruncatedScore
 from dpstats.curator.statistics.zones import HazardZones
@@ -25,10 +25,9 @@ __all__ = ["REGISTRY", "Statistic"]
 REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
-        EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, HazardZones, SignScore, SignSizes,
-        ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle, TruncatedCross,
-        ColumnMeans, ColumnOctaves,
-        LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
+        EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, SignScore,
+        SignSizes, HazardZones, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
+        TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
         MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts, LogLikelihood,
     )
 }  # fmt: skip

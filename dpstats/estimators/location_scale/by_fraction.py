@@ -172,7 +172,7 @@ class _Memoryless(Expected):
 
     def start(self, line: Array, variance: float) -> tuple[Array, float]:
         f = self.fraction
-        sigma = math.sqrt(variance / self.residual_square)
+        sigma = math.sqrt(variance) * (f * self.per_sd + 1 - f)
         gamma = f * line
         if f > 0.9:
             gamma[0] = line[0] - self.mean * sigma

@@ -2,15 +2,15 @@
 
 A matrix of k^2 numbers costs more noise than its k coefficients, and steps by one that is mostly noise do not
 arrive. Here the slopes move by a score that asks of each row only on which side of its predicted median it
-failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers, follow
-each step (:mod:`.level`). Noise of a step is a share of sigma, which falls as the slopes improve, so that few
-steps lead from no slopes at all to the neighbourhood. The last steps are averaged, each by what it estimates.
+failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers,
+follow each step (:mod:`.level`). Noise of a step is a share of sigma, which falls as the slopes improve, so
+that few steps lead from no slopes at all to the neighbourhood. The last are averaged, each by what it estimates.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,8 +31,8 @@ _EARLY = 0.8  # of a full step, beside what noise shrinks
 _LONGEST = 2.0  # cap of a step, in sigmas
 # of the early steps, the last are averaged too
 _KEPT = 4
-# sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after an early
-# step of the slopes, at the last ones, and for the end
+# sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after early
+# steps of the slopes, after the last ones, and at the end
 _START_PRIOR, _EARLY_PRIOR, _LAST_PRIOR, _END_PRIOR = (1.0, 1.0), (0.7, 0.6), (0.3, 0.3), (0.5, 0.5)
 _DRIFT = 0.1  # of the last steps
 _WIDE = (2.0, 1.5)  # as good as none
@@ -99,11 +99,11 @@ def _finished(
         point = _moved(point, solved(levels[-1], place.fraction, _END_PRIOR))
     # the first was read before the level had settled
     level, end = np.mean(ends[1:], axis=0)[[0, -1]], math.exp(np.mean(ends[1:], axis=0)[-1])
-    found = average(steps, place, scales(steps, place, point[1:-1], end))
+    found = average(steps, place, _scales(steps, place, point[1:-1], end))
     return _estimate(curator, plan, place, found, levels[1:], level)
 
 
-def scales(steps: list[Step], place: Place, slopes: Array, sigma: float) -> Array:
+def _scales(steps: list[Step], place: Place, slopes: Array, sigma: float) -> Array:
     """Spread of the residuals at each step, in sigmas of the family: sigma, and what the slopes were off."""
     away = np.array([np.sum(((step.point[1:-1] - slopes) @ place.back) ** 2) for step in steps])
     return np.sqrt(sigma**2 + away / place.residual_square)
@@ -123,7 +123,8 @@ def _estimate(
     hazard = bounding.hazard(end)
     if law_in_doubt(curator, plan.check, bounding.problem, bounding.scale, hazard, end):
         problems.append("law")
-    return replace(result, problems=tuple(problems))
+    settings = {**result.settings, "slopes": "signs of residuals"}
+    return replace(result, problems=tuple(problems), settings=settings, by_signs=True)
 
 
 def _level(curator: Curator, mu: float, place: Place, point: Array) -> Level:

@@ -64,15 +64,18 @@ class Estimate:
     settings : dict of float
         Bounds of the score, which are part of the estimand.
     problems : tuple of str
-        Codes: "budget", "hopeless", "unsettled", "law", "weak:j" and "range:j" with j the index of
+        Codes: "budget", "hopeless", "unsettled", "law", "shape", "weak:j" and "range:j" with j the index of
         a coefficient.
+    by_signs : bool
+        Whether the slopes are those of the signs of residuals.
     """
 
     params: Array
     cov: Array
     cov_privacy: Array
-    settings: dict[str, float]
+    settings: dict[str, float | str]
     problems: tuple[str, ...]
+    by_signs: bool = False
 
 
 def estimate(
@@ -81,7 +84,8 @@ def estimate(
 ) -> Estimate:
     """One Newton step from the average point by the average score; sandwich covariance.
 
-    `spread` stands in for the scatter of the scores where there is one point alone.
+    `spread` stands in for the scatter of the scores where there is one point alone, and `need` for how far
+    noise is beyond what Newton's steps can use.
     """
     information = averaged.information
     mean = averaged.points.mean(axis=0)
@@ -193,7 +197,7 @@ def _to_user(point: Array, bounding: Bounding) -> Array:
     return params
 
 
-def _settings(choice: Choice, bounding: Bounding, mean: Array) -> dict[str, float]:
+def _settings(choice: Choice, bounding: Bounding, mean: Array) -> dict[str, float | str]:
     where = bounding.truncation(choice, mean[:-1], math.exp(mean[-1]))
-    settings = {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
+    settings: dict[str, float | str] = {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
     return settings | ({"floor": where.floor} if math.isfinite(where.floor) else {})

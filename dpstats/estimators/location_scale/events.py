@@ -10,10 +10,12 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.problem import Problem
-from dpstats.estimators.matrices import with_floor
+from dpstats.estimators.matrices import not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
+
+_LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Events:
         Mean square, per row, about the line.
     spread : float
         operator-norm size of the noise per event, at most 1.
+    left : float
+        Share of what `square` has beside a multiple of the identity that was not taken for noise.
     """
 
     fraction: float
@@ -54,7 +58,7 @@ class Events:
 
 
 def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -> Events:
-    """Release the event matrix and clean it of the worst of its noise."""
+    """Release the event matrix and clean it of the worst of its noise; `shrunk` if it may be all noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
     affordable = 0.1 * curator.n * scale.fraction * curator.cost_per_row(mu) / math.sqrt(4 * k) - 4
@@ -65,9 +69,9 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -
         radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
     )  # fmt: skip
     matrix, noise = release.values[0] / release.n, release.sd / release.n
-    left = 1.0
-    if shrunk:
-        matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
+    if not shrunk:
+        return events_of(matrix, noise, scale, release.n)
+    matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
     return events_of(matrix, noise, scale, release.n, left)
 
 
@@ -79,19 +83,14 @@ def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]
     """
     k = len(matrix) - 1
     matrix = matrix.copy()
-    plain = np.eye(k) * max(np.trace(matrix[:k, :k]) / k, .7 * fraction)
+    plain = np.eye(k) * max(float(np.trace(matrix[:k, :k])) / k, _LEAST_TRACE * fraction)
     plain[0, 0] = fraction
     rest = matrix[:k, :k] - plain
-    left = _left(rest, (k * (k - 1) / 2 + max(k - 2, 0)) * noise**2)
+    left = not_noise(rest, k * (k + 1) / 2 * noise**2)
     matrix[:k, :k] = plain + left * rest
     slopes = matrix[1:k, k]
-    matrix[1:k, k] = matrix[k, 1:k] = slopes * _left(slopes, (k - 1) / 2 * noise**2)
+    matrix[1:k, k] = matrix[k, 1:k] = slopes * not_noise(slopes, (k - 1) / 2 * noise**2)
     return matrix, left
-
-
-def _left(values: Array, by_noise: float) -> float:
-    """1 less the share of the sum of squares that is noise, at least 0."""
-    return max(0.0, 1 - by_noise / max(float(np.sum(values**2)), 1e-300))
 
 
 def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float = 1.0) -> Events:

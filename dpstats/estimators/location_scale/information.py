@@ -130,7 +130,7 @@ class Accumulator:
     @staticmethod
     def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
         k = len(stretch)
-        noise = events.noise * math.sqrt(events.left) * location_share * np.outer(stretch, stretch)
+        noise = events.noise * location_share * np.outer(stretch, stretch)
         sd = _STRUCTURE * np.sqrt(np.outer(size, size))
         sd[:k, :k] = np.hypot(noise, sd[:k, :k])
         sd[k, k] = _LOG_SIGMA_STRUCTURE * size[k]

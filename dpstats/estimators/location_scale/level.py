@@ -20,7 +20,8 @@ from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
 
-_ROWS, _ITERATIONS = 60, 8
+_ROWS, _ITERATIONS, _CHANGE = 60, 8, 1e-4
+_LONGEST = 0.7  # of one iteration
 _LOWEST, _HIGHEST = np.array([-2.5, -1.5]), np.array([2.5, 1.0])
 # sd of what is expected of the information, against its size
 _STRUCTURE = 0.3
@@ -46,6 +47,7 @@ class Level:
 def release_level(
     curator: Curator, mu: float, bounding: Bounding, choice: Choice, gamma: Array, sigma: float
 ) -> Level:
+    """Release both scores and their information at these values."""
     where = bounding.truncation(choice, gamma, sigma)
     bounds = bounding.bounds(where)
     pivot = np.zeros(len(gamma))
@@ -90,11 +92,11 @@ def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[f
     target = np.append(level.scores, [0.0, 0.0])
     for _ in range(_ITERATIONS):
         here = _expected(level, fraction, point)
-        slope = np.column_stack([(_expected(level, fraction, point + d) - here) / 1e-4 for d in np.eye(2) * 1e-4])
-        slope = np.vstack([slope, np.eye(2)]) / scale[:, None]
+        beside = [_expected(level, fraction, point + change) - here for change in _CHANGE * np.eye(2)]
+        slope = np.vstack([np.column_stack(beside) / _CHANGE, np.eye(2)]) / scale[:, None]
         rest = (target - np.append(here, point)) / scale
         step = np.linalg.lstsq(slope, rest, rcond=None)[0]
-        point = np.clip(point + np.clip(step, -0.7, 0.7), _LOWEST, _HIGHEST)
+        point = np.clip(point + np.clip(step, -_LONGEST, _LONGEST), _LOWEST, _HIGHEST)
     return float(point[0]), float(point[1])
 
 

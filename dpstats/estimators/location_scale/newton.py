@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.by_cut import left
+from dpstats.estimators.location_scale.by_cut import Left, left
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.by_line import LEAST_SAID
+from dpstats.estimators.location_scale.by_signs import fit_by_signs
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
@@ -22,8 +23,10 @@ from dpstats.estimators.location_scale.information import Accumulator, Informati
 from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale, release_scale
 
 Array = np.ndarray
@@ -36,6 +39,11 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
+# Newton needs this many times k^2 events times mu; below, and where more than this share of rows fails, the
+# slopes follow the signs of residuals
+_SIGNS, _LEAST_FRACTION = 10.0, 0.2
+# of the correlation of intercept and log sigma, between all rows censored at one hazard and at any
+_TOWARDS_ANY, _CROSS_SD = 0.8, 0.5
 
 
 @dataclass
@@ -84,14 +92,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     Estimate
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=not problem.delayed)
-    import os
-    rule = float(os.environ.get("RULE", "10"))
-    from dpstats.estimators.location_scale.signs_plan import make_signs_plan
-    from dpstats.estimators.location_scale.by_signs import fit_by_signs
-    k = len(scale.center) + 1
-    if problem.separate and not problem.delayed and k > 1 and curator.n * scale.fraction * curator.cost_per_row(plan.mu) < rule * k**2:
-        return fit_by_signs(curator, problem, make_signs_plan(math.sqrt(plan.mu**2 - plan.moments**2), k), scale)
-    events = release_events(curator, plan.matrix, scale, problem.separate and not problem.delayed)
+    if by_signs(problem, scale, curator.n * curator.cost_per_row(plan.mu)):
+        return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
+    events = release_events(curator, plan.matrix, scale, problem.shrinks)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
@@ -105,6 +108,17 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(point), point):
         return replace(result, problems=(*result.problems, "law"))
     return result
+
+
+def by_signs(problem: Problem, scale: RowScale, signal: float) -> bool:
+    """Whether a matrix of k^2 entries would be mostly noise, where n mu is `signal`.
+
+    Where few rows fail, the signs say little of intercept and log sigma; and what is known to be correlated
+    needs its matrix.
+    """
+    k = len(scale.center) + 1
+    little = signal * scale.fraction < _SIGNS * k**2
+    return little and k > 1 and problem.shrinks and scale.fraction > _LEAST_FRACTION
 
 
 def _matrix_share(signal: float) -> float:
@@ -147,7 +161,7 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         explained = max(float(step.scores @ move), 1e-300)
         move = move * max(0.0, 1 - by_noise / explained)
         _move(state, step, move, _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0)
-        if t > 0:  # noqa
+        if t > 0:
             _rewhiten(bounding, state, step.information)
     state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
 
@@ -200,16 +214,23 @@ def _information(bounding: Bounding, state: _State) -> Information:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.05, usual.largest_share)
     spread = bounding.residual_square(state.gamma, state.sigma) / state.sigma**2 / usual.residual_square
     square = f * float(np.clip(cut.log_sigma * spread, 0.3, 4.0))
-    import os
-    one, many = cut.correlation, every.correlation
-    w = float(os.environ.get("CW", ".8"))
+    cross, cross_sd = _cross(cut, every)
     mean = state.whitening.matrix @ events.floored[0] / f * math.sqrt(share * f * square)
-    k = len(mean)
-    beyond = np.zeros((k + 1, k + 1))
-    beyond[:k, k] = beyond[k, :k] = (one + w * (many - one)) * mean
+    beyond = np.zeros((len(mean) + 1,) * 2)
+    beyond[:-1, -1] = beyond[-1, :-1] = cross * mean
     return state.released.estimate(
-        events, state.whitening, square, share, 1.0, beyond, float(os.environ.get("CS",".5")) * abs(many - one) * mean
+        events, state.whitening, square, share, beyond=beyond, cross_sd=cross_sd * mean
     )
+
+
+def _cross(cut: Left, every: Left) -> tuple[float, float]:
+    """Correlation of the scores of intercept and log sigma, and its sd.
+
+    The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard, by
+    much if at any hazard.
+    """
+    one, many = cut.correlation, every.correlation
+    return one + _TOWARDS_ANY * (many - one), _CROSS_SD * abs(many - one)
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
@@ -248,12 +269,17 @@ def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool
 
 def _rewhiten(bounding: Bounding, state: _State, information: Information) -> None:
     location = information.matrix[:-1, :-1] / information.unit[0] ** 2
-    k = len(location)
-    rest = location - np.eye(k) * np.trace(location) / k
-    by_noise = float(np.mean(information.noise**2)) * k * (k + 1) / 2
-    left = max(0.0, 1 - by_noise / max(float(np.sum(rest**2)), 1e-300))
     if not bounding.problem.delayed:
-        location = location - (1 - left) * rest
+        location = _beyond_noise(location, information.noise)
     better = state.whitening.improved(location, state.choice.radius, bounding.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better
+
+
+def _beyond_noise(matrix: Array, noise: Array) -> Array:
+    """The matrix, shrunk towards a multiple of the identity by what noise of these sds makes of that."""
+    k = len(matrix)
+    plain = np.eye(k) * np.trace(matrix) / k
+    rest = matrix - plain
+    by_noise = float(np.mean(noise**2)) * k * (k + 1) / 2
+    return plain + not_noise(rest, by_noise) * rest

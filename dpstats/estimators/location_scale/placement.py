@@ -86,7 +86,7 @@ class Placement:
 
     @property
     def line_square(self) -> float:
-        """Mean square about the line, per event; with rare events, at least the larger part of their spread."""
+        """Mean square about the line, per event; with rare ones, at least the larger part of their spread."""
         f = self.events.fraction
         least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
         return float(np.clip(self.events.residual / f, least, 4.0))

@@ -40,15 +40,17 @@ class Plan:
         return math.hypot(*self.tail)
 
     @property
+    def rest(self) -> float:
+        """mu of all that follows the event moments."""
+        return math.sqrt(max(self.mu**2 - self.moments**2, 0.0))
+
+    @property
     def costs(self) -> dict[str, float]:
-        """mu of all releases of each kind together, by name; their squares add up to that of the total."""
-        return {
-            "event moments": self.moments,
-            "event matrix": self.matrix,
-            "location score": math.hypot(*self.location),
-            "score and information": math.hypot(*self.early, *self.tail),
-            "check of the law": self.check,
-        }
+        """mu of what is certain before any row is read, by name; the squares add up to that of the total.
+
+        What follows the event moments depends on the number of events that they tell of.
+        """
+        return {"event moments": self.moments, "scores, matrices and check of the law": self.rest}
 
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:

@@ -37,5 +37,10 @@ class Problem:
     separate: bool = True
 
     @property
+    def shrinks(self) -> bool:
+        """Whether correlations that noise may have made are taken for none; late entry brings its own."""
+        return self.separate and not self.delayed
+
+    @property
     def box(self) -> Box:
         return Box(self.lower, self.upper)

@@ -24,6 +24,7 @@ from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.pure_plan import PurePlan
 from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale, release_scale
 from dpstats.families.score_bounds import score_bounds
 
@@ -94,7 +95,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     Estimate
     """
     scale = release_scale(curator, plan.moments, problem.box, problem.log)
-    events = _events(curator, plan.matrix, scale, problem.separate)
+    events = _events(curator, plan.matrix, scale, problem.shrinks)
     gamma, sigma = starting_values(events, problem)
     if not expected(problem.family, events.fraction).exact_start:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
@@ -135,10 +136,8 @@ def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Eve
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
-    by_noise = off.sum() * noise**2 / 2
-    left = max(0.0, 1 - by_noise / max(float(np.sum(matrix[off] ** 2)), 1e-300))
     if shrunk:
-        matrix[off] *= left
+        matrix[off] *= not_noise(matrix[off], off.sum() * noise**2 / 2)
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     return replace(events, residual=max(events.residual, least))

@@ -11,6 +11,7 @@ from dpstats.estimators.location_scale.estimate import Averaged
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.level import Level
 from dpstats.estimators.location_scale.signs_place import Place
+from dpstats.estimators.matrices import not_noise
 
 Array = np.ndarray
 
@@ -39,8 +40,7 @@ class Step:
     def shrunk(self) -> Array:
         """The step, in sigmas, shrunk by what noise alone would have made of it."""
         by_noise = len(self.scores) * self.noise**2
-        left = max(0.0, 1 - by_noise / max(float(self.scores @ self.scores), 1e-300))
-        return left * self.scores / self.slope
+        return not_noise(self.scores, by_noise) * self.scores / self.slope
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def average(steps: list[Step], place: Place, scales: Array) -> Average:
 def summed(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Averaged, float]:
     """As one point whose scores are 0, for the covariance; and how far noise is beyond what can be used.
 
-    Noise in the slopes adds to the spread of residuals, and so to log sigma: by half its variance over theirs.
+    Noise in the slopes adds to the spread of residuals, and so to log sigma: half its variance over theirs.
     """
     d, count = len(place.whitening), len(levels)
     sigma = math.exp(level[1])
@@ -96,7 +96,7 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
 
 def _relative_error(place: Place) -> tuple[Array, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
-    events, d = place.bounding.events, len(place.whitening)
+    events, d = place.shape, len(place.whitening)
     if not events.structured:
         return np.full(d, _STRUCTURE), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)

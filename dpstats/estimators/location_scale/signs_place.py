@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.by_fraction import Expected
 from dpstats.estimators.location_scale.by_cut import left
+from dpstats.estimators.location_scale.by_fraction import Expected
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
@@ -87,6 +87,7 @@ class Place:
     bounding : SignsBounding
     choice : Choice
         Bounds of the scores of intercept and log sigma.
+    shape : Shape
     whitening : array, shape (d, k)
         Leaves the intercept out.
     radius : float
@@ -96,6 +97,7 @@ class Place:
 
     bounding: SignsBounding
     choice: Choice
+    shape: Shape
     whitening: Array
     radius: float
     slope: float
@@ -103,7 +105,7 @@ class Place:
 
     @property
     def fraction(self) -> float:
-        return self.bounding.events.fraction
+        return self.shape.fraction
 
     @property
     def expected(self) -> Expected:
@@ -130,7 +132,7 @@ def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale)
     usual = np.mean([sizes(problem.family, events.fraction), sizes(problem.family, 1.0)], axis=0)
     usual = usual * events.fraction
     return Place(
-        bounding, bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5),
+        bounding, bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5), events,
         np.column_stack([np.zeros(d), covariates]), math.sqrt(_RADIUS * d), float(usual[0] * once),
         float(usual[1] * twice),
     )  # fmt: skip

@@ -39,7 +39,7 @@ class SignsPlan:
 
 
 def make_signs_plan(mu: float, k: int) -> SignsPlan:
-    """Split a total of Gaussian differential privacy over the releases of a fit of k location coefficients."""
+    """Split a total of Gaussian differential privacy over the releases of a fit of k coefficients."""
     level = 1 / (1 + _SLOPES * math.sqrt(k))
     following, waiting = level * _FOLLOWING, level * (1 - _FOLLOWING)
     early = (EARLY * (1 - level * _EARLY_LEVEL), EARLY * level * _EARLY_LEVEL)
