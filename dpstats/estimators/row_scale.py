@@ -89,12 +89,14 @@ class RowScale:
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
 
 
-def release_scale(
-    curator: Curator, cost: float, box: Box, log: bool, constant: bool = True, pooled: bool = False
-) -> RowScale:
+def release_scale(curator: Curator, cost: float, box: Box, log: bool, constant: bool = True) -> RowScale:
     """Release the moments of rows in the declared box, and the scale that they give; see `row_scale`."""
-    moments = curator.release("event_moments", cost, center=box.center, half=box.half, log=log)
-    return row_scale(moments, box, log, constant, pooled)
+    return row_scale(release_moments(curator, cost, box, log), box, log, constant)
+
+
+def release_moments(curator: Curator, cost: float, box: Box, log: bool) -> Release:
+    """Release the moments of rows in the declared box."""
+    return curator.release("event_moments", cost, center=box.center, half=box.half, log=log)
 
 
 def row_scale(moments: Release, box: Box, log: bool, constant: bool = True, pooled: bool = False) -> RowScale:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class Events:
         Mean square, per row, about the line.
     spread : float
         operator-norm size of the noise per event, at most 1.
-    left : float
-        Share of what `square` has beside a multiple of the identity that was not taken for noise.
+    shrunk : bool
+        Whether `square` and `line` were shrunk by what noise alone makes of them.
     """
 
     fraction: float
@@ -49,7 +49,7 @@ class Events:
     line: Array
     residual: float
     spread: float
-    left: float = 1.0
+    shrunk: bool = False
 
     @property
     def slope_noise(self) -> float:
@@ -72,7 +72,7 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -
     if not shrunk:
         return events_of(matrix, noise, scale, release.n)
     matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
-    return events_of(matrix, noise, scale, release.n, left)
+    return replace(events_of(matrix, noise, scale, release.n, left), shrunk=True)
 
 
 def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:
@@ -94,7 +94,10 @@ def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]
 
 
 def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float = 1.0) -> Events:
-    """What the noisy second moments per row, of noise sd `noise` on the diagonal, say of the events."""
+    """What the noisy second moments per row, of noise sd `noise` on the diagonal, say of the events.
+
+    `left` is the share of them that was not taken for noise.
+    """
     k = len(matrix) - 1
     square, cross, y_square = matrix[:k, :k], matrix[:k, k], matrix[k, k]
     size = noise * math.sqrt(2 * k * left)
@@ -102,7 +105,7 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     fraction = _fraction(square[0, 0], noise, scale, n)
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
-    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0), left)
+    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
 
 
 def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:

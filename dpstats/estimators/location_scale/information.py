@@ -89,7 +89,6 @@ class Accumulator:
         location_share: float,
         structure_error: float = 1.0,
         beyond: Array | None = None,
-        cross_sd: Array | None = None,
     ) -> Information:
         """Combine with the structure and make it usable.
 
@@ -117,8 +116,6 @@ class Accumulator:
             structure += turn.T @ beyond @ turn
         size = np.clip(np.diag(structure), 0.05 * unit, None)
         sd = self._structure_sd(events, np.abs(stretch), size, location_share) * structure_error
-        if cross_sd is not None:
-            sd[:k, k] = sd[k, :k] = np.hypot(sd[:k, k], np.abs(axes.T @ cross_sd) * math.sqrt(2))
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0

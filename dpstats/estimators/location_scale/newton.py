@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.by_cut import Left, left
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.by_signs import fit_by_signs
@@ -26,8 +25,7 @@ from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise
-from dpstats.estimators.row_scale import RowScale, release_scale
+from dpstats.estimators.row_scale import RowScale, release_moments, row_scale
 
 Array = np.ndarray
 
@@ -39,11 +37,9 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
-# Newton needs this many times k^2 events times mu; below, and where more than this share of rows fails, the
-# slopes follow the signs of residuals
-_SIGNS, _LEAST_FRACTION = 10.0, 0.2
-# of the correlation of intercept and log sigma, between all rows censored at one hazard and at any
-_TOWARDS_ANY, _CROSS_SD = 0.8, 0.5
+# Newton needs this many times k^2 events times mu. With less, and where more than this share of rows fails, the
+# slopes follow the signs of residuals, which say little of fewer failures.
+_NEWTON, _LEAST_FRACTION = 10.0, 0.2
 
 
 @dataclass
@@ -91,10 +87,13 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     -------
     Estimate
     """
-    scale = release_scale(curator, plan.moments, problem.box, problem.log, pooled=not problem.delayed)
-    if by_signs(problem, scale, curator.n * curator.cost_per_row(plan.mu)):
+    moments = release_moments(curator, plan.moments, problem.box, problem.log)
+    scale = row_scale(moments, problem.box, problem.log)
+    noisy = problem.shrinks and is_noisy(curator.n * curator.cost_per_row(plan.mu), scale)
+    if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
+        scale = row_scale(moments, problem.box, problem.log, pooled=True)
         return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
-    events = release_events(curator, plan.matrix, scale, problem.shrinks)
+    events = release_events(curator, plan.matrix, scale, noisy)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
@@ -110,15 +109,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     return result
 
 
-def by_signs(problem: Problem, scale: RowScale, signal: float) -> bool:
-    """Whether a matrix of k^2 entries would be mostly noise, where n mu is `signal`.
-
-    Where few rows fail, the signs say little of intercept and log sigma; and what is known to be correlated
-    needs its matrix.
-    """
-    k = len(scale.center) + 1
-    little = signal * scale.fraction < _SIGNS * k**2
-    return little and k > 1 and problem.shrinks and scale.fraction > _LEAST_FRACTION
+def is_noisy(signal: float, scale: RowScale) -> bool:
+    """Whether a matrix of k^2 entries would be mostly noise, where n mu is `signal`."""
+    return signal * scale.fraction < _NEWTON * (len(scale.center) + 1) ** 2
 
 
 def _matrix_share(signal: float) -> float:
@@ -207,30 +200,12 @@ def _information(bounding: Bounding, state: _State) -> Information:
     usual = bounding.expected
     if bounding.problem.delayed:
         return _delayed_information(bounding, state)
-    where = bounding.truncation(state.choice, state.gamma, state.sigma)
-    cut, every = left(where, f, usual.offset), left(where, 1.0, usual.offset)
-    share = cut.location
+    share = usual.location_share
     if not usual.share_is_known:
-        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.05, usual.largest_share)
-    spread = bounding.residual_square(state.gamma, state.sigma) / state.sigma**2 / usual.residual_square
-    square = f * float(np.clip(cut.log_sigma * spread, 0.3, 4.0))
-    cross, cross_sd = _cross(cut, every)
-    mean = state.whitening.matrix @ events.floored[0] / f * math.sqrt(share * f * square)
-    beyond = np.zeros((len(mean) + 1,) * 2)
-    beyond[:-1, -1] = beyond[-1, :-1] = cross * mean
-    return state.released.estimate(
-        events, state.whitening, square, share, beyond=beyond, cross_sd=cross_sd * mean
-    )
-
-
-def _cross(cut: Left, every: Left) -> tuple[float, float]:
-    """Correlation of the scores of intercept and log sigma, and its sd.
-
-    The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard, by
-    much if at any hazard.
-    """
-    one, many = cut.correlation, every.correlation
-    return one + _TOWARDS_ANY * (many - one), _CROSS_SD * abs(many - one)
+        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
+    spread = events.residual / f / state.sigma**2
+    square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
+    return state.released.estimate(events, state.whitening, square, share)
 
 
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
@@ -269,17 +244,6 @@ def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool
 
 def _rewhiten(bounding: Bounding, state: _State, information: Information) -> None:
     location = information.matrix[:-1, :-1] / information.unit[0] ** 2
-    if not bounding.problem.delayed:
-        location = _beyond_noise(location, information.noise)
     better = state.whitening.improved(location, state.choice.radius, bounding.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better
-
-
-def _beyond_noise(matrix: Array, noise: Array) -> Array:
-    """The matrix, shrunk towards a multiple of the identity by what noise of these sds makes of that."""
-    k = len(matrix)
-    plain = np.eye(k) * np.trace(matrix) / k
-    rest = matrix - plain
-    by_noise = float(np.mean(noise**2)) * k * (k + 1) / 2
-    return plain + not_noise(rest, by_noise) * rest

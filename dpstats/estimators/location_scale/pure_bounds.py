@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
+from dpstats.estimators.location_scale.by_cut import left, typical
 from dpstats.estimators.location_scale.by_fraction import Floor
 from dpstats.estimators.location_scale.truncation import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -96,14 +97,10 @@ class PureBounding(Bounding):
         value = (variance + max(noise, FREE) ** 2) / slope**2 + count * bias**2
         return value, replace(choice, log_sigma_noise=noise)
 
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        """By the line: its mean square follows the released sizes of the information."""
-        return self.line_square
-
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
         f = self.events.fraction
-        return (f + _MIXED * (1 - f)) * self._moments(where, f)[1]
+        return (f + _MIXED * (1 - f)) * left(where, f, self.offset).log_sigma
 
     def correlation(self, where: Truncation) -> tuple[float, float]:
         """Of the scores of intercept and log sigma: a guess, and its sd.
@@ -111,42 +108,23 @@ class PureBounding(Bounding):
         The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
         by much if at any hazard.
         """
-        one, every = (
-            cross / math.sqrt(square * first)
-            for cross, square, first in (self._moments(where, f) for f in (self.events.fraction, 1.0))
-        )
+        one, every = (left(where, f, self.offset).correlation for f in (self.events.fraction, 1.0))
         return one + _TOWARDS_ANY * (every - one), 0.3 * abs(one - every) + 0.05
-
-    def _moments(self, where: Truncation, fraction: float) -> tuple[float, float, float]:
-        """Means over events of the cross and squared scores of log sigma and location."""
-        z, g, slope = self._typical(where, fraction)
-        log_sigma = 1 + (z - z.mean() - self.offset) * slope
-        cross, square, first = (np.mean(g * x) for x in (slope * log_sigma, log_sigma**2, slope**2))
-        return float(cross), float(square), float(first)
 
     def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
-        z, g, slope = self._typical(where, self.events.fraction)
+        z, g, slope = typical(where, self.events.fraction)
         whole = self.problem.family.log_hazard_slope(z)
         size = np.sum(whole**2)
         return float(np.sum(g * slope * whole) / size), float(np.sum((g * slope) ** 2) / size)
 
     def _left_of_log_sigma(self, where: Truncation) -> tuple[float, float]:
         """The same of log sigma."""
-        z, g, slope = self._typical(where, self.events.fraction)
+        z, g, slope = typical(where, self.events.fraction)
         rho = z - z.mean() - self.offset
         whole = 1 + rho * self.problem.family.log_hazard_slope(z)
-        left, size = g * (1 + np.clip(rho, *where.limits) * slope), np.sum(whole**2)
-        return float(np.sum(left * whole) / size), float(np.sum(left**2) / size)
-
-    def _typical(self, where: Truncation, fraction: float) -> tuple[Array, Array, Array]:
-        """Residuals of events, their tapers and h1*.
-
-        As if all rows were observed up to the hazard by which this fraction has failed.
-        """
-        failed = np.linspace(0.0, min(fraction, 0.999), 402)[1:-1]
-        z, cut = self.problem.family.quantile(failed), where.cut
-        return z, cut.g(z), cut.slope(z)
+        kept, size = g * (1 + np.clip(rho, *where.limits) * slope), np.sum(whole**2)
+        return float(np.sum(kept * whole) / size), float(np.sum(kept**2) / size)
 
 
 @functools.lru_cache(maxsize=64)

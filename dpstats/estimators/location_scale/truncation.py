@@ -92,8 +92,8 @@ class Bounding(Placement):
     cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def residual_square(self, gamma: Array, sigma: float) -> float:
-        """By the line, or by the family where the line is noise."""
-        share = 1.0 if self.problem.delayed else self.believed(gamma, sigma)
+        """By the line, or by the family where the line may be all noise."""
+        share = self.believed(gamma, sigma) if self.events.shrunk else 1.0
         return share * self.line_square + (1 - share) * sigma**2 * self.expected.residual_square
 
     def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
