@@ -4,7 +4,7 @@ A matrix of k^2 numbers costs more noise than its k coefficients, and steps by o
 arrive. Here the slopes move by a score that asks of each row only on which side of its predicted median it
 failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers,
 follow each step (:mod:`.level`). Noise of a step is a share of sigma, which falls as the slopes improve, so
-that few steps lead from no slopes at all to the neighbourhood. The last are averaged, each by what it estimates.
+that few steps lead from no slopes at all to the neighbourhood. The last are averaged by what each estimates.
 """
 
 from __future__ import annotations

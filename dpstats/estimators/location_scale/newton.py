@@ -37,7 +37,7 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
-# Newton needs this many times k^2 events times mu. With less, and where more than this share of rows fails, the
+# Newton needs this many times k^2 events times mu. With less, and if more than this share of rows fails, the
 # slopes follow the signs of residuals, which say little of fewer failures.
 _NEWTON, _LEAST_FRACTION = 10.0, 0.2
 
