@@ -30,7 +30,7 @@ Array = np.ndarray
 _EARLY = 0.8  # of a full step, beside what noise shrinks
 _LONGEST = 2.0  # cap of a step, in sigmas
 # of the early steps, the last are averaged too
-_KEPT = 4
+_KEPT = 6
 # sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after early
 # steps of the slopes, after the last ones, and at the end
 _START_PRIOR, _EARLY_PRIOR, _LAST_PRIOR, _END_PRIOR = (1.0, 1.0), (0.7, 0.6), (0.3, 0.3), (0.5, 0.5)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 # Shares of what is left of mu^2; they add up to 1.
-SHAPE, START, EARLY, SIZES, LAST, CHECK = 0.05, 0.02, 0.36, 0.02, 0.52, 0.03
+SHAPE, START, EARLY, SIZES, LAST, CHECK = 0.02, 0.02, 0.38, 0.01, 0.55, 0.02
 START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 7, 8, 4
 # of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
 # then about the same in sampling sds
