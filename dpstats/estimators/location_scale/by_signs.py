@@ -27,7 +27,7 @@ from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
-_EARLY = 0.8  # of a full step, beside what noise shrinks
+_EARLY = 0.65  # of a full step, beside what noise shrinks
 _LONGEST = 2.0  # cap of a step, in sigmas
 # of the early steps, the last are averaged too
 _KEPT = 6

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 # Shares of what is left of mu^2; they add up to 1.
 SHAPE, START, EARLY, SIZES, LAST, CHECK = 0.02, 0.02, 0.38, 0.01, 0.55, 0.02
-START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 7, 8, 4
+START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 8, 8, 4
 # of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
 # then about the same in sampling sds
-_SLOPES = 0.43
+_SLOPES = 0.55
 # of what intercept and log sigma so get, the part that follows the slopes; the rest waits for their average
 _EARLY_LEVEL, _FOLLOWING = 0.5, 0.3
 
