@@ -13,8 +13,8 @@ test; the error is |prediction - y| / |y|, pooled over the replications, whose n
     functional   survreg(method="functional"), pure(epsilon), x in [-4, 4] and y in [-25, 25]
     newton       survreg as it comes, approx(epsilon, 1e-6), the same bounds
 
-"need" is rows mu^2 / (40 + 7 k), which docs/survreg.md says must be 1 for newton to be usable; "bounded" is
-how often the published quadratic has a maximum at all.
+"need" is rows mu over the larger of 75 sqrt k and 12 k, which docs/survreg.md says must be 1 for an estimate
+without the caution `below_budget`; "bounded" is how often the published quadratic has a maximum at all.
 """
 
 import argparse
@@ -191,7 +191,8 @@ def _of_axis(
             fixed = {"d": f"d = {cell.d}", "n": f"n = {cell.n:,}", "epsilon": f"epsilon = {epsilon:g}"}
             others = ", ".join(text for name, text in fixed.items() if name != axis)
             at = {"d": cell.d, "n": cell.n, "epsilon": epsilon}[axis]
-            met = 0.8 * cell.n * dps.approx(epsilon, DELTA).mu ** 2 / (40 + 7 * (cell.d + 1))
+            k = cell.d + 1
+            met = 0.8 * cell.n * dps.approx(epsilon, DELTA).mu / max(75 * k**0.5, 12 * k)
             chosen[at] = (lines, others, met)
     return dict(sorted(chosen.items()))
 

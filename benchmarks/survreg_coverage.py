@@ -30,7 +30,7 @@ from dpstats.families import Family
 from dpstats.testing import SeededNoise, noise
 
 CENSORED = (0, 30, 60)
-SIZES = (10_000, 100_000)
+SIZES = (1_000, 10_000, 100_000)
 
 
 def groups() -> dict[str, list[Cell]]:
