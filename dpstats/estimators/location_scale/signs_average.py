@@ -20,6 +20,7 @@ Array = np.ndarray
 _SLOPE_ERROR = 0.1
 # relative error of the information, by direction
 _STRUCTURE, _LEVEL_STRUCTURE = 0.15, 0.1
+_LARGEST_BIAS = 0.5  # of log sigma; beyond it nothing can be estimated
 _LOW = 0.8  # eigenvalues of the covariates below it are as uncertain as noise makes them
 _PRIOR_SQUARE = 0.25  # of an effect that is not seen, in variances of the response
 # noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
@@ -72,7 +73,7 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     d, count = len(place.whitening), len(levels)
     sigma = math.exp(level[1])
     noise = found.noise / sigma
-    bias = 0.5 * d * noise**2 / place.residual_square
+    bias = min(0.5 * d * noise**2 / place.residual_square, _LARGEST_BIAS)
     point = np.concatenate([[level[0]], found.slopes, [level[1] - bias]])
     pair = np.mean([each.information for each in levels], axis=0)
     level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)

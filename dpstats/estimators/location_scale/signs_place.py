@@ -149,7 +149,8 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     size = max(float(np.trace(matrix)) / d, _LEAST_TRACE * _RADIUS * f)
     relative = noise / size
     clean = pooled(matrix / size, 1 + relative * math.sqrt(2 * d) * (1 + 1 / math.sqrt(d)))
-    values, vectors = np.linalg.eigh(clean * d / np.trace(clean))
+    trace = float(np.trace(clean))
+    values, vectors = np.linalg.eigh(clean * d / trace if trace > 0 else np.eye(d))
     structured = bool(values[-1] > values.mean() * (1 + 1e-9))
     least = max(_LEAST_EIGENVALUE, 0.5 * relative * structured)
     moments = np.eye(d + 1)
