@@ -27,7 +27,8 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, SignScore,
         SignSizes, HazardZones, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
-        TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore, TruncatedInformation,
-        MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts, LogLikelihood,
+        TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore,
+        TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
+        LogLikelihood,
     )
 }  # fmt: skip
