@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
+from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.estimate import Averaged
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.level import Level
@@ -20,6 +22,7 @@ Array = np.ndarray
 _SLOPE_ERROR = 0.1
 # relative error of the information, by direction
 _STRUCTURE, _LEVEL_STRUCTURE = 0.15, 0.1
+_SELECTION = 0.5  # of the variance that events may lose along the prediction
 _LARGEST_BIAS = 0.5  # of log sigma; beyond it nothing can be estimated
 _LOW = 0.8  # eigenvalues of the covariates below it are as uncertain as noise makes them
 _PRIOR_SQUARE = 0.25  # of an effect that is not seen, in variances of the response
@@ -55,7 +58,9 @@ class Average:
 
 def average(steps: list[Step], place: Place, scales: Array) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
-    moves = np.array([step.scores for step in steps]) / place.slope
+    last = steps[-1].point
+    selected = by_selection(place, last[1:-1], math.exp(last[-1]))
+    moves = np.linalg.solve(selected, np.array([step.scores for step in steps]).T).T / place.slope
     noise = np.array([step.noise for step in steps]) / place.slope * scales
     estimates = np.array([step.point[1:-1] for step in steps])
     estimates = estimates + scales[:, None] * (moves @ place.whitening[:, 1:])
@@ -63,6 +68,22 @@ def average(steps: list[Step], place: Place, scales: Array) -> Average:
     mean = weights @ estimates
     scatter = np.mean(((estimates - mean) @ place.back / noise[:, None]) ** 2)
     return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
+
+
+def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
+    """What selection leaves of the information along the slopes, (d, d); elsewhere the identity.
+
+    Rows that are expected to live long are the more likely censored, so that predictions vary less over the
+    events than over all rows: as a normal does below its quantile of the event fraction where all rows are
+    censored at one time, and not at all where censoring goes with the prediction. Half of it is expected.
+    """
+    whitened = slopes @ place.back
+    square = float(whitened @ whitened)
+    explained = square / (square + sigma**2 * expected(place.bounding.problem.family, 1.0).residual_square)
+    end = float(special.ndtri(min(place.fraction, 1 - 1e-9)))
+    ratio = math.exp(-(end**2) / 2) / math.sqrt(2 * math.pi) / place.fraction
+    lost = _SELECTION * ratio * (ratio + end) * explained
+    return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
 def summed(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Averaged, float]:
@@ -83,6 +104,7 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     # scores are scaled so that their variance is the information
     size = place.slope**2 / place.square
     information = np.eye(d + 2) * size
+    information[1:-1, 1:-1] = size * by_selection(place, found.slopes, sigma)
     information[np.ix_([0, -1], [0, -1])] = pair
     relative, unseen = _relative_error(place)
     log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen, sigma, place))
