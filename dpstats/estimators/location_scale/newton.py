@@ -37,9 +37,9 @@ _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LOG_SIGMA_RANGE = (-6.0, 3.0)
-# Newton needs this many times k^2 events times mu. With less, and if more than this share of rows fails, the
-# slopes follow the signs of residuals, which say little of fewer failures.
-_NEWTON, _LEAST_FRACTION = 10.0, 0.2
+# Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
+# share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
+_NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 
 
 @dataclass
@@ -110,8 +110,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:
-    """Whether a matrix of k^2 entries would be mostly noise, where n mu is `signal`."""
-    return signal * scale.fraction < _NEWTON * (len(scale.center) + 1) ** 2
+    """Whether a matrix of k^2 entries would be mostly noise, or not be arrived at, where n mu is `signal`."""
+    return signal * scale.fraction < max(_NEWTON * (len(scale.center) + 1) ** 2, _LEAST_SIGNAL)
 
 
 def _matrix_share(signal: float) -> float:
