@@ -118,7 +118,9 @@ def _estimate(
     result = estimate(
         averaged, place.bounding, place.choice, Whitening(whole, whole), max(1.0, found.spread), need
     )
-    problems = [*result.problems, "shape"]
+    problems = list(result.problems)
+    if len(place.whitening) > 1:
+        problems.append("shape")
     end, bounding = averaged.points[0], place.bounding
     hazard = bounding.hazard(end)
     if law_in_doubt(curator, plan.check, bounding.problem, bounding.scale, hazard, end):
