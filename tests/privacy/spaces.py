@@ -217,18 +217,15 @@ SPACES = {
         Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, True), 8.0, 0.9, delayed=True),
         # all rows point one way, so that the informations of two are never at a right angle
         Space(level(SEV, 2.0), 8.0, 0.8),
-        Space(level(LOGISTIC, 3.0), 8.0, 0.88),
         Space(level(NORMAL, 2.0, -1.2), 8.0, 0.9),
     ],
     "sign_score": [
-        Space(signs(family), 8.0, delayed=delayed)
-        for family in (SEV, LOGISTIC, NORMAL)
-        for delayed in (False, True)
+        *(Space(signs(family), 8.0) for family in (SEV, LOGISTIC, NORMAL)),
+        Space(signs(SEV), 8.0, delayed=True),
     ],
     "sign_sizes": [  # the second is reached just before a jump, which rows at random only approach
         Space(signs(SEV, longest=2.0), 8.0, ranges=0.9),
         Space(signs(LOGISTIC, longest=2.0), 8.0, ranges=0.9),
-        Space(signs(SEV, longest=2.0), 8.0, ranges=0.9, delayed=True),
         # its h h1* is largest early and its h just before the median, never in one row
         Space(signs(NORMAL, longest=2.0), 8.0, 0.72, ranges=0.9),
     ],
