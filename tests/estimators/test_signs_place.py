@@ -100,7 +100,7 @@ def test_steps_are_averaged_by_precision_and_their_scatter_is_that_of_noise() ->
     spreads, errors = [], []
     for _ in range(400):
         steps = []
-        for noise in (0.02, 0.02, 0.02, 0.01, 0.01, 0.01):
+        for noise in (0.04, 0.04, 0.04, 0.01, 0.01, 0.01):
             point = np.concatenate([[0.0], root + generator.normal(0, 0.1, D), [math.log(sigma)]])
             scores = found.slope * (root - point[1:-1]) @ found.back / sigma
             steps.append(Step(point, scores + generator.normal(0, noise, D), noise, found.slope))
@@ -109,7 +109,7 @@ def test_steps_are_averaged_by_precision_and_their_scatter_is_that_of_noise() ->
         spreads.append(mean.spread)
     assert np.mean(spreads) == pytest.approx(1, abs=0.05)
     assert np.mean(np.square(errors)) == pytest.approx(1, abs=0.12)  # 1600 squares: 3.4 sds
-    assert mean.noise == pytest.approx(sigma / found.slope / math.sqrt(3 / 0.02**2 + 3 / 0.01**2))
+    assert mean.noise == pytest.approx(sigma / found.slope / math.sqrt(3 / 0.04**2 + 3 / 0.01**2))
 
 
 def test_a_step_that_noise_explains_is_none() -> None:
