@@ -19,7 +19,7 @@ from tests.privacy.harness import Data, trace, violation, wild
 FORMULA = "Surv(time, failed) ~ temp + load"
 NAMES = ("time", "failed", "temp", "load")
 DISTS = st.sampled_from(sorted(ALL))
-# of 300 rows, less than 10 k^2 = 90 events mu; of a few rows, all
+# too small for Newton's matrix of 300 rows
 SMALL = [dps.zcdp(0.01), dps.approx(0.5, 1e-6), dps.gdp(0.1)]
 rows = st.fixed_dictionaries({name: wild for name in NAMES} | {"failed": st.sampled_from([0, 1]) | wild})
 
