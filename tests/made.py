@@ -80,6 +80,8 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
     """Public parameters for each registered statistic on the made design."""
     middle, gamma = float(np.log(10)), np.linspace(0.5, -0.5, d + 1)
     shape = dict(center=np.zeros(d), scale=np.full(d, 0.5), y_center=middle, y_scale=0.5, log=True)
+    slopes = np.column_stack([np.zeros(d), np.eye(d) + 0.2])
+    signs = dict(shape, family=SEV, gamma=gamma, sigma=0.8, whitening=slopes, radius=1.0)
     return {
         "event_moments": dict(center=np.r_[np.zeros(d), middle], half=np.r_[np.ones(d), middle], log=True),
         "event_matrix": dict(shape, radius=2.0, limit=3.0),
@@ -94,6 +96,8 @@ def public_parameters(d: int) -> dict[str, dict[str, object]]:
             radius=2.0,
             matrix_share=0.7,
         ),
+        "sign_score": signs,
+        "sign_sizes": dict(signs, longest=1.5),
     }
 
 

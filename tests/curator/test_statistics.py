@@ -22,6 +22,8 @@ PUBLIC = public_parameters(D)
 BLOCK = MadeDesign(D).read(COLUMNS)
 EVENT = BLOCK.event[:, None]
 Y = np.where(BLOCK.ok, np.log(np.where(BLOCK.ok, BLOCK.time, 1)), 0)[:, None]
+LATE = MadeDesign(D, delayed=True)
+WATCHED = COLUMNS | {"entry": COLUMNS["time"] * np.random.default_rng(8).choice([0.0, 0.3, 0.9, 1.2], 300)}
 TOLERANCE = dict(rel=1e-4, abs=300 * 2e-5)  # the grid of the lattice, for scales up to 10
 
 
@@ -104,6 +106,63 @@ def test_martingale_score(c):
     assert matrix == pytest.approx(tau * (v.T * (weight * held)) @ v, rel=1e-4, abs=300 * 1e-4)
 
 
+def test_martingale_score_of_rows_of_which_one_number_is_read():
+    """W of one row: what the intercept's row of a whitening of k gives, with all other entries left out."""
+    public = PUBLIC["martingale_score"] | dict(radius=9.0)
+    lead = np.eye(D + 1)
+    location, log_sigma, matrix = values("martingale_score", **(public | dict(whitening=lead[:1])))
+    whole = values("martingale_score", **(public | dict(whitening=lead)))
+    both = np.ix_([0, -1], [0, -1])
+    assert location.shape == (1, 1) and matrix.shape == (2, 2)
+    assert location.item() == pytest.approx(whole[0].ravel()[0], **TOLERANCE)
+    assert log_sigma == pytest.approx(whole[1], rel=1e-4, abs=300 * 1e-4)
+    assert matrix == pytest.approx(whole[2][both], rel=1e-4, abs=300 * 1e-4)
+
+
+SCALE = {name: PUBLIC["event_matrix"][name] for name in ("center", "scale", "y_center", "y_scale", "log")}
+W = np.array([[0.0, 1.0, 0.3], [0.0, -0.2, 0.8]])
+SIGNS = dict(SCALE, gamma=np.array([0.2, 0.3, -0.4]), sigma=0.8, whitening=W, radius=1.0)
+
+
+@pytest.mark.parametrize("family", [SEV, LOGISTIC], ids=["sev", "logistic"])
+def test_sign_score_and_its_sizes(family):
+    """Rows before and beyond their medians, events and censored ones, shortened and not."""
+    rows = Curator(MadeRows(COLUMNS), MadeDesign(D), gdp(2), noise=NoNoise())
+    public = SIGNS | dict(family=family)
+    (score,) = rows.release("sign_score", 1.0, **public).values
+    (sizes,) = rows.release("sign_sizes", 1.0, **public, longest=1.5).values
+    x_tilde, z = scored(public)
+    x, on = x_tilde @ W.T, BLOCK.ok
+    hazard = -np.log(family.sf(z))
+    failed = (EVENT[:, 0] > 0) & (hazard < math.log(2))
+    psi = np.where(failed, -1, np.minimum(np.exp(hazard), 2) - 1)
+    assert failed.sum() > 20 and (on & (psi > 0) & (psi < 1)).sum() > 20 and (on & (psi == 1)).sum() > 20
+    length = np.linalg.norm(x, axis=1)
+    weight = np.minimum(1, 1 / np.maximum(length, 1e-9))
+    assert (on & (length < 1)).sum() > 20 and (on & (length > 1.5)).sum() > 20
+    assert score.ravel() == pytest.approx((weight * psi * on) @ x, **TOLERANCE)
+    h = np.where(failed & on, np.exp(hazard), 0)
+    most = 2.0 if family is SEV else 1.0  # h h1*: e^H before the median, or 1 throughout
+    slope = h * family.log_hazard_slope(z) / most * weight * length * np.minimum(length, 1.5) / 1.5
+    assert sizes == pytest.approx([slope.sum(), np.sum((h * weight * length) ** 2) / 4], **TOLERANCE)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_sign_score_of_rows_that_enter_late():
+    rows = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
+    (score,) = rows.release("sign_score", 1.0, **SIGNS, family=SEV).values
+    block = LATE.read(WATCHED)
+    on = block.ok
+    x_tilde = np.hstack([np.ones((300, 1)), block.exog[:, 1:] / 0.5])
+    y = np.log([block.time, block.entry])
+    z, entry = ((y - math.log(10)) / 0.5 - x_tilde @ SIGNS["gamma"]) / SIGNS["sigma"]
+    x = x_tilde @ W.T
+    hazard = np.exp(z) - np.exp(entry)
+    psi = np.where((block.event > 0) & (hazard < math.log(2)), -1, np.minimum(np.exp(hazard), 2) - 1)
+    weight = np.minimum(1, 1 / np.maximum(np.linalg.norm(x, axis=1), 1e-9))
+    assert score.ravel() == pytest.approx((weight * psi * on)[on] @ x[on], **TOLERANCE)
+
+
 def test_designs_without_an_intercept_use_all_their_columns():
     columns = {**COLUMNS, "x": COLUMNS["x"][:, :1]}
     with_one = Curator(MadeRows(columns), MadeDesign(1), gdp(2), noise=NoNoise())
@@ -154,15 +213,15 @@ def test_location_score_attains_its_sensitivity(family):
         ("event_matrix", dict(scale=[1.0, math.nan]), "2 finite numbers"),
         ("martingale_score", dict(radius=0.0), "radius and sigma must be positive"),
         ("martingale_score", dict(sigma=math.inf), "radius and sigma must be positive"),
+        ("sign_score", dict(radius=0.0), "radius and sigma must be positive"),
+        ("sign_score", dict(sigma=math.nan), "radius and sigma must be positive"),
+        ("sign_sizes", dict(longest=0.9), "longest must be finite and at least the radius"),
+        ("sign_sizes", dict(longest=math.inf), "longest must be finite and at least the radius"),
     ],
 )
 def test_public_parameters_are_checked(name, change, message):
     with pytest.raises(ValueError, match=message):
         values(name, **change)
-
-
-LATE = MadeDesign(D, delayed=True)
-WATCHED = COLUMNS | {"entry": COLUMNS["time"] * np.random.default_rng(8).choice([0.0, 0.3, 0.9, 1.2], 300)}
 
 
 def late(name, **changes):

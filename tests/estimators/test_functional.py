@@ -19,7 +19,8 @@ from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
 from tests.estimators.test_exact import FloatSum
 from tests.made import MadeDesign
 from tests.models.drives import SCHEMA, drives
-from tests.privacy.test_worst_case import boxes, candidates, contributions
+from tests.privacy.spaces import boxes
+from tests.privacy.test_worst_case import candidates, contributions
 
 Array = np.ndarray
 FAMILIES = [SEV, LOGISTIC]

@@ -52,6 +52,23 @@ def test_only_misleading_operators_are_remarked(right, notes):
     assert len(build_design(f"y ~ {right}", SCHEMA).notes) == notes
 
 
+@pytest.mark.parametrize("right, separate", [
+    ("1", True), ("x", True), ("x + z + w", True), ("x + z - 1", True), ("np.log(t) + x", True),
+    ("I(x + z) + w", True), ("x + offset(x)", True), ("x:z + w", True), ("I(x > 0) + z", True),
+    ("x * z", False), ("x + x:z", False), ("x + I(x ** 2)", False), ("I(x + z) + z", False),
+    ("x + g", False), ("C(g, Sum)", False), ("bs(z, df=4)", False), ("x:g", False),
+])  # fmt: skip
+def test_covariates_are_separate_if_nothing_public_ties_them(right, separate):
+    """Each is one column of variables of its own."""
+    assert build_design(f"Surv(t, e) ~ {right}", SCHEMA).separate is separate
+
+
+def test_two_levels_are_one_column_of_their_own():
+    schema = Schema(y=bounded(0, 1), x=bounded(0, 1), two=levels("a", "b"), three=levels("a", "b", "c"))
+    assert build_design("y ~ two + x", schema).separate
+    assert not build_design("y ~ three + x", schema).separate
+
+
 def test_blocks_of_any_size_give_the_same_rows():
     frame = inside(100, 4)
     design = build_design("Surv(t, e) ~ x * g + bs(z, df=5) + np.log(w) + I(x > 0) + C(h, Sum):c", SCHEMA)

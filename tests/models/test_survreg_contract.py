@@ -92,6 +92,10 @@ PATHS: list[tuple[str, str, dict[str, Any]]] = [
     *((name, FORMULA, GAUSSIAN) for name in ("event_moments", "event_matrix", "location_score")),
     *((name, FORMULA, GAUSSIAN) for name in ("martingale_score", "hazard_zones", "log_likelihood")),
     ("martingale_score", "Surv(temp, time, failed) ~ load", dict(budget=dps.approx(3, 1e-6))),
+    *(
+        (name, "Surv(time, failed) ~ temp + load", dict(budget=dps.gdp(0.02)))
+        for name in ("sign_score", "sign_sizes")
+    ),
     *((name, FORMULA, PURE) for name in ("information_sizes", "score_alone")),
     *(
         ("functional_weights", "Surv(time) ~ load", dict(PURE, method="functional", compat=compat))

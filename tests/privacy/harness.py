@@ -43,6 +43,7 @@ SCORE = dict(
     whitening=np.eye(4) + 0.2,
     radius=2.5,
 )
+SIGNS = dict(MAP, family=SEV, gamma=LINE, sigma=0.7, whitening=(np.eye(4) + 0.2)[1:], radius=1.2)
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
     "event_matrix": dict(MAP, radius=2.0, limit=3.0),
@@ -51,6 +52,8 @@ PUBLIC: dict[str, dict[str, Any]] = {
     "martingale_score": dict(SCORE, matrix_share=0.7),
     "score_alone": SCORE,
     "information_sizes": SCORE,
+    "sign_score": SIGNS,
+    "sign_sizes": dict(SIGNS, longest=2.5),
     "truncated_gram": PILOT,
     "truncated_triangle": PILOT,
     "truncated_cross": PILOT | dict(whole=False),

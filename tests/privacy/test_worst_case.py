@@ -9,10 +9,6 @@ instead of attained: no pair lies beyond it, and one comes within 10 percent of 
 against the leading 1 of every row, which keeps two rows from pointing exactly apart.
 """
 
-import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -20,202 +16,9 @@ from scipy.spatial import distance
 
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY, Statistic
-from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
-from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
-from dpstats.families.score_bounds import Truncation
-from tests.made import MadeBlock, MadeDesign
+from tests.made import MadeBlock
+from tests.privacy.spaces import SPACES, Space
 
-Build = Callable[[int], dict[str, Any]]
-
-
-def shape(d: int) -> dict[str, Any]:
-    return dict(center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False)
-
-
-class Space(NamedTuple):
-    """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
-
-    Where rows may enter late, their entry is searched too.
-    """
-
-    public: Build
-    half: float
-    reach: float = 0.99
-    ranges: float = 0.99  # of each range and of the head, where they are declared
-    delayed: bool = False
-
-    def statistic(self, name: str, d: int) -> Statistic:
-        return REGISTRY[name](MadeDesign(d, delayed=self.delayed), **self.public(d))
-
-
-def score(family: Family, c: float, floor: float = -math.inf) -> Build:
-    row = dict(family=family, c=c, floor=floor)
-    return lambda d: dict(shape(d), **row, gamma=np.full(d + 1, 0.3), sigma=0.8)
-
-
-def martingale(
-    family: Family, c: float, limits: tuple[float, float], radius: float, share: float,
-    floor: float = -math.inf, delayed: bool = False,
-) -> Build:  # fmt: skip
-    """Pivots run over [-1, 2], and rows are longer than the radius at the corners."""
-
-    def public(d: int) -> dict[str, Any]:
-        where = Truncation(family, c, (-1.0, 2.0), limits, floor=floor, delayed=delayed)
-        gamma, pivot = np.full(d + 1, 0.2), np.linspace(1.0, -1.0, d + 1)
-        whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
-        return dict(
-            shape(d), where=where, gamma=gamma, sigma=0.7, pivot=pivot, whitening=whitening, radius=radius,
-            matrix_share=share,
-        )  # fmt: skip
-
-    return public
-
-
-def alone(*case: Any, **more: Any) -> Build:
-    """Without a share for the matrix."""
-    build = martingale(*case, 1.0, **more)
-    return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"}
-
-
-def zones(family: Family) -> Build:
-    return lambda d: dict(shape(d), family=family, gamma=np.zeros(d + 1), sigma=1.0, edges=(0.1, 0.5, 1.5))
-
-
-def pilot(radius: float, limit: float, **more: float) -> Build:
-    """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
-
-    def public(d: int) -> dict[str, Any]:
-        whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
-        line = np.linspace(0.5, -0.5, d + 1)
-        return dict(shape(d), whitening=whitening, line=line, sigma=0.8, radius=radius, limit=limit, **more)
-
-    return public
-
-
-def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None = None) -> Build:
-    """Linear predictors that differ along one ray, so that parallel rows have any mean."""
-
-    def public(d: int) -> dict[str, Any]:
-        whitening = np.eye(d + 1) + 0.1 * np.ones((d + 1, d + 1)) / (d + 1)
-        beta = np.append(start, np.full(d, slope / d))
-        scale = dict(center=np.zeros(d + 1), scale=np.ones(d + 1))
-        row = dict(scale, beta=beta, whitening=whitening, radius=radius)
-        return row if bounded is None else dict(row, score=bounded)
-
-    return public
-
-
-def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
-    def public(d: int) -> dict[str, Any]:
-        whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
-        beta = np.linspace(slope, -slope, d + 1)
-        return dict(shape(d), family=family, whitening=whitening, beta=beta, radius=0.9, most=most)
-
-    return public
-
-
-def columns(**more: np.ndarray) -> Build:
-    return lambda d: dict(
-        center=np.zeros(d + 1), half=np.ones(d + 1), **{name: np.full(d + 1, at) for name, at in more.items()}
-    )
-
-
-def boxes(d: int) -> dict[str, Any]:
-    return dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False)
-
-
-def margin(d: int) -> dict[str, Any]:
-    """Rows fill the unit ball at the corners of their box. About params of 0 all margins are 0, and every
-    bound is attained; bounds about other params are in test_tilt.
-    """
-    k = d + 1
-    row = dict(center=np.zeros(k), scale=np.ones(k), radius=math.sqrt(k), longest=1.0)
-    return dict(row, reach=np.full(k, 1 / math.sqrt(k)), loss=LOGISTIC_LOSS, params=np.zeros(k))
-
-
-SPACES = {
-    "column_means": [Space(columns(), 1.5)],
-    "column_octaves": [Space(columns(origin=0.5), 1.5)],
-    # rows as long as the radius, and no longer, weigh most; without the large intercept of the first, scores
-    # on the wrong side all point one way
-    "logistic_score": [Space(glm(20.0, 12.0, 0.0), 30.0, 0.97), Space(glm(9.0, 1.0, 0.2), 15.0, 0.5)],
-    "glm_score": [
-        Space(glm(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),
-        Space(glm(20.0, 0.0, 0.1, BoundedScore(POISSON, 3.0, 2.0, 3.0, 0.5, (-9.0, 9.0))), 30.0, 0.9),
-        Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
-        Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
-        Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
-    ],
-    "event_moments": [Space(boxes, 1.5)],
-    "event_matrix": [
-        Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
-        Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
-    ],
-    "location_score": [
-        *(
-            Space(score(family, c), 60.0, delayed=delayed)
-            for family, c, delayed in ((SEV, 1.34, False), (SEV, 24.0, True), (LOGISTIC, 2.0, False))
-        ),
-        Space(score(NORMAL, 1.34, -1.5), 60.0, delayed=True),
-    ],
-    "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
-    "exit_counts": [
-        Space(lambda d: dict(edges=(-1.0, 1.0)), 1.5),
-        Space(lambda d: dict(edges=(0.0,), groups=d + 1), 0.6),
-    ],
-    "residual_moments": [
-        Space(pilot(0.9, 2.0), 60.0, 0.97),
-        Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
-        Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
-    ],
-    "residual_score": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
-    "truncated_gram": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
-    "truncated_triangle": [Space(pilot(0.9, 2.0), 60.0, 0.68)],  # the published 2 for sqrt 2
-    "truncated_cross": [Space(pilot(0.9, 2.0, whole=whole), 60.0) for whole in (True, False)],
-    "truncated_score": [
-        Space(truncated_glm(BINOMIAL, 1.0, 0.5), 60.0), Space(truncated_glm(POISSON, 5.0, 0.5), 60.0)
-    ],
-    "truncated_information": [  # the published 2 for sqrt 2; rows at a right angle, of a mean of 1/2
-        Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68),
-        Space(truncated_glm(POISSON, 0.5, 0.3), 60.0, 0.68),
-    ],
-    "log_likelihood": [
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 2.0),
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family="binomial"), 60.0),
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family="poisson"), 60.0),
-    ],
-    # seven coordinates of 1 or -1 are never orthogonal
-    **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
-    "functional_weights": [Space(boxes, 1.5, 0.9)],
-    # the pair that attains it lies at a jump, which a search only approaches
-    "hazard_zones": [
-        *(Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC, NORMAL)),
-        Space(zones(SEV), 8.0, 0.95, delayed=True),
-    ],
-    "martingale_score": [
-        Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),
-        Space(martingale(SEV, 1.34, (-12.0, 1.5), 4.0, 1.0), 16.0, 0.9),
-        Space(martingale(SEV, 8.0, (-6.0, 2.0), 4.0, 0.4), 16.0, 0.9),
-        Space(martingale(LOGISTIC, 3.0, (-5.0, 2.0), 3.0, 0.7), 8.0, 0.9),
-        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2), 8.0, 0.9),
-        Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7, delayed=True), 8.0, 0.9, delayed=True),
-        Space(martingale(LOGISTIC, 5.0, (-5.0, 4.0), 3.0, 0.4, delayed=True), 8.0, 0.9, delayed=True),
-        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, True), 8.0, 0.9, delayed=True),
-    ],
-    # the cylinder is the product of what location and log sigma attain, not both at once
-    "score_alone": [
-        Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0), 8.0, 0.75, 0.8),
-        Space(alone(SEV, 1.34, (-12.0, 1.5), 4.0), 16.0, 0.75, 0.8),
-        Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.75, 0.8),
-        Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.75, 0.8),
-    ],
-    "information_sizes": [
-        Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0), 8.0, 0.6, 0.3),
-        Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.6, 0.3),
-        Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.6, 0.3),
-    ],
-}
 CASES = [(name, space, d) for name, spaces in SPACES.items() for space in spaces for d in (1, 3, 6)]
 
 
@@ -328,7 +131,7 @@ def test_what_is_declared_is_searched():
     }  # fmt: skip
     assert {name for name, _, _ in declaring("ranges")} == {
         "box_moments", "event_moments", "exit_counts", "margin_curvature", "margin_scores",
-        "margin_sandwich", "score_alone", "information_sizes",
+        "margin_sandwich", "score_alone", "information_sizes", "sign_sizes",
     }  # fmt: skip
     assert {name for name, _, _ in declaring("sensitivity_head")} == {"score_alone"}
 

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 import dpstats as dps
+from dpstats.models.cautions import cautions
+from dpstats.models.survreg import SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.results import Fit
 
 USE = {"voltage": 200, "temperature": 170}
@@ -47,6 +49,14 @@ def capacitor(**changes: Any) -> Fit:
         "ledger": "1.00 of 3.00 spent on 'capacitors'",
     }
     return Fit(**{**fields, **changes})
+
+
+def by_signs() -> Fit:
+    """The same, with slopes by the signs of residuals."""
+    return capacitor(
+        method=SIGNS_METHOD, released=SIGNS_RELEASED, flags=cautions(("shape",), ()),
+        settings={"cut c": 2.0, "z_l": -6.1, "slopes": "signs of residuals"},
+    )  # fmt: skip
 
 
 def of_serials() -> Fit:

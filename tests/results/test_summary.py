@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.results import Fit
-from tests.results.fits import STRESS, USE, capacitor, of_serials, wide
+from tests.results.fits import STRESS, USE, by_signs, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
 from tests.results.glms import wide as wide_glm
 from tests.results.linear import linear
@@ -44,6 +44,9 @@ SHOWN = {
     "sev.txt": lambda: (
         capacitor(dist="sev", flags=[("drift", "the last steps still moved")]).summary().as_text()
     ),
+    "signs.txt": lambda: by_signs().summary().as_text(),
+    "signs.tex": lambda: by_signs().summary().as_latex(),
+    "signs.md": lambda: by_signs().summary().as_markdown(),
     "serials.txt": lambda: of_serials().summary().as_text(),
     "serials_print.txt": lambda: repr(of_serials()),
     "linear.txt": lambda: linear().summary().as_text(),

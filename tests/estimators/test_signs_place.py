@@ -1,0 +1,119 @@
+"""What a fit by signs takes for known before its steps, and what it makes of them."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale import Problem
+from dpstats.estimators.location_scale.signs_average import Step, average
+from dpstats.estimators.location_scale.signs_place import Place, placed, sized
+from dpstats.estimators.location_scale.signs_plan import make_signs_plan
+from dpstats.estimators.row_scale import release_moments, row_scale
+from dpstats.families import SEV
+from dpstats.families.signs import signs
+from dpstats.formula import build_design
+from dpstats.rows import open_rows
+from dpstats.testing import NoNoise
+
+ROWS, D = 20_000, 4
+NAMES = [f"x{j}" for j in range(D)]
+DESIGN = build_design(
+    "Surv(y) ~ " + " + ".join(NAMES),
+    dps.Schema({name: dps.bounded(-4, 4) for name in NAMES}, y=dps.bounded(-10, 10)),
+)
+BOUNDS = np.vstack([DESIGN.bounds[1:], [[-10.0, 10.0]]])
+PROBLEM = Problem(SEV, False, BOUNDS[:, 0], BOUNDS[:, 1])
+
+
+def rows(correlation: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The last two covariates are correlated; the response follows none of them."""
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(ROWS, D))
+    x[:, 3] = correlation * x[:, 2] + math.sqrt(1 - correlation**2) * x[:, 3]
+    return np.clip(x, -4, 4), SEV.quantile(generator.uniform(size=ROWS))
+
+
+def place(mu: float, correlation: float = 0.0) -> tuple[Place, Curator]:
+    """Noise is not drawn, but reckoned with at this budget."""
+    x, y = rows(correlation)
+    data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
+    opened = open_rows(data, DESIGN.schema, DESIGN.variables)
+    curator = Curator(opened, DESIGN, dps.gdp(10 * mu), NoNoise())
+    scale = row_scale(release_moments(curator, mu, PROBLEM.box, False), PROBLEM.box, False, pooled=True)
+    return placed(curator, PROBLEM, make_signs_plan(mu, D + 1), scale), curator
+
+
+def covariance(found: Place) -> np.ndarray:
+    """Of whitened rows."""
+    x, _ = rows(0.9)
+    scale = found.bounding.scale
+    return np.cov((x - scale.center) / scale.scale @ found.whitening[:, 1:].T, rowvar=False)
+
+
+def test_a_correlation_that_stands_out_is_whitened() -> None:
+    """Rows shortened to one length show less of it than there is: of 0.9 a quarter stays."""
+    found, _ = place(1.0, 0.9)
+    assert found.shape.structured and found.shape.shrunk
+    left = covariance(found)
+    assert 0 < left[2, 3] < 0.25
+    left[[2, 3], [3, 2]] = 0
+    assert left == pytest.approx(np.eye(D), abs=0.1)
+
+
+def test_a_correlation_that_noise_could_have_made_is_not() -> None:
+    """And then the covariates are as released, each alone."""
+    found, _ = place(0.005, 0.9)
+    assert not found.shape.structured
+    assert found.whitening == pytest.approx(np.eye(D, D + 1, 1))
+    assert covariance(found)[2, 3] > 0.5
+
+
+@pytest.mark.parametrize(("mu", "from_rows"), [(10.0, True), (1e-5, False)])
+def test_sizes_are_those_of_the_rows_or_of_the_family(mu: float, from_rows: bool) -> None:
+    """Rows are longer than normal ones here, which the family cannot know."""
+    before, curator = place(10.0)
+    point = np.append(np.zeros(D + 1), -0.5 * math.log(before.residual_square))
+    point[0] = 0.3
+    after = sized(curator, mu, before, point)
+    x, y = rows(0.0)
+    scale = before.bounding.scale
+    z = ((y - scale.y_center) / scale.y_scale - point[0]) / math.exp(point[-1])
+    found = signs(SEV, z, np.ones(ROWS))
+    length = np.linalg.norm((x - scale.center) / scale.scale @ before.whitening[:, 1:].T, axis=1)
+    kept, h = np.minimum(length, before.radius), found.integrand
+    slope = np.mean(h * SEV.log_hazard_slope(z) * kept * length) / D
+    square = np.mean((h * kept) ** 2) / D
+    assert abs(slope / before.slope - 1) > 0.05
+    if from_rows:
+        assert (after.slope, after.square) == pytest.approx((slope, square), rel=0.01)
+    else:
+        assert (after.slope, after.square) == pytest.approx((before.slope, before.square), rel=0.01)
+
+
+def test_steps_are_averaged_by_precision_and_their_scatter_is_that_of_noise() -> None:
+    """Scores on a line in the slopes, with noise of two sizes: each step says where the root is."""
+    found, _ = place(1.0, 0.9)
+    generator, sigma, root = np.random.default_rng(3), 0.7, np.array([0.4, -0.2, 0.1, 0.3])
+    spreads, errors = [], []
+    for _ in range(400):
+        steps = []
+        for noise in (0.04, 0.04, 0.04, 0.01, 0.01, 0.01):
+            point = np.concatenate([[0.0], root + generator.normal(0, 0.1, D), [math.log(sigma)]])
+            scores = found.slope * (root - point[1:-1]) @ found.back / sigma
+            steps.append(Step(point, scores + generator.normal(0, noise, D), noise, found.slope))
+        mean = average(steps, found, np.full(6, sigma))
+        errors.append((mean.slopes - root) @ found.back / mean.noise)
+        spreads.append(mean.spread)
+    assert np.mean(spreads) == pytest.approx(1, abs=0.05)
+    assert np.mean(np.square(errors)) == pytest.approx(1, abs=0.12)  # 1600 squares: 3.4 sds
+    assert mean.noise == pytest.approx(sigma / found.slope / math.sqrt(3 / 0.04**2 + 3 / 0.01**2))
+
+
+def test_a_step_that_noise_explains_is_none() -> None:
+    point = np.zeros(D + 2)
+    assert (Step(point, np.full(D, 0.1), 0.1, 0.5).shrunk == 0).all()
+    assert Step(point, np.full(D, 0.1), 1e-6, 0.5).shrunk == pytest.approx(np.full(D, 0.2))
+    assert Step(point, np.full(D, 0.2), 0.1, 0.5).shrunk == pytest.approx(np.full(D, 0.3))
