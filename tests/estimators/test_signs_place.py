@@ -1,14 +1,16 @@
 """What a fit by signs takes for known before its steps, and what it makes of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import Problem
-from dpstats.estimators.location_scale.signs_average import Step, average
+from dpstats.estimators.location_scale.signs_average import Step, average, by_selection
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.row_scale import release_moments, row_scale
@@ -117,3 +119,22 @@ def test_a_step_that_noise_explains_is_none() -> None:
     assert (Step(point, np.full(D, 0.1), 0.1, 0.5).shrunk == 0).all()
     assert Step(point, np.full(D, 0.1), 1e-6, 0.5).shrunk == pytest.approx(np.full(D, 0.2))
     assert Step(point, np.full(D, 0.2), 0.1, 0.5).shrunk == pytest.approx(np.full(D, 0.3))
+
+
+@pytest.mark.parametrize("fraction", [0.3, 0.7])
+def test_events_lose_half_of_what_a_time_of_censoring_takes_along_the_slopes_alone(fraction: float) -> None:
+    """Predictions and errors are normal here, so that predictions of events are normal and truncated."""
+    found, _ = place(0.3)
+    found = replace(found, shape=replace(found.shape, fraction=fraction), whitening=np.eye(D + 1)[1:])
+    slopes, sigma = np.array([0.6, 0.0, 0.0, -0.8]), 0.5
+    left = by_selection(found, slopes, sigma)
+    share = 1 / (1 + sigma**2 * math.pi**2 / 6)
+    variance = 1 - share * (1 - stats.truncnorm(-np.inf, stats.norm.ppf(fraction)).var())
+    assert slopes @ left @ slopes == pytest.approx((1 + variance) / 2, rel=1e-6)
+    assert left @ [0.8, 0.0, 0.0, 0.6] == pytest.approx(np.array([0.8, 0.0, 0.0, 0.6]))
+
+
+def test_without_censoring_or_slopes_nothing_is_selected() -> None:
+    found, _ = place(0.3)
+    assert by_selection(found, np.zeros(D), 0.5) == pytest.approx(np.eye(D))
+    assert by_selection(found, np.ones(D), 0.5) == pytest.approx(np.eye(D), abs=1e-6)

@@ -18,13 +18,13 @@ from tests.models.drives import SCHEMA, drives
 SMALL = dps.zcdp(2e-4)  # mu = 0.02
 
 
-@pytest.mark.parametrize(("d", "fraction"), [(7, 0.5), (12, 0.3), (35, 1.0)])
-def test_newton_needs_ten_times_the_entries_of_its_matrix(d: int, fraction: float) -> None:
+@pytest.mark.parametrize(("d", "fraction"), [(1, 0.5), (4, 0.5), (7, 0.5), (12, 0.3), (35, 1.0)])
+def test_newton_needs_ten_times_the_entries_of_its_matrix_and_five_hundred(d: int, fraction: float) -> None:
     scale = RowScale(
         center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False, fraction=fraction,
         fraction_sd=0.0, at_ends=np.zeros(d), lower=-np.ones(d + 1), upper=np.ones(d + 1),
     )  # fmt: skip
-    limit = 10 * (d + 1) ** 2 / fraction
+    limit = max(10 * (d + 1) ** 2, 500) / fraction
     assert is_noisy(limit * (1 - 1e-9), scale) and not is_noisy(limit * (1 + 1e-9), scale)
 
 
@@ -141,3 +141,13 @@ def test_what_a_fit_by_signs_says(tmp_path: Path) -> None:
     assert dict(again.settings) == dict(fit.settings)
     assert {type(value) for value in again.settings.values()} == {float, str}
     assert again.to_dict() == fit.to_dict() and str(again.summary()) == str(shown)
+
+
+def test_one_covariate_has_no_correlations_to_hide() -> None:
+    flags = []
+    for right in ("temp", "temp + load"):
+        with noise(SeededNoise(1)):
+            fit = dps.survreg(f"Surv(time, failed) ~ {right}", drives(1000, 3), SCHEMA).fit(dps.gdp(0.2))
+        assert fit.record.method == SIGNS_METHOD
+        flags.append("shape" in dict(fit.flags))
+    assert flags == [False, True]
