@@ -9,7 +9,7 @@ import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import RowScale, longest_square, unstretched
+from dpstats.estimators.row_scale import STRETCH, RowScale, longest_square, shortened, unstretched
 
 Array = np.ndarray
 
@@ -34,6 +34,17 @@ class Whitening:
         """(S / f)^(-1/2) of the event matrix."""
         k = len(events.square)
         relative = unstretched(events.floored / events.fraction, math.sqrt(1.5 * k), scale)
+        return cls._by(relative)
+
+    @classmethod
+    def of_levels(cls, events: Events, scale: RowScale, levels: Array, square: float) -> Whitening:
+        """The same where rows may have these levels, none of them longer than the root of `square`."""
+        square = max(square, STRETCH**2 * 1.5 * len(events.square))
+        relative = unstretched(events.floored / events.fraction, math.sqrt(square) / STRETCH, scale)
+        return cls._by(shortened(relative, scale.typical(levels), square))
+
+    @classmethod
+    def _by(cls, relative: Array) -> Whitening:
         matrix = symmetric_power(relative, -0.5)
         return cls(matrix, matrix)
 
@@ -49,3 +60,7 @@ class Whitening:
     def longest_square(self, scale: RowScale) -> float:
         """Upper bound of |W x~|^2 over the declared box."""
         return longest_square(self.matrix, scale)
+
+    def longest_level(self, scale: RowScale, levels: Array) -> float:
+        """The largest |W x~|^2 of these levels, 0 without any."""
+        return float(np.max(np.sum((scale.typical(levels) @ self.matrix) ** 2, axis=1), initial=0.0))
