@@ -184,12 +184,12 @@ def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
 
 
-def shortened(moments: Array, rows: Array, square: float) -> Array:
-    """Second moments, raised so that whitening by them makes none of `rows` longer than the root of `square`.
+def shortened(moments: Array, rows: Array, squares: Array) -> Array:
+    """Second moments, raised so that whitening by them makes no row longer than the root of its square.
 
     They become what they would be with more rows like that.
     """
-    for row in rows:
+    for row, square in zip(rows, squares, strict=True):
         length = float(row @ np.linalg.solve(moments, row))
         if length > square:
             moments = moments + (1 / square - 1 / length) * np.outer(row, row)

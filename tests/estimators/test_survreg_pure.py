@@ -105,7 +105,7 @@ def known(shares, budget, seeds):
 
 
 def test_many_levels_hold_or_are_flagged():
-    """Correlations of levels are no noise: shrunk to none, they hide that little tells the reference apart."""
+    """Correlations of levels are no noise: shrunk to none, they hide how little tells of the reference."""
     assert known(np.full(20, 0.05), dps.pure(5), 8) >= 0.85
 
 

@@ -28,7 +28,7 @@ class Problem:
     separate : bool
         Whether nothing public says that covariates are correlated: no levels of one category, no products.
     levels : array, shape (m, d)
-        What rows of each level of a category hold in its columns, nan elsewhere; none if `separate`.
+        What rows of each level of a category hold in its columns, nan elsewhere; without any if `separate`.
     """
 
     family: Family

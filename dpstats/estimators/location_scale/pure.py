@@ -130,10 +130,11 @@ def _whitening(bounding: PureBounding, gamma: Array, sigma: float) -> Whitening:
     """By the events; rows of levels no longer than the radius can be, or the information would take in rows
     that weigh less, and be too large where they alone tell.
     """
-    events, scale, levels = bounding.events, bounding.scale, bounding.problem.levels
+    levels = bounding.problem.levels
     if not len(levels):
-        return Whitening.of_events(events, scale)
-    return Whitening.of_levels(events, scale, levels, bounding.affordable_square(gamma, sigma))
+        return Whitening.of_events(bounding.events, bounding.scale)
+    square = bounding.affordable_square(gamma, sigma)
+    return Whitening.of_levels(bounding.events, bounding.scale, levels, square)
 
 
 def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Events:

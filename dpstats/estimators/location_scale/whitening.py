@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,19 +32,20 @@ class Whitening:
     @classmethod
     def of_events(cls, events: Events, scale: RowScale) -> Whitening:
         """(S / f)^(-1/2) of the event matrix."""
-        k = len(events.square)
-        relative = unstretched(events.floored / events.fraction, math.sqrt(1.5 * k), scale)
-        return cls._by(relative)
+        return cls.of_levels(events, scale, np.zeros((0, len(scale.center))), 0.0)
 
     @classmethod
     def of_levels(cls, events: Events, scale: RowScale, levels: Array, square: float) -> Whitening:
-        """The same where rows may have these levels, none of them longer than the root of `square`."""
-        square = max(square, STRETCH**2 * 1.5 * len(events.square))
-        relative = unstretched(events.floored / events.fraction, math.sqrt(square) / STRETCH, scale)
-        return cls._by(shortened(relative, scale.typical(levels), square))
+        """The same where rows may have these levels.
 
-    @classmethod
-    def _by(cls, relative: Array) -> Whitening:
+        Rows that the events' matrix counts in full are no longer than the root of `square`, if that is more
+        than is usual. Raising the moments of single columns of a category would hide what its levels share.
+        """
+        radius_square, rows = 1.5 * len(events.square), scale.typical(levels)
+        own = replace(scale, at_ends=np.where(np.isnan(levels).all(axis=0), scale.at_ends, 0.0))
+        relative = unstretched(events.floored / events.fraction, math.sqrt(radius_square), own)
+        least, in_full = STRETCH**2 * radius_square, np.sum(rows**2, axis=1) <= radius_square
+        relative = shortened(relative, rows, np.where(in_full, max(square, least), least))
         matrix = symmetric_power(relative, -0.5)
         return cls(matrix, matrix)
 
