@@ -82,6 +82,12 @@ class RowScale:
             constant=self.constant,
         )  # fmt: skip
 
+    def typical(self, rows: Array) -> Array:
+        """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
+        if not len(rows):
+            return np.zeros((0, len(self.center) + 1))
+        return np.column_stack([np.ones(len(rows)), np.nan_to_num((rows - self.center) / self.scale)])
+
     @property
     def row_box(self) -> Box:
         """Bounds of a row x~, its leading 1 included."""
@@ -176,6 +182,18 @@ def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
     if scale.constant:
         least = np.append(0.0, least)
     return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
+
+
+def shortened(moments: Array, rows: Array, squares: Array) -> Array:
+    """Second moments, raised so that whitening by them makes no row longer than the root of its square.
+
+    They become what they would be with more rows like that.
+    """
+    for row, square in zip(rows, squares, strict=True):
+        length = float(row @ np.linalg.solve(moments, row))
+        if length > square:
+            moments = moments + (1 / square - 1 / length) * np.outer(row, row)
+    return moments
 
 
 def longest_square(whitening: Array, scale: RowScale) -> float:

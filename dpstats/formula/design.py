@@ -54,6 +54,8 @@ class Design:
     separate : bool
         Whether each column but the intercept is a term of its own, of variables that no other term reads: no
         levels of one category, no products, no powers.
+    levels : array, shape (m, k)
+        What rows of each level of each category hold in its columns, where these are several; nan elsewhere.
     """
 
     formula: str
@@ -69,6 +71,7 @@ class Design:
     weights: str | None
     max_weight: float
     separate: bool
+    levels: Array
     _filler: Filler
 
     @property
@@ -209,7 +212,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
                   notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0,
-                  _separate(coding, factors), filler)
+                  _separate(coding, factors), _levels(coding, factors), filler)
 
 
 def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:
@@ -221,6 +224,22 @@ def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:
     terms = [subterm for subterm in coding.subterms if subterm.factors]
     width = len(coding.names) - (len(coding.subterms) - len(terms))
     return width == len(terms) and len(read) == len(set(read))
+
+
+def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
+    """Of categories that are terms of their own; products of them are left out."""
+    rows, start = [np.zeros((0, len(coding.names)))], 0
+    for subterm in coding.subterms:
+        stop = start + len(columns((subterm,), factors))
+        matrix = subterm.matrices[0] if len(subterm.factors) == 1 else None
+        if matrix is not None and stop - start > 1:
+            filled = np.full((len(matrix), len(coding.names)), np.nan)
+            filled[:, start:stop] = matrix
+            rows.append(filled)
+        start = stop
+    levels = np.vstack(rows)
+    levels.setflags(write=False)
+    return levels
 
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:

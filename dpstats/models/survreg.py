@@ -228,5 +228,6 @@ def _problem(design: Design, dist: Dist) -> Problem:
     """Public facts in the estimator's terms; the intercept is its own."""
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
-    bounds = np.vstack([design.bounds[1:], response])
-    return Problem(dist.family, dist.log, bounds[:, 0], bounds[:, 1], design.delayed, design.separate)
+    lower, upper = np.vstack([design.bounds[1:], response]).T
+    levels = design.levels[:, 1:]
+    return Problem(dist.family, dist.log, lower, upper, design.delayed, design.separate, levels)

@@ -85,3 +85,30 @@ def test_what_noise_outweighs_is_not_estimable():
     with noise(SeededNoise(1)):
         fit = dps.survreg(FORMULA, drives(500), SCHEMA).fit(dps.pure(0.5))
     assert "not_estimable" in dict(fit.flags) and np.isinf(np.diag(fit.cov_params())).all()
+
+
+def known(shares, budget, seeds):
+    """Share of intercept and levels' effects that intervals hold, or that are said to be weakly seen."""
+    names, known = [f"l{j}" for j in range(len(shares))], []
+    schema = dps.Schema(time=dps.bounded(np.exp(-6), np.exp(6)), g=dps.levels(*names))
+    for seed in range(seeds):
+        draw = np.random.default_rng(1000 + seed)
+        level = draw.choice(len(shares), 20_000, p=shares)
+        truth = np.append(0.0, draw.normal(0, 0.5, len(shares) - 1))
+        log_time = truth[level] + 0.5 * np.log(draw.exponential(size=len(level)))
+        data = {"time": np.exp(log_time), "g": np.array(names)[level]}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time) ~ g", data, schema).fit(budget)
+        bse = np.sqrt(np.diag(fit.cov_params()))[:-1]
+        known.append((np.abs(fit.params.to_numpy()[:-1] - truth) <= 1.96 * bse) | ("weak" in dict(fit.flags)))
+    return np.mean(known)
+
+
+def test_many_levels_hold_or_are_flagged():
+    """Correlations of levels are no noise: shrunk to none, they hide how little tells of the reference."""
+    assert known(np.full(20, 0.05), dps.pure(5), 8) >= 0.85
+
+
+def test_a_rare_reference_holds_or_is_flagged():
+    """Its rows are the longest; were they to weigh less, the events' matrix would say too much of it."""
+    assert known([0.02, *[0.245] * 4], dps.pure(3), 8) >= 0.9

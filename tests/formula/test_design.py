@@ -131,3 +131,20 @@ def test_linear_hypotheses_use_the_names_of_columns():
     for text in ("tempo = 0", "temp = ", "temp * temp", 7):
         with pytest.raises(SpecificationError, match="the coefficients are Intercept, maker"):
             DESIGN.linear_constraint(text)
+
+
+def test_the_levels_of_a_category_are_public_rows_of_its_columns():
+    rows = [[np.nan, *level, np.nan] for level in ([0, 0], [1, 0], [0, 1])]
+    np.testing.assert_array_equal(DESIGN.levels, rows)
+    for formula in ("Surv(time, failed) ~ temp", "Surv(time, failed) ~ Q('my flag')"):
+        assert build_design(formula, DRIVES).levels.shape[0] == 0
+
+
+def test_rows_of_several_categories_leave_the_columns_of_the_others_open():
+    schema = Schema(y=bounded(0, 1), a=levels("1", "2", "3"), b=levels("4", "5", "6"), x=bounded(0, 1))
+    found = build_design("y ~ x + a + b + a:x", schema)
+    assert found.levels.shape == (6, len(found.names))
+    for name, rows in (("a", found.levels[:3]), ("b", found.levels[3:])):
+        own = [column.startswith(f"{name}[") and ":" not in column for column in found.names]
+        np.testing.assert_array_equal(~np.isnan(rows), np.tile(own, (3, 1)))
+        np.testing.assert_array_equal(rows[:, own], [[0, 0], [1, 0], [0, 1]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Problem:
         Whether rows may enter late (left truncation).
     separate : bool
         Whether nothing public says that covariates are correlated: no levels of one category, no products.
+    levels : array, shape (m, d)
+        What rows of each level of a category hold in its columns, nan elsewhere; without any if `separate`.
     """
 
     family: Family
@@ -35,6 +37,7 @@ class Problem:
     upper: Array
     delayed: bool = False
     separate: bool = True
+    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def shrinks(self) -> bool:

@@ -107,7 +107,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
         problem, scale, events, 1.0, curator.cost_per_row(plan.combined_total), curator.n,
         curator.cost_per_row(plan.sizes[-1]),
     )  # fmt: skip
-    whitening = Whitening.of_events(events, scale)
+    whitening = _whitening(bounding, gamma, sigma)
     *early, before_last, last = plan.steps
     for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
         place = _chosen(bounding, whitening, point)
@@ -124,6 +124,17 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(end), end):
         return replace(result, problems=(*result.problems, "law"))
     return result
+
+
+def _whitening(bounding: PureBounding, gamma: Array, sigma: float) -> Whitening:
+    """By the events; rows of levels no longer than the radius can be, or the information would take in rows
+    that weigh less, and be too large where they alone tell.
+    """
+    levels = bounding.problem.levels
+    if not len(levels):
+        return Whitening.of_events(bounding.events, bounding.scale)
+    square = bounding.affordable_square(gamma, sigma)
+    return Whitening.of_levels(bounding.events, bounding.scale, levels, square)
 
 
 def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Events:

@@ -29,6 +29,8 @@ FREE = 0.2
 _CUT_BIAS, _LENGTH_BIAS, _FLOOR_BIAS = 0.008, 0.003, 0.5
 # the same of log sigma by the width: what is far below decides the range of its score, and so its noise
 _WIDTH_BIAS = 0.1
+# noise, in sampling sds, up to which the radius grows with the rows of rare levels, at a typical cut
+_FOR_LEVELS, _USUAL_CUT = 0.3, 2.0
 # the information on log sigma against that of rows censored at one hazard, where almost all are censored;
 # and where the correlation with the intercept lies between that of such rows (0) and that of rows censored at
 # any hazard (1): fits without noise of all families, 0 to 60 % censored, have 0.9 to 1.8, and 0.5 to 2.2
@@ -64,15 +66,16 @@ class PureBounding(Bounding):
         """Of the least variance, and squared bias, of a coefficient."""
         count = self.n * self.events.fraction
         k, box = len(self.events.square), whitening.longest_square(self.scale)
+        # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
+        levels = whitening.longest_level(self.scale, self.problem.levels)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         where = self.truncation(choice, gamma, sigma)
         bounds, (slope, variance) = self.bounds(where), self._left(where)
         log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
         bias = _CUT_BIAS * math.exp(-c / self.expected.cut_bias) + _FLOOR_BIAS * floor.bias
-        # of an event, over the root of what it says
-        per_length = bounds.sensitivity / self._events_mu / self.expected.slope
+        per_length = self._per_length(bounds)
         best = (math.inf, choice)
-        for length in LENGTHS:
+        for length in (max(length, levels / k) for length in LENGTHS):
             square = min(k * length, box)
             slope_w, variance_w = _kept_rows(k, square) if square < box else (1.0, 1.0)
             longer = _LENGTH_BIAS * math.exp(-1.35 * length) if square < box else 0.0
@@ -82,6 +85,15 @@ class PureBounding(Bounding):
             if value < best[0]:
                 best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
         return None if best[1].location_noise ** 2 > least else best
+
+    def _per_length(self, bounds: ScoreBounds) -> float:
+        """Noise, in sampling sds, over R: of an event, over the root of what it says."""
+        return bounds.sensitivity / self._events_mu / self.expected.slope
+
+    def affordable_square(self, gamma: Array, sigma: float) -> float:
+        """Square of the longest row that noise leaves room for."""
+        choice = Choice(_USUAL_CUT, 0.0, self.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
+        return (_FOR_LEVELS / self._per_length(self.bounds(self.truncation(choice, gamma, sigma)))) ** 2
 
     def _with_width(self, choice: Choice, gamma: Array, sigma: float) -> Choice:
         """Of the least variance, and squared bias, of log sigma."""

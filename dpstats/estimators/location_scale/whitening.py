@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import RowScale, longest_square, unstretched
+from dpstats.estimators.row_scale import STRETCH, RowScale, longest_square, shortened, unstretched
 
 Array = np.ndarray
 
@@ -32,8 +32,20 @@ class Whitening:
     @classmethod
     def of_events(cls, events: Events, scale: RowScale) -> Whitening:
         """(S / f)^(-1/2) of the event matrix."""
-        k = len(events.square)
-        relative = unstretched(events.floored / events.fraction, math.sqrt(1.5 * k), scale)
+        return cls.of_levels(events, scale, np.zeros((0, len(scale.center))), 0.0)
+
+    @classmethod
+    def of_levels(cls, events: Events, scale: RowScale, levels: Array, square: float) -> Whitening:
+        """The same where rows may have these levels.
+
+        Rows that the events' matrix counts in full are no longer than the root of `square`, if that is more
+        than is usual. Raising the moments of single columns of a category would hide what its levels share.
+        """
+        radius_square, rows = 1.5 * len(events.square), scale.typical(levels)
+        own = replace(scale, at_ends=np.where(np.isnan(levels).all(axis=0), scale.at_ends, 0.0))
+        relative = unstretched(events.floored / events.fraction, math.sqrt(radius_square), own)
+        least, in_full = STRETCH**2 * radius_square, np.sum(rows**2, axis=1) <= radius_square
+        relative = shortened(relative, rows, np.where(in_full, max(square, least), least))
         matrix = symmetric_power(relative, -0.5)
         return cls(matrix, matrix)
 
@@ -49,3 +61,7 @@ class Whitening:
     def longest_square(self, scale: RowScale) -> float:
         """Upper bound of |W x~|^2 over the declared box."""
         return longest_square(self.matrix, scale)
+
+    def longest_level(self, scale: RowScale, levels: Array) -> float:
+        """The largest |W x~|^2 of these levels, 0 without any."""
+        return float(np.max(np.sum((scale.typical(levels) @ self.matrix) ** 2, axis=1), initial=0.0))
