@@ -1,6 +1,6 @@
 """Coverage and accuracy of private survival fits of left-truncated times, where the truth is known.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_delayed.py delayed-10000 --reps 81 \\
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/survreg_delayed.py delayed-10000 --reps 40 \\
         | tee benchmarks/results/survreg_delayed_10000.txt
 
 The populations of survreg_coverage.py, seen late: units enter at a random time that depends on the first
