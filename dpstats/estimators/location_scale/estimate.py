@@ -101,7 +101,7 @@ def estimate(
     weak, unseen = _weak_directions(information, sigma)
     spread, drift = _unsettledness(averaged, to_params) if spread is None else (spread, False)
     privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
-    need = _need(choice, bounding) if need is None else need
+    need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     to_user = _params_to_user(bounding) @ to_params
     cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)
@@ -158,7 +158,7 @@ def _unsettledness(averaged: Averaged, to_params: Array) -> tuple[float, bool]:
     return max(scatter, 1.0), trend > k + 5 * math.sqrt(2 * k)
 
 
-def _need(choice: Choice, bounding: Bounding) -> float:
+def needed(choice: Choice, bounding: Bounding) -> float:
     """How far noise is beyond what the method can use; variances widen with its cube where it exceeds 1."""
     noise = max(choice.location_noise, choice.log_sigma_noise / USABLE) / USABLE
     count = bounding.scale.fraction_sd / bounding.scale.fraction / _COUNT_USABLE

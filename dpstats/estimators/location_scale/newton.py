@@ -16,7 +16,7 @@ from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.by_signs import fit_by_signs
 from dpstats.estimators.location_scale.check import law_in_doubt
-from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate, needed
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.late import late_information
@@ -89,7 +89,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     """
     moments = release_moments(curator, plan.moments, problem.box, problem.log)
     scale = row_scale(moments, problem.box, problem.log)
-    noisy = problem.shrinks and is_noisy(curator.n * curator.cost_per_row(plan.mu), scale)
+    signal = curator.n * curator.cost_per_row(plan.mu)
+    noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
         scale = row_scale(moments, problem.box, problem.log, pooled=True)
         return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
@@ -102,7 +103,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     state = _State(gamma, math.log(sigma), whitening, bounding.first(gamma, sigma))
     _early(curator, plan, bounding, state)
     averaged = _tail(curator, plan, bounding, state)
-    result = estimate(averaged, bounding, state.choice, state.whitening)
+    need = _need(state.choice, bounding, signal)
+    result = estimate(averaged, bounding, state.choice, state.whitening, need=need)
     point = averaged.points.mean(axis=0)
     if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(point), point):
         return replace(result, problems=(*result.problems, "law"))
@@ -112,6 +114,15 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
 def is_noisy(signal: float, scale: RowScale) -> bool:
     """Whether a matrix of k^2 entries would be mostly noise, or not be arrived at, where n mu is `signal`."""
     return signal * scale.fraction < max(_NEWTON * (len(scale.center) + 1) ** 2, _LEAST_SIGNAL)
+
+
+def _need(choice: Choice, bounding: Bounding, signal: float) -> float:
+    """How far noise is beyond what can be used; also that of matrices, where they cannot be done without."""
+    need = needed(choice, bounding)
+    if bounding.problem.shrinks:
+        return need
+    k, scale = len(bounding.events.square), bounding.scale
+    return max(need, k * math.sqrt(_NEWTON / max(signal * scale.fraction, 1e-300)))
 
 
 def _matrix_share(signal: float) -> float:
