@@ -75,8 +75,11 @@ def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
 
     Rows that are expected to live long are the more likely censored, so that predictions vary less over the
     events than over all rows: as a normal does below its quantile of the event fraction where all rows are
-    censored at one time, and not at all where censoring goes with the prediction. Half of it is expected.
+    censored at one time, and not at all where censoring goes with the prediction. Half of it is expected, and
+    nothing where correlations of the events stand out, as this would be among them.
     """
+    if place.shape.structured:
+        return np.eye(len(slopes))
     whitened = slopes @ place.back
     square = float(whitened @ whitened)
     explained = square / (square + sigma**2 * expected(place.bounding.problem.family, 1.0).residual_square)

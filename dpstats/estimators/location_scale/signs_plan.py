@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# Shares of what is left of mu^2; they add up to 1.
-SHAPE, START, EARLY, SIZES, LAST, CHECK = 0.02, 0.02, 0.38, 0.01, 0.55, 0.02
+# Shares of what is left of mu^2; the last steps get what these leave.
+START, EARLY, SIZES, CHECK = 0.02, 0.38, 0.01, 0.02
+# The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is this
+# over their number, between these.
+_SHAPE, _LEAST_SHAPE, _MOST_SHAPE = 0.4, 0.02, 0.1
 START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 8, 8, 4
 # of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
 # then about the same in sampling sds
@@ -40,16 +43,18 @@ class SignsPlan:
 
 def make_signs_plan(mu: float, k: int) -> SignsPlan:
     """Split a total of Gaussian differential privacy over the releases of a fit of k coefficients."""
+    shape = max(_LEAST_SHAPE, min(_MOST_SHAPE, _SHAPE / (k - 1))) if k > 2 else _LEAST_SHAPE
+    last = 1 - shape - START - EARLY - SIZES - CHECK
     level = 1 / (1 + _SLOPES * math.sqrt(k))
     following, waiting = level * _FOLLOWING, level * (1 - _FOLLOWING)
     early = (EARLY * (1 - level * _EARLY_LEVEL), EARLY * level * _EARLY_LEVEL)
     return SignsPlan(
-        shape=mu * math.sqrt(SHAPE),
+        shape=mu * math.sqrt(shape),
         start=_equal(mu, START, START_STEPS),
         early=_pairs(mu, early, EARLY_STEPS),
         sizes=mu * math.sqrt(SIZES),
-        last=_pairs(mu, (LAST * (1 - level), LAST * following), LAST_STEPS),
-        level=_equal(mu, LAST * waiting, LEVEL_STEPS),
+        last=_pairs(mu, (last * (1 - level), last * following), LAST_STEPS),
+        level=_equal(mu, last * waiting, LEVEL_STEPS),
         check=mu * math.sqrt(CHECK),
     )
 
