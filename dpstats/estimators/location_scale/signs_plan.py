@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 # Shares of what is left of mu^2; the last steps get what these leave.
 START, EARLY, SIZES, CHECK = 0.02, 0.38, 0.01, 0.02
-# The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is this
-# over their number, between these.
+# The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is
+# this over their number, between these.
 _SHAPE, _LEAST_SHAPE, _MOST_SHAPE = 0.4, 0.02, 0.1
 START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 8, 8, 4
 # of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
