@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
 Array = np.ndarray
+Numbers = TypeVar("Numbers", float, np.ndarray)
 
 
 def symmetric_power(matrix: Array, power: float) -> Array:
@@ -53,6 +55,11 @@ def longest_image(matrix: Array, lower: Array, upper: Array) -> float:
     return float(np.sum((np.abs(matrix @ center) + np.abs(matrix) @ half) ** 2))
 
 
-def not_noise(values: Array, by_noise: float) -> float:
-    """James and Stein's factor: 1 less the share of the sum of squares that is noise, at least 0."""
-    return max(0.0, 1 - by_noise / max(float(np.sum(values**2)), 1e-300))
+def by_precision(one: Numbers, sd: Numbers, other: Numbers, other_sd: Numbers) -> Numbers:
+    """Mean of two estimates of the same numbers, weighted by their precision, entry by entry."""
+    return (one / sd**2 + other / other_sd**2) / (sd**-2.0 + other_sd**-2.0)
+
+
+def not_noise(square: float, by_noise: float) -> float:
+    """James and Stein's factor: 1 less the share of a square that noise explains, at least 0."""
+    return max(0.0, 1 - by_noise / max(float(square), 1e-300))

@@ -11,6 +11,6 @@ def early_costs(mu: float, share: float, steps: int) -> tuple[float, ...]:
     return tuple(mu * math.sqrt(share * weight / sum(weights)) for weight in weights)
 
 
-def tail_costs(mu: float, share: float, steps: int) -> tuple[float, ...]:
-    """mu of the steps that are averaged, all alike."""
+def equal_costs(mu: float, share: float, steps: int) -> tuple[float, ...]:
+    """mu of steps that are all alike, as those that are averaged."""
     return (mu * math.sqrt(share / steps),) * steps

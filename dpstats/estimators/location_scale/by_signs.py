@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.level import Level, release_level, solved
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.signs_average import Average, Step, average, summed
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
@@ -36,7 +36,6 @@ _KEPT = 6
 _START_PRIOR, _EARLY_PRIOR, _LAST_PRIOR, _END_PRIOR = (1.0, 1.0), (0.7, 0.6), (0.3, 0.3), (0.5, 0.5)
 _DRIFT = 0.1  # of the last steps
 _WIDE = (2.0, 1.5)  # as good as none
-_LOG_SIGMA_RANGE = (-6.0, 3.0)
 
 
 def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Estimate:
@@ -98,8 +97,8 @@ def _finished(
         ends.append(_moved(point, solved(levels[-1], place.fraction, _WIDE)))
         point = _moved(point, solved(levels[-1], place.fraction, _END_PRIOR))
     # the first was read before the level had settled
-    level, end = np.mean(ends[1:], axis=0)[[0, -1]], math.exp(np.mean(ends[1:], axis=0)[-1])
-    found = average(steps, place, _scales(steps, place, point[1:-1], end))
+    level = np.mean(ends[1:], axis=0)[[0, -1]]
+    found = average(steps, place, _scales(steps, place, point[1:-1], math.exp(level[1])))
     return _estimate(curator, plan, place, found, levels[1:], level)
 
 
@@ -137,7 +136,7 @@ def _moved(point: Array, move: tuple[float, float]) -> Array:
     """The point after a step of intercept and log sigma."""
     point = point.copy()
     point[0] += math.exp(point[-1]) * move[0]
-    point[-1] = float(np.clip(point[-1] + move[1], *_LOG_SIGMA_RANGE))
+    point[-1] = float(np.clip(point[-1] + move[1], *LOG_SIGMA_RANGE))
     return point
 
 

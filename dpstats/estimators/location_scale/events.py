@@ -86,10 +86,10 @@ def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]
     plain = np.eye(k) * max(float(np.trace(matrix[:k, :k])) / k, _LEAST_TRACE * fraction)
     plain[0, 0] = fraction
     rest = matrix[:k, :k] - plain
-    left = not_noise(rest, k * (k + 1) / 2 * noise**2)
+    left = not_noise(np.sum(rest**2), k * (k + 1) / 2 * noise**2)
     matrix[:k, :k] = plain + left * rest
     slopes = matrix[1:k, k]
-    matrix[1:k, k] = matrix[k, 1:k] = slopes * not_noise(slopes, (k - 1) / 2 * noise**2)
+    matrix[1:k, k] = matrix[k, 1:k] = slopes * not_noise(np.sum(slopes**2), (k - 1) / 2 * noise**2)
     return matrix, left
 
 

@@ -14,7 +14,9 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.by_cut import left
+from dpstats.estimators.location_scale.reading import per_row
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import Truncation
 
@@ -49,22 +51,14 @@ def release_level(
 ) -> Level:
     """Release both scores and their information at these values."""
     where = bounding.truncation(choice, gamma, sigma)
-    bounds = bounding.bounds(where)
-    pivot = np.zeros(len(gamma))
-    pivot[0] = bounding.pivot(gamma, sigma)[0]
+    bounds, pivot = bounding.bounds(where), bounding.pivot(gamma, sigma)
     release = curator.release(
         "martingale_score", mu, **bounding.scale.public(), where=where, gamma=gamma, sigma=sigma, pivot=pivot,
         whitening=np.eye(1, len(gamma)), radius=1.0, matrix_share=bounding.matrix_share,
     )  # fmt: skip
-    location, log_sigma, matrix = release.values
-    kappa, sd = bounds.log_sigma_weight, release.sd / release.n
-    unit = np.array([1, 1 / bounds.log_sigma_unit])
-    per_unit = np.outer(unit, unit) / bounds.matrix_weight
-    seen, seen_sd = matrix / release.n * per_unit, sd * per_unit
-    return Level(
-        np.array([location.item(), log_sigma.item() / kappa]) / release.n, np.array([sd, sd / kappa]),
-        _information(seen, seen_sd, bounding, where), where, float(pivot[0]),
-    )  # fmt: skip
+    read = per_row(release, bounds, 1.0)
+    information = _information(read.matrix, read.matrix_sd, bounding, where)
+    return Level(read.scores, read.noise, information, where, float(pivot[0]))
 
 
 def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) -> Array:
@@ -72,7 +66,7 @@ def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) 
     guess = bounding.events.fraction * left(where, bounding.events.fraction, bounding.offset).matrix
     size = np.sqrt(np.diag(guess))
     guess_sd = _STRUCTURE * np.outer(size, size)
-    mean = (seen / sd**2 + guess / guess_sd**2) / (sd**-2.0 + guess_sd**-2.0)
+    mean = by_precision(seen, sd, guess, guess_sd)
     values, vectors = np.linalg.eigh(mean / np.outer(size, size))
     return (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T * np.outer(size, size)
 

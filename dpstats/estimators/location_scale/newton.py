@@ -21,10 +21,12 @@ from dpstats.estimators.location_scale.events import Events, release_events, sta
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.plan import Plan
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
+from dpstats.estimators.location_scale.reading import per_row
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale, release_moments, row_scale
 
 Array = np.ndarray
@@ -36,7 +38,6 @@ _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their sc
 _EARLY_DAMPING, _QUIET = 0.5, 0.3
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
 _CHOOSE = 4  # early step before which bounds are chosen from the releases so far
-_LOG_SIGMA_RANGE = (-6.0, 3.0)
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
@@ -60,7 +61,7 @@ class _State:
         """A step in whitened coordinates; log sigma moves with the location of the events held."""
         sigma = self.sigma
         self.gamma = self.gamma + sigma * (self.whitening.matrix @ location) - sigma * pivot * log_sigma
-        self.log_sigma = float(np.clip(self.log_sigma + log_sigma, *_LOG_SIGMA_RANGE))
+        self.log_sigma = float(np.clip(self.log_sigma + log_sigma, *LOG_SIGMA_RANGE))
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,7 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> N
         inverse = np.linalg.inv(step.information.matrix)
         move = inverse @ step.scores
         by_noise = float(np.diag(inverse) @ step.noise**2)
-        explained = max(float(step.scores @ move), 1e-300)
-        move = move * max(0.0, 1 - by_noise / explained)
+        move = move * not_noise(step.scores @ move, by_noise)
         _move(state, step, move, _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0)
         if t > 0:
             _rewhiten(bounding, state, step.information)
@@ -194,16 +194,9 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
         pivot=pivot, whitening=state.whitening.matrix, radius=choice.radius,
         matrix_share=bounding.matrix_share,
     )  # fmt: skip
-    n, radius = release.n, choice.radius
-    kappa, tau = radius * bounds.log_sigma_weight, bounds.matrix_weight / radius
-    location, log_sigma, matrix = release.values
-    sd = release.sd / n
-    noise = np.append(np.full(len(state.gamma), sd), sd / kappa)
-    unit = np.append(np.ones(len(state.gamma)), 1 / (radius * bounds.log_sigma_unit))
-    per_unit = np.outer(unit, unit) / tau
-    state.released.add(matrix / n * per_unit, sd * per_unit, forget)
-    scores = np.append(location.ravel() / n, log_sigma.item() / n / kappa)
-    return _Step(scores, noise, _information(bounding, state), pivot)
+    read = per_row(release, bounds, choice.radius)
+    state.released.add(read.matrix, read.matrix_sd, forget)
+    return _Step(read.scores, read.noise, _information(bounding, state), pivot)
 
 
 def _information(bounding: Bounding, state: _State) -> Information:

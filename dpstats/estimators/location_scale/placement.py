@@ -11,6 +11,7 @@ from dpstats.estimators.location_scale.by_fraction import Expected, expected
 from dpstats.estimators.location_scale.by_line import EventResiduals
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
@@ -72,7 +73,7 @@ class Placement:
         """How much of the line's slopes is not noise, from 0 to 1."""
         slopes = ((self.events.line - gamma) / sigma)[1:]
         by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
-        return max(0.0, 1 - 2 * by_noise / max(float(slopes @ slopes), 1e-300))
+        return not_noise(slopes @ slopes, 2 * by_noise)
 
     def events_line(self, gamma: Array, sigma: float) -> Array:
         """Least squares through the events."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpstats.estimators.steps import early_costs, tail_costs
+from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
 MOMENTS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.05, 0.10, 0.015, 0.135, 0.67, 0.03
@@ -67,8 +67,8 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
         mu=mu,
         moments=mu * math.sqrt(MOMENTS),
         matrix=mu * math.sqrt(MATRIX),
-        location=(mu * math.sqrt(LOCATION / LOCATION_STEPS),) * LOCATION_STEPS,
+        location=equal_costs(mu, LOCATION, LOCATION_STEPS),
         early=early_costs(mu, EARLY, early_steps),
-        tail=tail_costs(mu, TAIL, tail_steps),
+        tail=equal_costs(mu, TAIL, tail_steps),
         check=mu * math.sqrt(CHECK),
     )

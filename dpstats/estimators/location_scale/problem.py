@@ -11,6 +11,8 @@ from dpstats.families import Family
 
 Array = np.ndarray
 
+LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
+
 
 @dataclass(frozen=True)
 class Problem:

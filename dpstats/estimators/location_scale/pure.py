@@ -19,19 +19,18 @@ from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estim
 from dpstats.estimators.location_scale.events import Events, events_of, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.newton import located
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.pure_plan import PurePlan
 from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import by_precision, not_noise
 from dpstats.estimators.row_scale import RowScale, release_scale
 from dpstats.families.score_bounds import score_bounds
 
 Array = np.ndarray
 
 _LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.7  # caps of one step
-_LOG_SIGMA_RANGE = (-6.0, 3.0)
 # squared lengths of the rows of the event matrix, covariates and whole, against k
 _MATRIX_RADIUS, _MATRIX_LIMIT = 1.0, 1.0
 # mean squared residual of the events, in sds of its noise, at least
@@ -148,7 +147,7 @@ def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Eve
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
     if shrunk:
-        matrix[off] *= not_noise(matrix[off], off.sum() * noise**2 / 2)
+        matrix[off] *= not_noise(np.sum(matrix[off] ** 2), off.sum() * noise**2 / 2)
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     return replace(events, residual=max(events.residual, least))
@@ -177,20 +176,15 @@ def _information(
     share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
     square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
     guess = events.fraction * place.bounding.log_sigma_square(where)
-    square = max(_mean(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
+    square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
     cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
     size = math.sqrt(share * events.fraction * square)
     guess, guess_sd = place.bounding.correlation(where)
-    cross = _mean(cross, cross_sd, guess * size, guess_sd * size)
+    cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
     known = replace(events, residual=usual.spread(square, share) * math.exp(2 * point[-1]))
     excess = -_PIVOT_EXCESS * share * place.bounding.pivot(point[:-1], math.exp(point[-1]))[1:]
     shape = _crossed(place, np.append(cross / events.fraction, excess), size)
     return shape.estimate(events, place.whitening, square, share), replace(place.bounding, events=known)
-
-
-def _mean(released: float, sd: float, expected: float, expected_sd: float) -> float:
-    """By precision."""
-    return float((released / sd**2 + expected / expected_sd**2) / (sd**-2 + expected_sd**-2))
 
 
 def _crossed(place: _Place, cross: Array, size: float) -> Accumulator:
@@ -219,7 +213,7 @@ def _moved(place: _Place, step: _Step, information: Information, shrunk: bool = 
     move = inverse @ step.scores
     if shrunk:
         by_noise = float(np.diag(inverse) @ step.noise**2)
-        move = move * max(0.0, 1 - by_noise / max(float(step.scores @ move), 1e-300))
+        move = move * not_noise(step.scores @ move, by_noise)
     length = float(np.linalg.norm(move[:-1]))
     capped = length > _LONGEST or abs(move[-1]) > _LARGEST_LOG_SIGMA
     location = move[:-1] * min(1.0, _LONGEST / max(length, 1e-300))
@@ -227,7 +221,7 @@ def _moved(place: _Place, step: _Step, information: Information, shrunk: bool = 
     gamma, sigma = step.point[:-1], math.exp(step.point[-1])
     pivot = place.bounding.pivot(gamma, sigma)
     gamma = gamma + sigma * (place.whitening.matrix @ location - pivot * log_sigma)
-    return np.append(gamma, float(np.clip(step.point[-1] + log_sigma, *_LOG_SIGMA_RANGE))), capped
+    return np.append(gamma, float(np.clip(step.point[-1] + log_sigma, *LOG_SIGMA_RANGE))), capped
 
 
 def _combined(

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.estimate import Averaged
@@ -14,6 +13,7 @@ from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.level import Level
 from dpstats.estimators.location_scale.signs_place import Place
 from dpstats.estimators.matrices import not_noise
+from dpstats.families import NORMAL
 
 Array = np.ndarray
 
@@ -44,7 +44,7 @@ class Step:
     def shrunk(self) -> Array:
         """The step, in sigmas, shrunk by what noise alone would have made of it."""
         by_noise = len(self.scores) * self.noise**2
-        return not_noise(self.scores, by_noise) * self.scores / self.slope
+        return not_noise(np.sum(self.scores**2), by_noise) * self.scores / self.slope
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,7 @@ def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
     whitened = slopes @ place.back
     square = float(whitened @ whitened)
     explained = square / (square + sigma**2 * expected(place.bounding.problem.family, 1.0).residual_square)
-    end = float(special.ndtri(min(place.fraction, 1 - 1e-9)))
-    ratio = math.exp(-(end**2) / 2) / math.sqrt(2 * math.pi) / place.fraction
-    lost = _SELECTION * ratio * (ratio + end) * explained
+    lost = _SELECTION * (1 - expected(NORMAL, place.fraction).residual_square) * explained
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
@@ -106,7 +104,7 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
     size = place.slope**2 / place.square
-    information = np.eye(d + 2) * size
+    information = np.zeros((d + 2, d + 2))
     information[1:-1, 1:-1] = size * by_selection(place, found.slopes, sigma)
     information[np.ix_([0, -1], [0, -1])] = pair
     relative, unseen = _relative_error(place)

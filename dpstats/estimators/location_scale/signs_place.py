@@ -16,7 +16,7 @@ from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
-from dpstats.estimators.matrices import pooled, symmetric_power
+from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.signs import largest_slope, sizes
 
@@ -171,8 +171,7 @@ def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
     )  # fmt: skip
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
     guess = np.array([place.slope, place.square])
-    precision, usual = (release.sd * units) ** -2, (_SIZE_SD * guess) ** -2
-    found = (release.values[0] * units * precision + guess * usual) / (precision + usual)
+    found = by_precision(release.values[0] * units, release.sd * units, guess, _SIZE_SD * guess)
     slope, square = np.maximum(found, _LEAST_SIZE * guess)
     return replace(place, slope=float(slope), square=float(square))
 

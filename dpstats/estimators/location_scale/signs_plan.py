@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpstats.estimators.steps import equal_costs
+
 # Shares of what is left of mu^2; the last steps get what these leave.
 START, EARLY, SIZES, CHECK = 0.02, 0.38, 0.01, 0.02
 # The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is
@@ -50,19 +52,15 @@ def make_signs_plan(mu: float, k: int) -> SignsPlan:
     early = (EARLY * (1 - level * _EARLY_LEVEL), EARLY * level * _EARLY_LEVEL)
     return SignsPlan(
         shape=mu * math.sqrt(shape),
-        start=_equal(mu, START, START_STEPS),
+        start=equal_costs(mu, START, START_STEPS),
         early=_pairs(mu, early, EARLY_STEPS),
         sizes=mu * math.sqrt(SIZES),
         last=_pairs(mu, (last * (1 - level), last * following), LAST_STEPS),
-        level=_equal(mu, last * waiting, LEVEL_STEPS),
+        level=equal_costs(mu, last * waiting, LEVEL_STEPS),
         check=mu * math.sqrt(CHECK),
     )
 
 
-def _equal(mu: float, share: float, count: int) -> tuple[float, ...]:
-    return (mu * math.sqrt(share / count),) * count
-
-
 def _pairs(mu: float, shares: tuple[float, float], count: int) -> tuple[tuple[float, float], ...]:
-    first, second = (_equal(mu, share, count) for share in shares)
+    first, second = (equal_costs(mu, share, count) for share in shares)
     return tuple(zip(first, second, strict=True))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
@@ -108,8 +109,7 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
         step = _step(curator, mu, chooser, state)
         move = step.information.solve(step.scores)
         by_noise = step.noise**2 * float(np.sum(step.information.seen / step.information.used))
-        explained = max(float(step.scores @ move), 1e-300)
-        _move(state, move * max(0.0, 1 - by_noise / explained))
+        _move(state, move * not_noise(step.scores @ move, by_noise))
         _rewhiten(chooser, state, step.information)
         state.information.forget(FORGET)
         state.variability.forget(FORGET)

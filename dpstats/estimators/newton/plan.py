@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpstats.estimators.steps import early_costs, tail_costs
+from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
 MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
@@ -61,5 +61,5 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
         means=mu * math.sqrt(MEANS),
         octaves=mu * math.sqrt(OCTAVES),
         early=early_costs(mu, EARLY, early_steps),
-        tail=tail_costs(mu, TAIL, tail_steps),
+        tail=equal_costs(mu, TAIL, tail_steps),
     )
