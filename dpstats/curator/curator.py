@@ -171,20 +171,19 @@ class Curator:
         Returns
         -------
         Minimum
-            Not solved, if no minimum was certified; the cost is spent whatever comes out.
 
         Raises
         ------
         BudgetError
-            If the release does not fit into what is left of the total, or its penalty is too small for it;
-            nothing is read or spent then.
+            If the release does not fit into what is left of the total, or its penalty is too small for it or
+            for so many rows; nothing is read or spent then.
         RuntimeError
             As of `release`.
         """
         planned = self._planned(cost, pure, objective)
         self._charge("minimum", cost * (1 - _GUARD))
         params = self._protected("minimum", lambda: self._minimum(planned))
-        return planned.minimum(params, cost, self.n)
+        return planned.minimum(params, cost)
 
     def check_minimum(self, cost: float, *, pure: bool = False, **objective: Any) -> None:
         """Raise what `minimise` would raise for its cost, but for what is left; nothing is read or spent."""
@@ -286,14 +285,12 @@ class Curator:
             return self._setting.noise.gaussian(exact, float(law.axes[0]), law.cost)
         return self._setting.noise.pure(exact, law.name, law.axes, law.cost)
 
-    def _minimum(self, planned: Planned) -> np.ndarray | None:
-        """The noisy minimum, shape (k,), or None."""
-        objective, tilt = planned.objective, np.zeros(planned.objective.k)
+    def _minimum(self, planned: Planned) -> np.ndarray:
+        """The noisy minimum, shape (k,)."""
+        tilt = np.zeros(planned.objective.k)
         if planned.tilt is not None:
             tilt = self._with_noise(tilt, planned.tilt)
-        exact = objective.minimum(self._blocks, tilt, planned.tolerance)
-        if exact is None:
-            return None
+        exact = planned.exact(self._blocks, tilt)
         params = self._with_noise(exact, planned.rest)
         if self._setting.recorder is not None:
             self._setting.recorder("minimum", *planned.recorded(self._blocks, exact, params))

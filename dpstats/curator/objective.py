@@ -1,96 +1,62 @@
-"""The minimum of a penalised and tilted sum of losses, found to a tolerance that is proved (spec/erm.md A
-(2)).
+"""The minimum of a penalised and tilted sum of losses, to a tolerance that is proved (spec/erm.md A (2)).
 
-Privacy rests on how near to the exact minimum the answer lies, on any data. What is certified is the
-gradient: its computed length, plus a bound on the rounding of the computation, is at most
-`Tolerance.total`. No number of the solver is used but the answer, no start comes from the data, and the
-passes that are always made are a public number. Should they not be enough, more are made, up to a public
-cap: Newton steps that halve until they lower a strongly convex objective get there on any data, so that
-only time could tell. If the cap is met nevertheless, nothing is released but that mark.
+Privacy rests on how near to the exact minimum the answer lies, on any data and for any tilt. What is
+certified is the gradient, by :mod:`dpstats.curator.solver`, which always gets there: no mark of failure
+exists that could depend on the data.
+
+*Rounding.* Rows a, weights w and signs are what floating point says they are, functions of the row alone.
+With u = 2^-53: a margin of k products is off by at most (k + 4) u (|a| |t| + offset), its slope by `steepest`
+times that and 8 u more. In a term of the gradient these come times w |a| and w |a|^2, at most 1 and
+`longest`. Products, and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
+leaves hold 8 sums of 16, then 6 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
+exactly (math.fsum). The ridge, the tilt, which is itself the float nearest to a point of its lattice, and the
+sum of the three parts add at most 6 u (ridge |t| + |b| + n). A step of the solver is rounded by u |t| and 4 u
+of itself, times the Hessian's bound ridge + n steepest longest. As b = g - ridge t - (a vector no longer than
+n), the length of b is at most that of the gradient g plus ridge |t| + n. So (*) of the solver holds with
+
+    fixed = u n (92 + (k + 4) steepest offset),  growth = u (n (k + 5) steepest longest + 13 ridge),
+
+its last term, 2^-40 of the gradient, taking the 10 u |g| that are left: **no bound on the tilt is needed**.
+
+*Long answers.* The tolerance grows with the answer, t_a. Answers beyond the public length `farthest` are
+therefore brought back to it, by the projection P on that ball: |P x - P y| is at most |x - y| times min(1,
+farthest / min(|x|, |y|)). Let T(l) = 5 (fixed + growth l). The exact minimum t is within T(|t_a|) / ridge of
+t_a. If |t_a| <= farthest, P t is as near to P t_a, and T(|t_a|) <= T(farthest). Else T(|t_a|) is at most
+T(farthest) |t_a| / farthest, and |t| at least |t_a| (1 - q) with q = T(farthest) / (ridge farthest), which
+must not exceed 1 %: P t_a is within T(farthest) / (ridge (1 - q)) of P t. Computing P loses 4 u farthest. So
+`tau`, these and what rounding b to its lattice adds, bounds ridge |P t_a - P t| for every tilt, and P t is a
+function of the exact minimum.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator.blocks import Blocks, PublicDesign, Scratch
 from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.release import Minimum
+from dpstats.curator.solver import Point, Tolerance, solve
 from dpstats.curator.tilt import Split, slack, split
 from dpstats.curator.unit_rows import UnitRows
+from dpstats.errors import BudgetError
 from dpstats.families import MarginLoss
 
-__all__ = ["MOST_PASSES", "PASSES", "Objective", "Planned", "Tolerance"]
+__all__ = ["MOST_COLUMNS", "MOST_CONDITION", "PASSES", "Objective", "Planned"]
 
-PASSES, MOST_PASSES = 10, 2000
+PASSES = 10  # are made at least, so that time tells less
+MOST_CONDITION = 1e9
+"""Of the Hessian, by its public bounds: what Newton's steps, and the proof above, can do with."""
+
+MOST_COLUMNS = 4096
+"""For which 2^-40 covers the rounding of an inner product, (k + 12) 2^-53."""
+
 _U = 2.0**-53
 _RAISED = 1 + 1e-9
-_FARTHEST = 100  # tilts longer than so many times their usual length do not occur: chance below exp(-100)
-
-
-class Point(NamedTuple):
-    """The objective at `params`: value, gradient and Hessian."""
-
-    params: np.ndarray
-    value: float
-    gradient: np.ndarray
-    hessian: np.ndarray
-
-    @property
-    def size(self) -> float:
-        return float(np.linalg.norm(self.gradient))
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """Public bounds on the length of the gradient at the answer.
-
-    Attributes
-    ----------
-    computed : float
-        Of the gradient as computed; what the solver must reach.
-    rounding : float
-        Of the difference to the true one, as long as params are not longer than `farthest`.
-    lattice : float
-        Of what rounding the tilt to its lattice adds.
-    farthest : float
-
-    Notes
-    -----
-    Rows a, weights w and signs are what floating point says they are, functions of the row
-    alone. With u = 2^-53: a margin of k products is off by at most (k + 2) u |a| |t| and the offset's
-    rounding, its slope by `steepest` times that and 8 u more, the terms of the gradient by w |a| <= 1 times
-    that. Products and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
-    leaves hold 8 sums of 16, then 6 levels) lose at most 64 u of the sum of the sizes, n, and blocks are
-    added exactly (math.fsum). The ridge and the tilt add three roundings of their sizes.
-
-    At the minimum ridge |t|^2 + b't = sum w (-f') y a't <= n (pull + |offset|), which bounds |t|.
-    """
-
-    computed: float
-    rounding: float
-    lattice: float
-    farthest: float
-
-    @property
-    def total(self) -> float:
-        """tau."""
-        return self.computed + self.rounding + self.lattice
-
-    @classmethod
-    def of(
-        cls, n: int, rows: UnitRows, loss: MarginLoss, ridge: float, longest_tilt: float, lattice: float
-    ) -> Tolerance:
-        """For n rows and tilts of at most this length."""
-        pull = (loss.pull + rows.most_offset) * n
-        farthest = 2 * (longest_tilt / ridge + math.sqrt(pull / ridge)) + 1
-        margin = (rows.k + 4) * (rows.longest * farthest + rows.most_offset)
-        rounding = _U * (n * (72 + loss.steepest * margin) + 4 * (ridge * farthest + longest_tilt))
-        return cls(4 * rounding, rounding, lattice, farthest)
+_FARTHEST = 32.0  # root mean square lengths of a tilt; answers to longer ones, chance below e^-40, are cut
 
 
 class Objective:
@@ -122,6 +88,8 @@ class Objective:
     ) -> None:
         if not (math.isfinite(ridge) and ridge > 0):
             raise ValueError(f"ridge must be positive and finite, got {ridge!r}")
+        if len(design.names) > MOST_COLUMNS:
+            raise BudgetError(f"at most {MOST_COLUMNS} columns can be certified, got {len(design.names)}")
         self.rows = UnitRows(design, **rows)
         self.loss, self.ridge, self.tilted, self._spherical = loss, float(ridge), tilted, spherical
         self.slack = slack(self.ridge, loss.steepest * self.rows.longest)
@@ -144,22 +112,53 @@ class Objective:
             return Law("gaussian", np.full(self.k, far), cost.tilt * 2 * rows)
         return self._pure_law(far, far * self.rows.entries, cost.tilt * rows)
 
-    def tolerance(self, n: int, tilt: Law | None) -> Tolerance:
-        """For the tilt whose law this is."""
-        if tilt is None:
-            return Tolerance.of(n, self.rows, self.loss, self.ridge, 0.0, 0.0)
-        length = _FARTHEST * float(np.linalg.norm(tilt.sds)) * max(1.0, math.sqrt(self.k))
-        cells = np.minimum(tilt.axes, tilt.sds) * 2.0**-40  # no cell of the lattice is wider
-        return Tolerance.of(n, self.rows, self.loss, self.ridge, length, float(np.linalg.norm(cells)))
+    def tolerance(self, n: int) -> Tolerance:
+        """Of the gradient over n rows; proved in the module."""
+        k, steepest, rows = self.k, self.loss.steepest, self.rows
+        return Tolerance(
+            fixed=_U * n * (92 + (k + 4) * steepest * rows.most_offset),
+            growth=_U * (n * (k + 5) * steepest * rows.longest + 13 * self.ridge),
+        )
 
-    def rest_law(self, cost: Split, rows: int, tolerance: Tolerance, pure: bool) -> Law:
+    def smooth(self, n: int) -> float:
+        """Largest eigenvalue that the Hessian over n rows can have."""
+        return (self.ridge + n * self.loss.steepest * self.rows.longest) * _RAISED
+
+    def farthest(self, n: int, tilt: Law | None) -> float:
+        """Public bound on the length of answers.
+
+        At the minimum ridge |t|^2 + b't = sum w (-f') y a't <= n (pull + |offset|), which bounds |t|.
+        """
+        length = 0.0 if tilt is None else _FARTHEST * float(np.linalg.norm(tilt.sds))
+        return length / self.ridge + math.sqrt(n * (self.loss.pull + self.rows.most_offset) / self.ridge) + 1
+
+    def tau(self, n: int, tilt: Law | None) -> float:
+        """Bound on ridge times the distance of the answer from the exact one; proved in the module."""
+        farthest = self.farthest(n, tilt)
+        tau = 1.02 * self.tolerance(n).of_answer(farthest) + 4 * _U * self.ridge * farthest
+        if tilt is None:
+            return tau
+        cells = np.minimum(tilt.axes, tilt.sds) * 2.0**-40  # no cell of the lattice is wider
+        return tau + float(np.linalg.norm(cells))
+
+    def _check(self, n: int) -> None:
+        """Refuse what no floats can certify on all data, whatever the tilt."""
+        unsure = self.tau(n, None) > 0.01 * self.ridge * self.farthest(n, None)
+        if self.smooth(n) > MOST_CONDITION * self.ridge or unsure:
+            raise BudgetError(
+                f"the penalty is too small for {n} rows: floats could not certify the minimum on all data. "
+                f"Give c = {self.smooth(n) / (2 * n * MOST_CONDITION):.2g} or more, and bound any offset by "
+                "less than a million"
+            )
+
+    def rest_law(self, cost: Split, rows: int, tau: float, pure: bool) -> Law:
         """Of the noise on the minimum.
 
         With a tilt it hides what separates the answer from the exact minimum, 2 tau / ridge. Without one it
         hides what replacing rows moves the minimum by, 2 rows / ridge (J is strongly convex, and its
         gradient moves by 2 rows at most; Chaudhuri, Monteleoni & Sarwate 2011), and the same.
         """
-        moved = (0.0 if self.tilted else 2.0 * rows * _RAISED) + 2 * tolerance.total
+        moved = (0.0 if self.tilted else 2.0 * rows * _RAISED) + 2 * tau
         l2 = moved / self.ridge * _RAISED
         ranges = np.full(self.k, l2)
         if pure:
@@ -171,72 +170,73 @@ class Objective:
         return pure_law(Sensitivity(l2, l1, np.minimum(ranges, l2)), epsilon, self._spherical)
 
     def planned(self, cost: float, n: int, rows: int, pure: bool) -> Planned:
-        """With the noise that hides the replacement of `rows` of n rows at this cost."""
+        """With the noise that hides the replacement of `rows` of n rows at this cost.
+
+        Raises
+        ------
+        BudgetError
+            If the penalty is too small, for the cost or for so many rows.
+        """
+        self._check(n)
         paid = self.split(cost, rows, pure)
         tilt = self.tilt_law(paid, rows, pure) if self.tilted else None
-        tolerance = self.tolerance(n, tilt)
-        return Planned(self, tilt, self.rest_law(paid, rows, tolerance, pure), tolerance)
+        rest = self.rest_law(paid, rows, self.tau(n, tilt), pure)
+        return Planned(self, tilt, rest, n)
 
-    def minimum(self, blocks: Blocks, tilt: np.ndarray, tolerance: Tolerance) -> np.ndarray | None:
-        """t_a, certified; None if the cap on passes is met or the answer lies beyond what was bounded."""
-        point = self.at(blocks, np.zeros(self.k), tilt)
-        least, step, length = point.size, _newton(point), 1.0
-        best = point
-        for made in range(MOST_PASSES):
-            if made >= PASSES and _certified(best, tolerance):
-                break
-            trial = self.at(blocks, point.params + length * step, tilt)
-            finite = math.isfinite(trial.value) and np.isfinite(trial.gradient).all()
-            falls = trial.value <= point.value + 1e-4 * length * float(point.gradient @ step)
-            if finite and (falls or trial.size <= least / 2 or trial.size <= tolerance.computed):
-                point, length = trial, 1.0
-                step = _newton(point)
-                best = trial if trial.size < best.size else best
-                least = min(least, trial.size)
-            else:
-                length = length / 2 if length > 2.0**-40 else 1.0
-        return best.params if _certified(best, tolerance) else None
+    def minimum(self, blocks: Blocks, n: int, tilt: np.ndarray, farthest: float) -> np.ndarray:
+        """P t_a of the module, shape (k,)."""
+        made = 0
+
+        def at(params: np.ndarray) -> Point:
+            nonlocal made
+            made += 1
+            return self.at(blocks, params, tilt)
+
+        params = solve(at, self.k, self.tolerance(n), self.smooth(n))
+        while made < PASSES:
+            at(params)
+        return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))
 
     def at(self, blocks: Blocks, params: np.ndarray, tilt: np.ndarray) -> Point:
-        """The objective at `params`, by one pass over the rows."""
+        """Gradient and Hessian at `params`, by one pass over the rows."""
         scratch, k = Scratch(), self.k
-        value, hessian = 0.0, np.zeros((k, k))
+        hessian = np.zeros((k, k))
         sums: list[np.ndarray] = []
         for block in blocks:
             rows = self.rows.read(block, scratch, params)
-            losses, slope, curvature = self.loss.derivatives(rows.margin)
-            value += float(losses @ rows.weight)
+            _, slope, curvature = self.loss.derivatives(rows.margin)
             terms = np.multiply(rows.signed, slope * rows.weight, out=scratch("terms", k, len(slope)))
             sums.append(np.add.reduce(terms, axis=1))
             np.multiply(rows.signed, np.sqrt(curvature * rows.weight), out=terms)
             hessian += terms @ terms.T
         pulls = np.array([math.fsum(column) for column in zip(*sums, strict=True)]) if sums else np.zeros(k)
-        gradient = self.ridge * params + tilt - pulls
-        value += self.ridge / 2 * float(params @ params) + float(tilt @ params)
-        return Point(params, value, gradient, hessian + self.ridge * np.eye(k))
+        return Point(params, self.ridge * params + tilt - pulls, hessian + self.ridge * np.eye(k))
 
 
 @dataclass(frozen=True)
 class Planned:
-    """An objective with the laws of its tilt and of the noise on its minimum, and how exact that must be."""
+    """An objective over n rows with the laws of its tilt and of the noise on its minimum."""
 
     objective: Objective
     tilt: Law | None
     rest: Law
-    tolerance: Tolerance
+    n: int
 
     @property
     def laws(self) -> tuple[Law, ...]:
         return (self.rest,) if self.tilt is None else (self.tilt, self.rest)
 
-    def minimum(self, params: np.ndarray | None, cost: float, n: int) -> Minimum:
-        """What is released; None if nothing was certified."""
-        k, tilt = self.objective.k, self.tilt
+    def exact(self, blocks: Blocks, tilt: np.ndarray) -> np.ndarray:
+        """The minimum for this tilt, whose distance from the exact one the noise hides."""
+        return self.objective.minimum(blocks, self.n, tilt, self.objective.farthest(self.n, self.tilt))
+
+    def minimum(self, params: np.ndarray, cost: float) -> Minimum:
+        """What is released."""
+        tilt = self.tilt
         return Minimum(
-            params=np.zeros(k) if params is None else params, solved=params is not None,
-            ridge=self.objective.ridge, tilt_law="none" if tilt is None else tilt.name,
-            tilt_sds=np.zeros(k) if tilt is None else tilt.sds, law=self.rest.name, sds=self.rest.sds,
-            cost=cost, n=n,
+            params=params, ridge=self.objective.ridge, tilt_law="none" if tilt is None else tilt.name,
+            tilt_sds=np.zeros(self.objective.k) if tilt is None else tilt.sds, law=self.rest.name,
+            sds=self.rest.sds, cost=cost, n=self.n,
         )  # fmt: skip
 
     def recorded(
@@ -247,13 +247,3 @@ class Planned:
             return exact, float(self.rest.axes.max()), self.rest
         needed = -self.objective.at(blocks, params, np.zeros(self.objective.k)).gradient
         return needed, float(self.tilt.axes.max()), self.tilt
-
-
-def _newton(point: Point) -> np.ndarray:
-    step: np.ndarray = -np.linalg.solve(point.hessian, point.gradient)
-    return step
-
-
-def _certified(point: Point, tolerance: Tolerance) -> bool:
-    near = float(np.linalg.norm(point.params)) <= tolerance.farthest
-    return bool(near and point.size <= tolerance.computed)

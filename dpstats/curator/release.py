@@ -55,9 +55,7 @@ class Minimum:
     Attributes
     ----------
     params : ndarray, shape (k,)
-        In the coordinates of :class:`dpstats.curator.unit_rows.UnitRows`; zeros if not `solved`.
-    solved : bool
-        Whether the minimum was certified. What is not is not released.
+        In the coordinates of :class:`dpstats.curator.unit_rows.UnitRows`.
     ridge : float
         Of the objective: sum of losses + ridge / 2 |params|^2.
     tilt_law : str
@@ -75,7 +73,6 @@ class Minimum:
     """
 
     params: np.ndarray
-    solved: bool
     ridge: float
     tilt_law: str
     tilt_sds: np.ndarray

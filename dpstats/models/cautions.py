@@ -39,11 +39,6 @@ _WHOLE = {
         "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
         "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
     ),
-    "unsolved": (
-        "unsolved",
-        "no minimum was found to the accuracy that privacy rests on, so none was released; the budget is "
-        "spent. Please report it: this should not happen",
-    ),
     "unreliable": (
         "unreliable",
         "privacy noise outweighs the curvature at so few rows and so little budget for so many coefficients: "

@@ -1,4 +1,4 @@
-"""The minimum of a tilted objective is exact to a proved tolerance, on any data, or is not released."""
+"""The minimum of a tilted objective is exact to a proved tolerance, on any data."""
 
 import math
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 import dpstats as dps
-from dpstats.curator import Curator, objective
+from dpstats.curator import Curator
 from dpstats.curator.blocks import Blocks, Scratch
 from dpstats.curator.law import Law
 from dpstats.curator.objective import Objective
@@ -49,7 +49,7 @@ def curator(x=TINY[0], y=TINY[1], budget=None) -> Curator:
 def test_minima_of_the_page(loss, tilt, expected):
     with noise(Tilted(tilt)):
         minimum = curator().minimise(9.0, loss=loss, ridge=2 * 0.01 * 4, **unit_map(2))
-    assert minimum.solved and minimum.params == pytest.approx(expected, abs=5e-11)
+    assert minimum.params == pytest.approx(expected, abs=5e-11)
 
 
 def test_derivatives_of_the_page():
@@ -100,29 +100,20 @@ KINDS = ["random", "separable", "short", "one row", "collinear", "sorted"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_wild_data_are_solved_and_rounding_is_bounded(kind, loss):
     x, y = wild(3000, 4, kind)
-    for ridge in (0.5, 50.0):
+    for ridge in (1e-4, 0.5, 50.0):
         problem = Objective(Labelled(4), loss=loss, ridge=ridge, **unit_map(4))
-        law = problem.tilt_law(problem.split(20.0, 1, True), 1, True)
-        tolerance = problem.tolerance(len(x), law)
+        tolerance = problem.tolerance(len(x))
         blocks = Blocks(labelled(x, y), Labelled(4), 1000)
-        drawn = SeededNoise(1).pure(np.zeros(4), law.name, law.axes, 2)
-        for tilt in (np.zeros(4), np.array([200.0, -5, 0.1, 30]), drawn):
-            found = problem.minimum(blocks, tilt, tolerance)
-            assert found is not None
+        for tilt in (np.zeros(4), np.array([200.0, -5, 0.1, 30]), np.array([3e9, 1.0, 0, -4e9])):
+            found = problem.minimum(blocks, len(x), tilt, math.inf)
+            allowed = tolerance.rounding(found)
             signed = (x * y[:, None]).astype(np.longdouble)
             margin = signed @ found.astype(np.longdouble)
             slope = 1 / (1 + np.exp(margin)) if loss is LOGISTIC_LOSS else loss.derivatives(margin)[1]
             exact = found * np.longdouble(ridge) + tilt - slope @ signed
             computed = problem.at(blocks, found, tilt).gradient
-            assert np.linalg.norm((computed - exact).astype(float)) <= tolerance.rounding
-            assert np.linalg.norm(exact.astype(float)) <= tolerance.total
-
-
-def test_what_is_not_certified_is_not_released(monkeypatch):
-    monkeypatch.setattr(objective, "PASSES", 1)
-    monkeypatch.setattr(objective, "MOST_PASSES", 1)
-    minimum = curator().minimise(9.0, loss=LOGISTIC_LOSS, ridge=0.08, **unit_map(2))
-    assert not minimum.solved and (minimum.params == 0).all()
+            assert np.linalg.norm((computed - exact).astype(float)) <= allowed
+            assert np.linalg.norm(exact.astype(float)) <= 5 * allowed
 
 
 def test_a_penalty_too_small_for_the_budget_is_refused_before_rows_are_read():

@@ -21,7 +21,7 @@ from dpstats.formula import build_design
 from dpstats.models.margin import fit_margin
 from dpstats.rows import open_rows
 from dpstats.testing import Recording, Replay, SeededNoise, noise
-from tests.privacy.harness import SCHEMA, Data, rows, trace, violation
+from tests.privacy.harness import SCHEMA, Data, rows, violation
 
 PUBLIC = dps.Schema(dict(SCHEMA) | dict(failed=dps.flag()))
 DESIGN = build_design("failed ~ temp + maker", PUBLIC)
@@ -147,14 +147,3 @@ def test_tilts_do_not_come_again(planted: bool, monkeypatch: pytest.MonkeyPatch)
     fit = fitting(dps.pure(3), "output", None)
     answers = {tuple(fit(PAIR[0]).params) for _ in range(100)}
     assert (len(answers) < 100) == planted
-
-
-def test_unsolved_is_a_result_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objective, "PASSES", 0)
-    monkeypatch.setattr(objective, "MOST_PASSES", 0)
-    for case in CASES:
-        fit = fitting(*case)(PAIR[0])
-        assert "unsolved" in dict(fit.flags) and np.isinf(fit.bse).all()
-        assert "not estimable" in str(fit.summary())
-    _, _, said = trace(fitting(*CASES[0]), PAIR[0], SeededNoise(0))
-    assert not said

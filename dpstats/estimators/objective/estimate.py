@@ -26,7 +26,7 @@ class Estimate:
     penalty : float
         c of the mean loss + c |params of a|^2 that was minimised.
     problems : tuple of str
-        Codes: "unsolved", "unreliable".
+        Codes: "unreliable".
     """
 
     params: Array
@@ -57,9 +57,6 @@ def estimate(
     problems : tuple of str
     """
     k, penalty = ball.k, minimum.ridge / (2 * minimum.n)
-    if not minimum.solved:
-        lost = np.diag(np.full(k, np.inf))
-        return Estimate(np.zeros(k), lost, lost, None, penalty, ("unsolved",))
     law, sds = (minimum.law, minimum.sds)
     if minimum.tilt_law != "none":
         law, sds, more = minimum.tilt_law, minimum.tilt_sds, more + np.diag(minimum.sds**2)
