@@ -234,7 +234,8 @@ def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) ->
 
 def run_schema(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
-    declared = list(schema.to_dict())  # with the unit of privacy
+    unit = schema.privacy_unit.column
+    declared = [*schema, unit] if unit else list(schema)
     present = column_names(options.data) if options.data else declared
     missing = [name for name in declared if name not in present]
     if missing:

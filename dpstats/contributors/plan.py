@@ -88,7 +88,8 @@ class Plan:
     @functools.cached_property
     def rows(self) -> UnitBall:
         """The public map of rows into the unit ball."""
-        return UnitBall.of_box(self.design.bounds, self.design.has_intercept, self.design.categories)
+        design = self.design
+        return UnitBall.of_box(design.bounds, design.has_intercept, design.categories, design.norms)
 
     @property
     def response(self) -> tuple[float, float]:

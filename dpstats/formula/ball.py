@@ -34,7 +34,8 @@ class UnitBall:
 
     @classmethod
     def of_box(
-        cls, bounds: Array, constant: bool, categories: Sequence[tuple[int, Array]] = ()
+        cls, bounds: Array, constant: bool, categories: Sequence[tuple[int, Array]] = (),
+        norms: Sequence[tuple[tuple[int, ...], float]] = (),
     ) -> UnitBall:
         """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its
         half-width.
@@ -42,7 +43,8 @@ class UnitBall:
         A row has length sqrt k where all its entries lie at an end, and none is longer. Columns of one
         category are never all at an end: of `categories`, the first column of each and its rows at every
         level (:attr:`dpstats.formula.Design.categories`), only those rows count, and the columns are centred
-        at the mean of these.
+        at the mean of these. Columns with a declared norm (:attr:`dpstats.formula.Design.norms`) are not
+        centred, where it is the shorter way, but divided by the norm, or by a bound that is nearer.
         """
         center, scale = bounds.mean(axis=1), np.diff(bounds, axis=1)[:, 0] / 2
         fixed = scale <= 0
@@ -59,6 +61,13 @@ class UnitBall:
             rows = (levels - center[part]) / scale[part]
             far[part] = np.abs(rows).max(axis=0)
             square += float((rows**2).sum(axis=1).max()) - levels.shape[1]
+        for group, longest in norms:
+            columns = list(group)
+            size = np.minimum(np.abs(bounds[columns]).max(axis=1), longest)
+            together = _most(size, longest)
+            if together * float(size @ size) < len(columns) * float(scale[columns] @ scale[columns]):
+                center[columns], scale[columns] = 0.0, size
+                square += together - len(columns)
         radius = math.sqrt(square)
         return cls(center, scale, far / radius, radius, 1.0, constant)
 
@@ -79,3 +88,13 @@ class UnitBall:
         if self.constant:
             back[0] -= self.center @ back
         return back
+
+
+def _most(size: Array, longest: float) -> float:
+    """Most that the squares of x / size add up to, for |x_j| <= size_j and |x| <= longest.
+
+    Where the least sizes are filled first, as a step of x_j^2 counts 1 / size_j^2.
+    """
+    squares = np.sort(size**2)
+    left = longest**2 - np.append(0.0, np.cumsum(squares)[:-1])
+    return float(np.clip(left / squares, 0.0, 1.0).sum())

@@ -124,6 +124,8 @@ class Filler:
             np.fmax(values, variable.bounds[0], out=leaf)  # as in clip_into
             np.fmin(leaf, variable.bounds[1], out=leaf)
             leaves[name] = leaf
+        for norm in self._schema.norms:
+            norm.shorten(leaves, self.variables)
         return leaves
 
     def _fill(self, leaves: Mapping[str, Array], exog: Array, ok: Array) -> None:

@@ -16,7 +16,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
-from dpstats.formula.layout import column_bounds, columns, radius
+from dpstats.formula.layout import column_bounds, columns, joint, radius
 from dpstats.formula.newdata import covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
@@ -56,6 +56,8 @@ class Design:
         levels of one category, no products, no powers.
     levels : array, shape (m, k)
         What rows of each level of each category hold in its columns, where these are several; nan elsewhere.
+    norms : tuple of (tuple of int, float)
+        Columns that are no longer together than a declared norm, and its radius.
     """
 
     formula: str
@@ -72,6 +74,7 @@ class Design:
     max_weight: float
     separate: bool
     levels: Array
+    norms: tuple[tuple[tuple[int, ...], float], ...]
     _filler: Filler
 
     @property
@@ -194,6 +197,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)
+    _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
     weighing = None if weights is None else read_weights(weights, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
@@ -202,7 +206,8 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
         raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
-    longest = radius(coding.subterms, factors, bounds)
+    together = joint(products, factors, schema.norms)
+    longest = radius(coding.subterms, factors, bounds, together)
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {formula!r} is 0, or nearly, by the public bounds")
     bounds.setflags(write=False)
@@ -212,7 +217,15 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
                   notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0,
-                  _separate(coding, factors), _levels(coding, factors), filler)
+                  _separate(coding, factors), _levels(coding, factors), together, filler)
+
+
+def _check_norms(response: Response, schema: Schema) -> None:
+    """Refuse a response that a norm would shorten together with covariates."""
+    for norm in schema.norms:
+        for name in norm.read(sorted(response.variables)):
+            raise FormulaError(f"the response reads {name!r}, which is in the {norm}; declare a norm of "
+                               "covariates alone")
 
 
 def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.factors import CategoricalFactor, Factor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST
+from dpstats.schema import Norm
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (spec/formula.md 4.4, rule 3)
 
@@ -59,6 +60,21 @@ def categories(products: Sequence[tuple[Atom, ...]]) -> tuple[tuple[int, Array],
     return tuple((first, np.column_stack(tables)) for first, tables in found.values())
 
 
+def joint(
+    products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], norms: Sequence[Norm]
+) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """Columns that are variables of one norm and nothing else, each variable once, and its radius."""
+    homes: dict[str, int] = {}
+    for column, product in enumerate(products):
+        factor = factors[product[0].factor] if len(product) == 1 else None
+        if isinstance(factor, NumericFactor) and factor.variable is not None and product[0].table is None:
+            homes.setdefault(factor.variable, column)
+    groups = (
+        (tuple(homes[name] for name in norm.columns if name in homes), norm.radius) for norm in norms
+    )
+    return tuple((group, size) for group, size in groups if len(group) > 1)
+
+
 def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     """Bounds of a product, multiplied in the order in which a block is filled.
 
@@ -79,13 +95,18 @@ def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     return lower, upper
 
 
-def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: Array) -> float:
+def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: Array,
+           together: Sequence[tuple[tuple[int, ...], float]] = ()) -> float:
     """A bound of the Euclidean norm of a row of the design.
 
     The row of a subterm is the Kronecker product of its factors' rows, so its norm is the product of theirs:
     a block of dummies counts 1, not the root of the number of levels. Never more than the norm of the box.
+    Columns with a declared norm (`joint`), each a subterm of its own, count it once, if it is less than what
+    they have by themselves.
     """
     total, first = 0.0, 0
+    alone = {column: i for i, (group, _) in enumerate(together) for column in group}
+    squares = [0.0] * len(together)
     for subterm in subterms:
         norm, size = 1.0, 1
         for code, matrix in zip(subterm.factors, subterm.matrices, strict=True):
@@ -97,6 +118,10 @@ def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: A
                 norm *= factor.norm
                 size *= len(factor.bounds)
         box = math.hypot(*np.abs(bounds[first:first + size]).max(axis=1))  # hypot: squares could underflow
-        total = math.hypot(total, min(norm, box))
+        if first in alone:
+            squares[alone[first]] = math.hypot(squares[alone[first]], min(norm, box))
+        else:
+            total = math.hypot(total, min(norm, box))
         first += size
-    return total * INFLATION
+    groups = (min(size, limit) for size, (_, limit) in zip(squares, together, strict=True))
+    return math.hypot(total, *groups) * INFLATION

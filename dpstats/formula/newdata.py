@@ -13,6 +13,8 @@ from dpstats.formula.functions import Array
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema, Variable
 
+_ROUNDING = 1e-12  # by which a row of a length as declared may seem longer
+
 
 def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple[dict[str, Array], int, int]:
     """The covariates of new data, their number of rows, and how many rows are outside the public bounds.
@@ -44,6 +46,9 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
             raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {_expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
+    for norm in schema.norms:
+        if norm.read(names):
+            outside |= norm.stretch(block, names) > 1 + _ROUNDING
     return block, len(frame), int(outside.sum())
 
 

@@ -68,7 +68,7 @@ def fit_margin(
         raise SpecificationError(f"weights= do not go with {METHODS.get(method, method)}; leave them out")
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
-    ball = UnitBall.of_box(design.bounds, design.has_intercept)
+    ball = UnitBall.of_box(design.bounds, design.has_intercept, norms=design.norms)
     curator, plan = Curator(rows, design, budget), make_plan(budget, method == "debiased")
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
     if method != "debiased":

@@ -47,6 +47,11 @@ def notes(record: Record) -> list[str]:
             f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
             "have no weight."
         )
+    texts += [
+        f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
+        for norm in record.schema.norms
+        if norm.read(record.covariates)
+    ]
     whose = record.schema.privacy_unit
     if whose.column:
         texts.append(_of_units(whose))

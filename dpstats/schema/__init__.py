@@ -5,6 +5,7 @@ the process (the range of a sensor, the catalogue of makers), never from a look 
 Every mistake is reported when the schema is written, before any row is read.
 """
 
+from dpstats.schema.norm import Norm
 from dpstats.schema.schema import Schema
 from dpstats.schema.unit import ROW, WEIGHS, Unit
 from dpstats.schema.variables import (
@@ -24,6 +25,6 @@ from dpstats.schema.variables import (
 
 __all__ = [
     "ROW", "WEIGHS",
-    "Bounded", "Count", "Event", "Flag", "Levels", "Schema", "Unit", "Variable",
+    "Bounded", "Count", "Event", "Flag", "Levels", "Norm", "Schema", "Unit", "Variable",
     "bounded", "count", "event", "flag", "level_text", "levels",
 ]

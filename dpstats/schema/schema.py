@@ -13,6 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from dpstats.errors import SchemaError
+from dpstats.schema.norm import Norm, check_norms
 from dpstats.schema.unit import ROW, Unit
 from dpstats.schema.variables import KINDS, Levels, Variable
 
@@ -25,7 +26,8 @@ class Schema(Mapping[str, Variable]):
     variables
         A mapping from names to declarations (`bounded`, `count`, `flag`, `event`, `levels`) or to plain
         tables such as ``{"kind": "bounded", "lower": 0, "upper": 100}``. Keywords do the same. The table
-        ``{"kind": "unit", "max_rows": 2}`` says that its column names the unit of privacy, as `unit` does.
+        ``{"kind": "unit", "max_rows": 2}`` says that its column names the unit of privacy, as `unit` does;
+        ``{"kind": "norm", "columns": ["x", "z"], "radius": 1}``, under any name, is what `norm` declares.
 
     Raises
     ------
@@ -33,7 +35,7 @@ class Schema(Mapping[str, Variable]):
         If a declaration is missing, misspelt or impossible; the message names the variable.
     """
 
-    __slots__ = ("_unit", "_variables")
+    __slots__ = ("_norms", "_unit", "_variables")
 
     def __init__(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         if variables is not None and not isinstance(variables, Mapping):
@@ -43,10 +45,12 @@ class Schema(Mapping[str, Variable]):
             if name in declared:
                 raise SchemaError(f"variable {name!r} is declared twice")
         declared.update(keywords)
-        unit = variables.privacy_unit if isinstance(variables, Schema) else ROW
-        self._unit = _taken_out(declared, unit)
+        given = variables if isinstance(variables, Schema) else None
+        self._unit = _taken_out(declared, given.privacy_unit if given else ROW)
+        self._norms = (given.norms if given else ()) + _norms_taken_out(declared)
         self._variables = {name: _variable(name, value) for name, value in declared.items()}
         _check_apart(self._unit, self._variables)
+        check_norms(self._norms, self._variables)
 
     @property
     def privacy_unit(self) -> Unit:
@@ -74,9 +78,38 @@ class Schema(Mapping[str, Variable]):
         unit = Unit(column, max_rows)
         if unit.column is None:
             raise SchemaError("the column of a unit must be a text such as 'serial', not None")
+        return self._with(unit, self._norms)
+
+    @property
+    def norms(self) -> tuple[Norm, ...]:
+        """What is known of several variables together, as `norm` says."""
+        return self._norms
+
+    def norm(self, *columns: str, radius: float) -> Schema:
+        """The same schema, with a public bound of the length of several variables of a row.
+
+        A row whose covariates among them are longer together, as the root of their sum of squares, is
+        shortened to the radius when it is read. A fit with many columns needs less noise for it.
+
+        Parameters
+        ----------
+        *columns : str
+            Two variables or more, declared by `bounded` or `count` with bounds that hold 0.
+        radius : float
+            Positive, in the variables' own units. Public: choose it without a look at the rows.
+
+        Raises
+        ------
+        SchemaError
+            If a variable is not declared, is no number, cannot be 0, or has a norm already.
+        """
+        return self._with(self._unit, (*self._norms, Norm(columns, radius)))
+
+    def _with(self, unit: Unit, norms: tuple[Norm, ...]) -> Schema:
         _check_apart(unit, self._variables)
+        check_norms(norms, self._variables)
         new = Schema(self._variables)
-        new._unit = unit
+        new._unit, new._norms = unit, norms
         return new
 
     def __getitem__(self, name: str) -> Variable:
@@ -89,11 +122,11 @@ class Schema(Mapping[str, Variable]):
         return len(self._variables)
 
     def __eq__(self, other: object) -> bool:
-        unit = other.privacy_unit if isinstance(other, Schema) else ROW
-        return self.privacy_unit == unit and super().__eq__(other)
+        shared = (other.privacy_unit, other.norms) if isinstance(other, Schema) else (ROW, ())
+        return (self.privacy_unit, self.norms) == shared and super().__eq__(other)
 
     def __hash__(self) -> int:
-        return hash((frozenset(self._variables.items()), self.privacy_unit))
+        return hash((frozenset(self._variables.items()), self.privacy_unit, self.norms))
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The schema as plain tables, fit for JSON or TOML."""
@@ -101,6 +134,8 @@ class Schema(Mapping[str, Variable]):
         unit = self.privacy_unit
         if unit.column:
             tables[unit.column] = {"kind": unit.kind, "max_rows": unit.max_rows}
+        for norm in self.norms:
+            tables[str(norm)] = {"kind": norm.kind, "columns": list(norm.columns), "radius": norm.radius}
         return tables
 
     def to_json(self, path: str | Path) -> None:
@@ -135,6 +170,7 @@ class Schema(Mapping[str, Variable]):
         unit = self.privacy_unit
         if unit.column:
             rows.append((unit.column, unit.kind, f"{unit.limit} weigh{'s' * (unit.max_rows == 1)}"))
+        rows += [(", ".join(norm.columns), norm.kind, f"at most {norm.radius:g}") for norm in self.norms]
         return tabulate(rows, headers=("variable", "kind", "public"), tablefmt=form, disable_numparse=True)
 
     def __repr__(self) -> str:
@@ -155,7 +191,7 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
 
 def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:
     """The unit of privacy among the declarations, which loses it; else `unit`."""
-    names = [name for name, value in declared.items() if _is_unit(value)]
+    names = [name for name, value in declared.items() if _is(Unit, value)]
     if len(names) > 1:
         raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
     for name in names:
@@ -166,8 +202,20 @@ def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:
     return unit
 
 
-def _is_unit(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.get("kind") == Unit.kind
+def _norms_taken_out(declared: dict[str, Any]) -> tuple[Norm, ...]:
+    """The norms among the declarations, which lose them."""
+    names = [name for name, value in declared.items() if _is(Norm, value)]
+    norms = []
+    for name in names:
+        table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
+        if set(table) != {"columns", "radius"}:
+            raise SchemaError(f"{name!r}: a norm needs 'columns' and 'radius' and nothing else, not {table}")
+        norms.append(Norm(**table))
+    return tuple(norms)
+
+
+def _is(kind: type[Unit] | type[Norm], value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("kind") == kind.kind
 
 
 def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
@@ -200,7 +248,8 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     given = dict(table)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise SchemaError(f"kind must be one of {', '.join(KINDS)} or {Unit.kind}, not {kind!r}")
+        known = ", ".join([*KINDS, Norm.kind])
+        raise SchemaError(f"kind must be one of {known} or {Unit.kind}, not {kind!r}")
     fields = {f.name: f for f in dataclasses.fields(KINDS[kind])}
     for key in given:
         if key not in fields:
