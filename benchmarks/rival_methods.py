@@ -87,30 +87,41 @@ def descent(rows: Array, endog: Array, length: float, mu: float, rng: np.random.
 def tukey(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
     """Amin et al. 2022, simplified: a line of great depth, coordinate by coordinate, among those of parts.
 
-    The check that such a line exists, which costs the published method half its budget, is left out, and
-    the exponential mechanism gets the epsilon of mu at DELTA. Both are in the rival's favour.
+    Half of the epsilon that mu is at DELTA checks that such a line exists, and the line is 0 where it is not
+    known to. Taken from the paper are the check, the depth of a quarter, and the depth by coordinates.
     """
     n, k, lines = *rows.shape, {}
-    epsilon = dps.gdp(mu).to_approx(DELTA).epsilon
+    epsilon = dps.gdp(mu).to_approx(DELTA).epsilon / 2
     for size in (k + 1, 2 * k, 4 * k):
-        parts = n // size
-        if parts < 8:
-            lines[f"{size} rows a part"] = np.zeros(k)
-            continue
-        order = rng.permutation(n)[: parts * size].reshape(parts, size)
-        lists = [np.linalg.lstsq(rows[part], endog[part], rcond=None)[0] for part in order]
-        lines[f"{size} rows a part"] = _deep(np.sort(np.array(lists), axis=0), epsilon, rng)
+        parts, line = n // size, np.zeros(k)
+        if parts >= 8:
+            order = rng.permutation(n)[: parts * size].reshape(parts, size)
+            found = np.array([np.linalg.lstsq(rows[part], endog[part], rcond=None)[0] for part in order])
+            line = _deep(np.sort(found, axis=0), epsilon, rng)
+        lines[f"{size} rows a part"] = line
     return lines
 
 
 def _deep(found: Array, epsilon: float, rng: np.random.Generator) -> Array:
     """A point of a box of depth at least a quarter, its depth drawn by the exponential mechanism."""
     m = len(found)
-    depths = np.arange(m // 4, m // 2)
-    widths = np.maximum(found[m - 1 - depths] - found[depths], 1e-300)
-    weights = np.log(widths).sum(axis=1) + epsilon * depths / 2
-    depth = int(depths[np.argmax(weights + rng.gumbel(size=len(depths)))])
-    return rng.uniform(found[depth], found[m - 1 - depth])
+    depths = np.arange(m // 2)
+    volumes = np.log(np.maximum(found[m - 1 - depths] - found[depths], 1e-300)).sum(axis=1)
+    if _distance(volumes, m // 4, epsilon) + rng.laplace(scale=1 / epsilon) < math.log(0.5 / DELTA) / epsilon:
+        return np.zeros(found.shape[1])
+    deep = depths[m // 4 :]
+    depth = int(deep[np.argmax(volumes[m // 4 :] + epsilon * deep / 2 + rng.gumbel(size=len(deep)))])
+    return np.asarray(rng.uniform(found[depth], found[m - 1 - depth]))
+
+
+def _distance(volumes: Array, depth: int, epsilon: float) -> int:
+    """A lower bound of how many rows must change before few deep points are left (their Algorithm 2)."""
+    for rows in range(depth - 1, -1, -1):
+        further = np.arange(depth + rows + 2, len(volumes))
+        left = volumes[depth - rows - 1] - volumes[further] - epsilon * (further - depth - rows - 1) / 2
+        if len(left) and left.min() <= math.log(DELTA):
+            return rows
+    return -1
 
 
 RIVALS: dict[str, Callable[[Array, Array, float, float, np.random.Generator], Lines]] = {
