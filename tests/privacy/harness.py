@@ -1,13 +1,15 @@
 """Record and replay (spec/privacy.md 3.3, T1) for any fit.
 
 A fit runs on a data set with its exact releases recorded, then on a neighbour with the same noisy answers
-replayed. Whatever it asks the curator must then be the same question, and what the curator would have noised
-must not differ by more than the sensitivity.
+replayed. Whatever it asks the curator must then be the same question, what the curator would have noised must
+not differ by more than the sensitivity, and the results must be the same to the bit.
 """
 
+import json
+import pickle
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -90,35 +92,65 @@ def curator(data: Data, budget: dps.budget.Budget = TOTAL) -> Curator:
     return Curator(open_rows(columns, SCHEMA, DESIGN.variables), DESIGN, budget)
 
 
+class Run(NamedTuple):
+    """What a fit asked, what it was answered, what it said in warnings or by an exception, what it gave."""
+
+    asked: list[Record]
+    answers: list[np.ndarray]
+    said: list[str]
+    shown: dict[str, Any]
+
+
+def shown(result: Any) -> dict[str, Any]:
+    """All that a user can see, store or send of a result."""
+    if not hasattr(result, "to_dict"):
+        return {}
+    found = {"dict": json.dumps(result.to_dict()), "repr": repr(result), "pickle": pickle.dumps(result)}
+    table = result.summary() if isinstance(result, dps.Fit) else result
+    return found | {"text": str(table), "html": table.as_html(), "flags": getattr(result, "flags", ())}
+
+
+def run(fit: Callable[[Any], Any], data: Any, source: Any) -> Run:
+    """A fit with its exact sums recorded; `source` answers."""
+    recording, said, seen = Recording(source), [], {}
+    with warnings.catch_warnings(record=True) as caught, noise(recording):
+        warnings.simplefilter("always")
+        try:
+            seen = shown(fit(data))
+        except Exception as error:
+            said.append(f"{type(error).__name__}: {error}")
+    said += [str(warning.message) for warning in caught]
+    return Run(recording.records, recording.answers, said, seen)
+
+
 def trace(
     fit: Callable[[Data], Any], data: Data, source: Any
 ) -> tuple[list[Record], list[np.ndarray], list[str]]:
     """What a fit asked, what it was answered, and what it said in warnings or by an exception."""
-    recording, said = Recording(source), []
-    with warnings.catch_warnings(record=True) as caught, noise(recording):
-        warnings.simplefilter("always")
-        try:
-            fit(data)
-        except Exception as error:
-            said.append(f"{type(error).__name__}: {error}")
-    return recording.records, recording.answers, said + [str(warning.message) for warning in caught]
+    return run(fit, data, source)[:3]
 
 
-def violation(fit: Callable[[Data], Any], data: Data, neighbour: Data) -> str | None:
-    """What tells the neighbours apart beyond the claim, or None."""
-    asked, answers, said = trace(fit, data, SeededNoise(0))
-    asked_again, _, said_again = trace(fit, neighbour, Replay(answers))
-    if said or said_again:
-        return f"said {said} and {said_again}"
-    if len(asked) != len(asked_again):
-        return f"asked {len(asked)} and {len(asked_again)} times"
-    for first, second in zip(asked, asked_again, strict=True):
-        if (first.name, first.sensitivity, first.cost) != (second.name, second.sensitivity, second.cost):
-            return f"asked for {first.name} and {second.name} at other costs"
-        if first.exact.shape != second.exact.shape:
-            return f"{first.name} has another shape"
-        if first.law.name != second.law.name or (first.law.axes != second.law.axes).any():
-            return f"{first.name} has noise of another law"
-        if first.law.distance(first.exact - second.exact) > 1:
-            return f"{first.name} moved beyond its sensitivity"
-    return None
+def difference(first: Run, second: Run) -> str | None:
+    """What tells two fits apart that were given the same answers, beyond the claim, or None."""
+    if first.said or second.said:
+        return f"said {first.said} and {second.said}"
+    if len(first.asked) != len(second.asked):
+        return f"asked {len(first.asked)} and {len(second.asked)} times"
+    for one, other in zip(first.asked, second.asked, strict=True):
+        if (one.name, one.sensitivity, one.cost) != (other.name, other.sensitivity, other.cost):
+            return f"asked for {one.name} and {other.name} at other costs"
+        if one.exact.shape != other.exact.shape:
+            return f"{one.name} has another shape"
+        if one.law.name != other.law.name or (one.law.axes != other.law.axes).any():
+            return f"{one.name} has noise of another law"
+        if one.law.distance(one.exact - other.exact) > 1:
+            return f"{one.name} moved beyond its sensitivity"
+    different = [name for name in first.shown if first.shown[name] != second.shown[name]]
+    return f"shows another {', '.join(different)}" if different else None
+
+
+def violation(fit: Callable[[Any], Any], data: Any, *neighbours: Any) -> str | None:
+    """What tells the data and a neighbour apart beyond the claim, or None."""
+    first = run(fit, data, SeededNoise(0))
+    found = (difference(first, run(fit, other, Replay(first.answers))) for other in neighbours)
+    return next(filter(None, found), None)

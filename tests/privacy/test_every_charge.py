@@ -1,0 +1,120 @@
+"""The ledger on every fit: the whole cost, once, of the right kind and unit, before any noise, for good."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpstats as dps
+from dpstats.ledger import Ledger
+from dpstats.testing import Record, Recording, SeededNoise, noise
+from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, TABLE, UNIT, Case, made
+
+TOTALS = {
+    "pure": dps.pure(20), "zcdp": dps.zcdp(20), "gdp": dps.gdp(10), "approx": dps.approx(9, 1e-3),
+}  # fmt: skip
+DATA = made()
+
+
+class Broken(RuntimeError):
+    """What a source of noise raises."""
+
+
+class Failing(SeededNoise):
+    """Draws a number of times, then raises; on the way it looks into the ledger's file as another would."""
+
+    def __init__(self, draws: int, error: type[BaseException], look: Callable[[], int]) -> None:
+        super().__init__(0)
+        self.left, self.error, self.look, self.seen = draws, error, look, list[int]()
+
+    def _drawn(self) -> None:
+        self.seen.append(self.look())
+        if self.left == 0:
+            raise self.error
+        self.left -= 1
+
+    def gaussian(self, *asked: Any) -> Any:
+        self._drawn()
+        return super().gaussian(*asked)
+
+    def pure(self, *asked: Any) -> Any:
+        self._drawn()
+        return super().pure(*asked)
+
+
+def charges(path: Path) -> int:
+    """By a connection of its own, which sees nothing that is not committed."""
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("SELECT count(*) FROM charges").fetchone()[0])
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_the_whole_cost_is_charged_before_the_first_draw_and_stays(case: Case, tmp_path: Path) -> None:
+    """A fit that breaks at its first draw, at its last, or is interrupted, has cost all of it."""
+    with noise(recording := Recording(SeededNoise(0))):
+        case.fit(DATA, UNIT)
+    last = len(recording.answers) - 1
+    for number, (draws, error) in enumerate(((0, Broken), (last, Broken), (0, KeyboardInterrupt))):
+        path = tmp_path / f"{number}.ledger"
+        ledger = Ledger(path, TOTALS[case.budget])
+        source = Failing(draws, error, lambda path=path: charges(path))
+        with noise(source), pytest.raises(error):
+            case.fit(DATA, UNIT, ledger=ledger)
+        assert set(source.seen) == {1}, "noise was drawn that no other process sees charged"
+        check(case, Ledger(path), "one serial")
+
+
+def check(case: Case, ledger: Ledger, unit: str) -> None:
+    """One charge: the budget as it is, Gaussian unless it is pure."""
+    (entry,) = ledger.entries()
+    assert (entry.budget, entry.unit) == (BUDGETS[case.budget], unit)
+    assert entry.gaussian == (case.budget != "pure")
+    spent, left = ledger.spent, ledger.left
+    assert spent is not None and left is not None
+    asked, paid = (next(iter(vars(budget).values())) for budget in (BUDGETS[case.budget], spent))
+    assert asked <= paid <= asked * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_what_is_drawn_costs_what_is_charged(case: Case, tmp_path: Path) -> None:
+    """Costs of the releases add up to the budget, and no more; the result says what the ledger says."""
+    ledger = Ledger(tmp_path / "a.ledger", TOTALS[case.budget])
+    with noise(recording := Recording(SeededNoise(0))):
+        fit = case.fit(DATA, ledger=ledger)
+    check(case, ledger, "one row")
+    assert getattr(fit, "record", fit).ledger == ledger.line() == ledger.line(ledger.entries()[0])
+    budget = BUDGETS[case.budget]
+    assert getattr(fit, "record", fit).budget == budget
+    if not any(record.name == "minimum" for record in recording.records):  # its slack has a price, too
+        power = 1 if case.budget == "pure" else 2
+        whole = Fraction(budget.epsilon if case.budget == "pure" else budget.mu) ** power
+        spent = sum(Fraction(record.cost) ** power for record in recording.records)
+        assert whole * (1 - Fraction(1, 10**8)) < spent <= whole
+    laws = {record.law.name == "gaussian" for record in recording.records}
+    assert laws == {case.budget != "pure"} or case.compat
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_whose_privacy_it_is_stands_everywhere(case: Case, tmp_path: Path) -> None:
+    """In the record, the table and the ledger; every sensitivity is that of two rows."""
+    records: dict[str, list[Record]] = {}
+    for name, schema in (("row", SCHEMA), ("unit", UNIT)):
+        with noise(recording := Recording(SeededNoise(0))):
+            fit = case.fit(DATA, schema)
+        records[name], record = recording.records, getattr(fit, "record", fit)
+        short = {"row": "one row", "unit": "one serial"}[name]
+        assert record.adjacency == f"replace {short}"
+        assert record.unit == {"row": "one row", "unit": "serial (at most 2 rows)"}[name]
+        shown = " ".join(str(fit.summary() if isinstance(fit, dps.Fit) else fit).split())
+        assert re.search({"row": "one row", "unit": "serial"}[name], shown)
+        assert name == "row" or "one row" not in shown
+    first, second = records["row"][0], records["unit"][0]
+    assert first.name == second.name
+    if first.name != "minimum":  # whose tilt has a law of its own
+        assert second.sensitivity == pytest.approx(2 * first.sensitivity, rel=1e-12)
+        assert second.law.cost == first.law.cost

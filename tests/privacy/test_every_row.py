@@ -1,0 +1,76 @@
+"""T2 and T9 on every fit: the order of rows and the size of blocks change nothing, wild rows say nothing."""
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpstats.curator import curator as chokepoint
+from dpstats.testing import SeededNoise, noise
+from tests.privacy.catalogue import ROWS, SCHEMA, SHORT, Case, made
+from tests.privacy.test_every_replay import WILD, wild_row, with_rows
+
+DATA = made(seed=2)
+ORDER = np.random.default_rng(0).permutation(ROWS)
+SHUFFLED = {name: column[ORDER] for name, column in DATA.items()}
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Warnings are errors, and nothing may be printed or logged."""
+    said, handler = io.StringIO(), logging.StreamHandler(io.StringIO())
+    logging.getLogger().addHandler(handler)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            warnings.simplefilter("error")
+            yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert said.getvalue() == handler.stream.getvalue() == ""
+
+
+def fitted(case: Case, data: Any) -> Any:
+    with noise(SeededNoise(1)):
+        return case.fit(data).to_dict()
+
+
+def numbers(value: Any) -> list[float]:
+    """All numbers of a result, in order."""
+    if isinstance(value, dict):
+        return [number for part in value.values() for number in numbers(part)]
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in numbers(part)]
+    return [float(value)] if isinstance(value, int | float) else []
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_order_and_blocks(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the bit; minima are found to a tolerance, which the noise on them covers."""
+    first = fitted(case, DATA)
+    blocks = chokepoint.Blocks
+    monkeypatch.setattr(chokepoint, "Blocks", lambda rows, design, size: blocks(rows, design, 37))
+    second = fitted(case, SHUFFLED)
+    if "perturbation" in first.get("method", ""):
+        assert numbers(first) == pytest.approx(numbers(second), rel=1e-5, abs=1e-9)
+    else:
+        assert first == second
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_wild_rows_neither_raise_nor_speak(case: Case) -> None:
+    """All rows wild, a column of one wild cell, and no usable row; with the noise of users."""
+    draw = np.random.default_rng(1)
+    tables = [with_rows([wild_row(draw) for _ in range(ROWS)], list(range(ROWS)))]
+    tables += [with_rows([dict.fromkeys(SCHEMA, WILD[3])] * ROWS, list(range(ROWS)))]
+    spoilt = with_rows([], [])
+    for name, cell in zip(SCHEMA, WILD[4:], strict=False):
+        spoilt[name][draw.integers(ROWS)] = cell
+    with silence():
+        for table in (*tables, spoilt):
+            fit = case.fit(table)
+            assert repr(fit) and str(fit) and fit.to_dict()

@@ -1,0 +1,106 @@
+"""T8 on every fit: no value of a row is in a result, in what it shows or stores, or in an exception."""
+
+import json
+import pickle
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpstats.curator.blocks import Blocks
+from tests.privacy.catalogue import ROWS, SHORT, Case, made
+from tests.results.test_record import reachable
+
+SENTINELS = {
+    "time": 12.345678901, "temp": 23.456789012, "load": 0.34567890123, "cost": 321.98765432,
+    "months": 7.8901234567,
+}  # fmt: skip
+NAMES = ["Zanzibar-Prototype", "serial-0"]  # of no declared level
+
+
+def frame() -> pd.DataFrame:
+    data = pd.DataFrame(made(seed=5)).assign(start=0.0)
+    for place, (column, value) in enumerate(SENTINELS.items()):
+        data.loc[30 * place : 30 * place + 20, column] = value
+    data.loc[:1, "maker"] = NAMES[0]
+    data["serial"] = [f"serial-{number:06d}" for number in range(ROWS)]
+    return data
+
+
+def traces(text: str) -> list[str]:
+    private = [*NAMES, *(repr(value)[:-1] for value in SENTINELS.values())]
+    return [item for item in private if item in text]
+
+
+FRAME = frame()
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_a_result_holds_and_shows_no_row(case: Case, tmp_path: Path) -> None:
+    """With the noise of users. Nothing it leads to is as long as the rows, or a value of one."""
+    fit = case.fit(FRAME)
+    everything, params = reachable(fit), getattr(getattr(fit, "record", None), "params", None)
+    assert params is None or any(item is params for item in everything), "the walk must see the arrays"
+    for item in everything:
+        assert not isinstance(item, pd.DataFrame | pd.Series)
+        if isinstance(item, np.ndarray):
+            assert ROWS not in item.shape and item.size < 10 * ROWS
+        if isinstance(item, list | tuple | dict | set):
+            assert len(item) != ROWS
+    texts = [repr(fit), str(fit), json.dumps(fit.to_dict()), fit._repr_html_()]
+    if hasattr(fit, "summary"):
+        fit.save(tmp_path / "fit.json")
+        texts += [str(fit.summary()), fit.summary().as_html(), (tmp_path / "fit.json").read_text()]
+        texts += [str(fit.tidy()), str(fit.glance())]
+    assert not [found for text in texts for found in traces(text)]
+    assert not [value for value in stored(pickle.dumps(fit)) if value]
+    assert "NOT PRIVATE" not in "".join(texts)
+
+
+def stored(pickled: bytes) -> list[bytes]:
+    """Values of rows, or logarithms of them, that stand in a pickle."""
+    numbers = [function(value) for value in SENTINELS.values() for function in (np.float64, np.log)]
+    return [value for value in (*(x.tobytes() for x in numbers), *map(str.encode, NAMES)) if value in pickled]
+
+
+def test_the_search_would_find_them() -> None:
+    assert traces(f"{SENTINELS['temp']!r} {NAMES[0]}") and stored(pickle.dumps(FRAME))
+
+
+def held(trace: TracebackType | None) -> list[Any]:
+    """Locals of all frames inside the package, but model and curator, whose rows the user holds anyway."""
+    items: list[Any] = []
+    for frame, _ in traceback.walk_tb(trace):
+        if "/dpstats/" in frame.f_code.co_filename:
+            hidden = ("self", "curator", "rows", "data")
+            items += [item for name, item in frame.f_locals.items() if name not in hidden]
+    return [item for item in items if not isinstance(item, BaseException)]
+
+
+@pytest.mark.parametrize("case", SHORT)
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_a_fit_that_fails_among_rows_shows_none(
+    case: Case, kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault that tells of rows leaves as one that tells nothing; an interrupt stays an interrupt."""
+    passes = Blocks.__iter__
+
+    def faulty(self: Blocks) -> Any:
+        for block in passes(self):
+            secret = np.array(block.exog)
+            raise kind(f"{SENTINELS['temp']!r} {secret.max()}")
+            yield block
+
+    monkeypatch.setattr(Blocks, "__iter__", faulty)
+    expected = RuntimeError if kind is ValueError else kind
+    with pytest.raises(expected) as caught:
+        case.fit(FRAME)
+    error = caught.value
+    assert error.__cause__ is None and error.__context__ is None
+    assert not traces("".join(traceback.format_exception(error)))
+    arrays = [found for item in held(error.__traceback__) for found in reachable(item)]
+    assert not [a.shape for a in arrays if isinstance(a, np.ndarray) and ROWS in a.shape]
