@@ -25,7 +25,7 @@ FORMULAS = right_sides(SHARED_FACTORS | OWN_FACTORS)
 LEFT = st.sampled_from(("y", "I(y ** 3)", "np.exp(y)", "Surv(t, e)", "Surv(t / 24 + 1, censored=f)"))
 
 
-@settings(max_examples=5000, deadline=None, derandomize=True,
+@settings(max_examples=800, deadline=None, derandomize=True,
           suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
 @given(LEFT, FORMULAS, st.integers(0, len(BLOCKS) - 2), st.integers(0, 2**16))
 def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first, seed):
@@ -50,7 +50,7 @@ def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first,
             np.testing.assert_array_equal(ours[order], theirs)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True,
+@settings(max_examples=200, deadline=None, derandomize=True,
           suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
 @given(FORMULAS, st.lists(OFFSETS, max_size=3), st.none() | WEIGHTS, st.integers(0, len(BLOCKS) - 2),
        st.integers(0, 2**16))

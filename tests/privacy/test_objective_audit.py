@@ -146,7 +146,7 @@ def test_densities_stay_within_the_claim_and_faults_are_caught(
     assert largest_loss(case) > 1.05 * case.epsilon
 
 
-RUNS, MISS = 1000, 1e-5
+RUNS, MISS = 1000, 1e-6
 
 
 def outputs(data: Data) -> Array:
@@ -172,7 +172,10 @@ def _bound(events: Array, others: Array) -> float:
 
 
 def test_no_more_epsilon_is_spent_than_claimed() -> None:
-    """T5, a slice: one row with its label turned, which moves the gradient of a hinge by 2."""
+    """T5, a slice: one row with its label turned, which moves the gradient of a hinge by 2.
+
+    Fails by chance less often than MISS: the event is chosen on other runs than those that bound it.
+    """
     assert lower_bound() <= 1
 
 

@@ -28,7 +28,7 @@ ALPHA = 1e-6
 NORMS = {"laplace": 1, "linf": math.inf, "spherical": 2}
 LAWS = ["cylinder", "laplace", "linf", "spherical"]
 SIZES = {"cylinder": 4, "laplace": 8, "linf": 8, "spherical": 4}
-COUNTS = {"cylinder": 24_000, "laplace": 40_000, "linf": 40_000, "spherical": 24_000}
+COUNT = 44_000  # numbers; see test_five_percent_would_be_seen
 SMALL = [("cylinder", 2), ("cylinder", 3), *((law, m) for law in sorted(NORMS) for m in (1, 2))]
 AXIS, EPSILON = 0.3, 0.7
 
@@ -55,7 +55,7 @@ def sampled(source, law, count):
 
 @pytest.fixture(scope="module")
 def draws():
-    return {law: sampled(SecureNoise(), law, COUNTS[law] // SIZES[law]) for law in LAWS}
+    return {law: sampled(SecureNoise(), law, COUNT // SIZES[law]) for law in LAWS}
 
 
 def accepts_norms(sample, law):
@@ -106,6 +106,9 @@ def test_the_law_of_the_noise(accepts, law, draws):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("factor", [0.95, 1.05])
 def test_five_percent_would_be_seen(law, factor, draws):
+    """The sum is off by 10.5 of its relative sd, COUNT^(-1/2), of which 4.9 are accepted: the rest is not
+    made up for by chance but once in 10^7 runs.
+    """
     assert not accepts_scale(draws[law] * factor, law)
 
 
@@ -160,7 +163,7 @@ def test_small_integers_have_their_exact_probabilities(law, m, monkeypatch):
     drawn = np.array([draw(law, m, rate) for _ in range(count)])
     cells = np.ravel_multi_index((drawn + reach).T, (2 * reach + 1,) * m)
     seen, expected = np.bincount(cells, minlength=len(points)), count * chances
-    common = expected >= 5
+    common = expected >= 10
     seen = np.append(seen[common], seen[~common].sum())
     expected = np.append(expected[common], expected[~common].sum())
     assert len(seen) > 10
