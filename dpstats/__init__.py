@@ -18,6 +18,7 @@ from dpstats.ledger import Ledger
 from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
 from dpstats.moments import PublicMoments
 from dpstats.results import Fit, compare, load
+from dpstats.rows import read_csv
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 __all__ = [
@@ -25,5 +26,5 @@ __all__ = [
     "NotReleased", "PublicMoments", "Schema", "SchemaError", "SpecificationError", "__version__", "approx",
     "bounded", "compare", "contribute", "count", "datasets", "event", "flag", "gdp", "glm", "kaplan_meier",
     "levels", "load", "logit", "ols", "parse_budget", "plan_contributions", "public_moments", "pure",
-    "ridge", "survreg", "svm", "zcdp",
+    "read_csv", "ridge", "survreg", "svm", "zcdp",
 ]  # fmt: skip

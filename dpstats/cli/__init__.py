@@ -22,6 +22,7 @@ from dpstats.errors import DataError, NotReleased, SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models.survreg import survreg
 from dpstats.results import Fit, load
+from dpstats.rows import column_names
 from dpstats.schema import Schema
 
 DEMO = "Surv(time, status) ~ temp + rsc + rer + psc"
@@ -146,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
 
     fit = command("fit", run_fit, "fit a model, spend its budget, and keep the result in a file", FIT)
     fit.add_argument("formula", help="R's formula, in quotes")
-    fit.add_argument("data", type=Path, help="a .csv (also compressed) or .parquet file")
+    fit.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
     fit.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     models.add_options(fit)
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
@@ -273,26 +274,7 @@ def run_demo(options: argparse.Namespace) -> None:
 def read_public(path: Path) -> pd.DataFrame:
     """A table of new units, which is public; errors may say anything."""
     try:
-        return pd.read_parquet(path) if is_parquet(path) else pd.read_csv(path)
+        is_parquet = path.suffix.lower() in (".parquet", ".pq")
+        return pd.read_parquet(path) if is_parquet else pd.read_csv(path)
     except (ValueError, ImportError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
-
-
-def column_names(path: Path) -> list[str]:
-    """The names of a table's columns; no value is read."""
-    try:
-        if is_parquet(path):
-            return list(parquet_names(path))
-        return list(pd.read_csv(path, nrows=0).columns)
-    except (ValueError, ImportError):
-        raise DataError(f"{path} cannot be read as a table with column names") from None
-
-
-def is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def parquet_names(path: Path) -> list[str]:
-    from pyarrow import parquet
-
-    return list(parquet.read_schema(path).names)

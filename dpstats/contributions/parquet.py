@@ -20,10 +20,8 @@ COLUMNS = ("plan", "id", "values")
 
 def parquet_batches(path: Path, plan: str, size: int, rows: int) -> Iterator[tuple[int, int, Array, Array]]:
     """Counts of malformed messages and of those of another plan, ids and values, a batch at a time."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise DataError('Parquet files need pyarrow: pip install "dpstats[parquet]"') from None
+    import pyarrow.parquet as pq
+
     try:
         # pages are read as they are needed, and no more is kept than a batch
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)

@@ -37,11 +37,9 @@ def write_messages(messages: Iterable[Message], path: str | Path) -> int:
 
 
 def _write_parquet(messages: Iterator[Message], path: Path) -> int:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError('Parquet files need pyarrow: pip install "dpstats[parquet]"') from None
+    import pyarrow as pa
+    from pyarrow import parquet
+
     schema = pa.schema([("plan", pa.string()), ("id", pa.binary(16)), ("values", pa.binary())])
     count = 0
     with parquet.ParquetWriter(path, schema, compression="none", use_dictionary=["plan"]) as out:

@@ -59,11 +59,14 @@ class Curator:
     unit having the same rows in the same order in both. u' is u, or has no row in D, and u none in D'. The
     two may have any number of rows, with any values, anywhere in the table; where one has fewer than the
     other, rows of no unit make up the n. So someone's rows may also be blanked. Where the unit is a row, D
-    and D' differ in one row.
+    and D' differ in one row. The same holds of inputs, files among them, in the place of tables: each record
+    becomes one row by itself (:mod:`dpstats.rows`).
 
     *Sensitivity*, in every norm, is k times that of a statistic for one row, k = max_rows. Whether a row
-    weighs depends on its rank among the rows of its own unit, so the rows that weigh are the same in D and
-    D', but for at most k of u and at most k of u'. What a statistic sums over rows does not depend on their
+    weighs depends on the rows of its own unit alone: those k weigh whose cells have the least hashes, of
+    equal hashes the first in the data. The hash has a public key, and its cells are those that the design
+    reads, which is public; another design may choose other rows, and its releases are bounded by themselves.
+    So the rows that weigh are the same in D and D', but for at most k of u and at most k of u'. What a statistic sums over rows does not depend on their
     order. Let T_0 be the table of what weighs in D, filled up to n rows with rows that weigh nothing, and
     T_k that of D' with its rows in such an order that they differ at no more than k places. Change these
     places one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one

@@ -9,8 +9,9 @@ from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.formula import Design
 from dpstats.rows import Rows, open_rows
+from dpstats.schema import Schema
 
-NO_ROWS = Rows(0, {})
+NO_ROWS = Rows(None, Schema(), ())
 PMT_METHOD = "public moment truncation (Gaussian)"
 
 

@@ -75,9 +75,8 @@ def _of_glm(record: Record) -> str:
 
 
 def _of_units(whose: Unit) -> str:
-    first = "first row has" if whose.max_rows == 1 else f"first {whose.max_rows} rows have"
-    text = f"Of each {whose.column} only the {first} weight, in the order of the data; rows without one have "
-    text += "none."
+    some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
+    text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
     return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
 
 

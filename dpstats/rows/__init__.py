@@ -1,5 +1,11 @@
-"""Tables and files -> blocks of rows, in the terms of the schema. Nothing here knows about noise."""
+"""Tables and files -> blocks of rows, in the terms of the schema. Nothing here knows about noise.
 
+One record becomes one row, by a function of that record, the schema, and the names and storage types of the
+columns. Two inputs that differ in one record therefore give two tables that differ in one row.
+"""
+
+from dpstats.rows.csvfile import CsvFile, read_csv
+from dpstats.rows.files import column_names
 from dpstats.rows.rows import Rows, open_rows
 
-__all__ = ["Rows", "open_rows"]
+__all__ = ["CsvFile", "Rows", "column_names", "open_rows", "read_csv"]

@@ -1,128 +1,166 @@
-"""One column of any type -> numbers or 16-bit codes, value by value and without an error for any value.
+"""One batch of records -> numbers and codes: a pure function of schema, storage types and batch.
 
-Which value means what (the same for every kind of table):
+What a cell means is the same in every kind of table:
 
-* a number is itself; a text is read as a number as ``float`` does; everything else is missing (NaN);
-* a value has a declared level if it is the same text, or the same number (``1`` and ``1.0`` are the level
+* where a number is declared, a number is itself, rounded to the nearest float64, and a text is read by
+  `dpstats.rows.grammar`;
+* a cell has a declared level if it is the same text, or the same number (``1`` and ``1.0`` are the level
   ``"1"``), or the same truth value (``True``, ``"TRUE"`` and ``"true"`` are the level ``"True"`` or ``"1"``);
-* an empty text, ``None``, NaN and NA are missing.
+* blanks around a text do not matter; a missing text is missing, unless it is declared as a level or a code.
 
-Each value is coded by itself: no code depends on another row.
+Each cell is coded by itself: no code depends on another row.
 """
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Iterator
-from decimal import Decimal
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dpstats.schema import Event, Flag, Levels
+from dpstats.rows.cells import Coded, Column, Numbers, Texts
+from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text, number, parse
+from dpstats.rows.units import Ids
+from dpstats.schema import WEIGHS, Event, Flag, Levels, Schema, Variable
 
 MISSING = -1
-_CHUNK = 1 << 16  # rows coded at a time, so that the temporary Python objects stay small
 _TRUTHS = (("1", "1.0", "True", "TRUE", "true"), ("0", "0.0", "False", "FALSE", "false"))
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Batch = Mapping[str, Column]
 
 
-def to_numbers(values: Any) -> Array:
-    """A column as numbers; what is not a number becomes NaN.
+class Coder(Protocol):
+    """The meaning of a number and of a text in one column."""
 
-    Returns
-    -------
-    array of shape (n,)
-        The column itself if it has a numpy number type (it is converted block by block later), else float64.
-    """
-    dtype = values.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
-        return np.asarray(values)
-    if isinstance(dtype, pd.CategoricalDtype):
-        table = np.append(to_numbers(_plain(dtype.categories)).astype(np.float64), np.nan)
-        return np.asarray(table[np.asarray(values.codes)])
-    if getattr(dtype, "kind", "O") in "fiub":
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if not _is_text(dtype):  # categories of dates, for example: no unit that a schema could bound
-        return np.full(len(values), np.nan)
-    out = np.empty(len(values), dtype=np.float64)
-    for part in _parts(len(values)):
-        out[part] = _parse(np.asarray(values[part], dtype=object))
+    nothing: Array
+
+    def numbers(self, column: Numbers) -> Array:
+        """Of each number."""
+
+    def texts(self, cells: pa.Array) -> Array:
+        """Of each text."""
+
+
+def coded(column: Column, coder: Coder) -> Array:
+    """What the cells of a column mean, shape (n, ...); ``coder.nothing`` where a cell is nothing."""
+    if isinstance(column, Numbers):
+        return coder.numbers(column)
+    if isinstance(column, Texts):
+        return coder.texts(column.cells)
+    if isinstance(column, Coded):
+        return taken(coded(column.table, coder), column.positions, coder.nothing)
+    out = np.repeat(coder.nothing[None], len(column), axis=0)
+    for where, group in column.groups():
+        out[where] = coded(group, coder)
     return out
 
 
-def to_codes(values: Any, variable: Levels) -> Array:
-    """A column as int16 codes of its declared levels, shape (n,); -1 where missing or not declared."""
-    fallback = len(variable.levels) if variable.other else MISSING
-    return _Lookup(variable.levels, range(len(variable.levels)), fallback).codes(values)
+def taken(table: Array, positions: Array, nothing: Array) -> Array:
+    """Rows of a table, and `nothing` where a position is -1."""
+    return np.asarray(np.concatenate([table, nothing[None]])[positions])
 
 
-def to_truths(values: Any, variable: Flag | Event) -> Array:
-    """A column of two codes as int16, shape (n,): 1, 0, or -1 where neither code is met."""
-    return _Lookup(variable.codes, (1, 0), MISSING).codes(values)
+class Encoder:
+    """Codes batches; its lookups are made once a table.
+
+    Parameters
+    ----------
+    schema : Schema
+    names : sequence of str
+        The variables to code.
+    """
+
+    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
+        self.levels = frozenset(name for name in names if isinstance(schema[name], Levels))
+        self._coders = {name: _coder(schema[name]) for name in names}
+        self._unit, self._ids = schema.privacy_unit, Ids()
+
+    def __call__(self, batch: Batch) -> dict[str, Array]:
+        """One array for each variable, and the ids of units under `WEIGHS`.
+
+        Levels are int16 codes, -1 where missing or not declared. The others are numbers of any type, whose
+        nearest float64 is the value: an array of numbers without a mask is not copied.
+        """
+        block = {name: coded(batch[name], coder) for name, coder in self._coders.items()}
+        if self._unit.column:
+            block[WEIGHS] = coded(batch[self._unit.column], self._ids)
+        return block
 
 
-class _Lookup:
-    """The codes of texts and of numbers, as two hash tables made once for a column."""
+def _coder(variable: Variable) -> Coder:
+    if isinstance(variable, Levels):
+        fallback = len(variable.levels) if variable.other else MISSING
+        return Lookup(variable.levels, np.arange(len(variable.levels), dtype=np.int16), MISSING, fallback)
+    if isinstance(variable, Flag | Event):
+        return Lookup(variable.codes, np.array([1, 0], dtype=np.float32), math.nan, math.nan)
+    return Measure()
 
-    def __init__(self, texts: tuple[str, ...], codes: Any, fallback: int) -> None:
-        self.fallback = fallback
-        named: dict[Any, int] = dict(zip(texts, codes, strict=True))
+
+class Measure:
+    """A number is itself, and a text is read by the grammar."""
+
+    nothing = np.array(math.nan)
+
+    def numbers(self, column: Numbers) -> Array:
+        if column.missing is None:
+            return column.values
+        return np.where(column.missing, math.nan, column.values.astype(np.float64))
+
+    def texts(self, cells: pa.Array) -> Array:
+        return parse(cells)
+
+
+class Lookup:
+    """A few declared texts and numbers have a code; all other cells have the fallback.
+
+    Parameters
+    ----------
+    declared : tuple of str
+    codes : array
+        Of each declared text.
+    nothing, fallback
+        The codes of a missing cell and of one that is not declared.
+    """
+
+    def __init__(self, declared: tuple[str, ...], codes: Array, nothing: float, fallback: float) -> None:
+        self._fallback = codes.dtype.type(fallback)
+        self.nothing = np.array(nothing, dtype=codes.dtype)
+        named = dict(zip(declared, codes, strict=True))
         for text, code in list(named.items()):
             for synonym in _synonyms(text):
                 named.setdefault(synonym, code)
-        numeric: dict[float, int] = {}
-        for text, code in named.items():
-            value = _number(text)
-            if np.isfinite(value):
-                numeric.setdefault(value, code)
+        numbers = {number(_bytes(text)): code for text, code in reversed(named.items())}
         for truths, value in zip(_TRUTHS, (1.0, 0.0), strict=True):
             if truths[2] in named:
-                numeric.setdefault(value, named[truths[2]])
-        named[""] = MISSING
-        self._numbers = pd.Index(np.fromiter(numeric, dtype=np.float64, count=len(numeric)))
-        self._number_codes = np.array([*numeric.values(), fallback], dtype=np.int16)
-        both: dict[Any, int] = {**named, **numeric}
-        self._objects = pd.Index(list(both), dtype=object)
-        self._object_codes = np.array([*both.values(), fallback], dtype=np.int16)
+                numbers.setdefault(value, named[truths[2]])
+        self._keys = np.array(sorted(value for value in numbers if not math.isnan(value)))
+        self._key_codes = np.array([numbers[value] for value in self._keys], dtype=codes.dtype)
+        self._texts = {_bytes(text): self.nothing for text in MISSING_TEXTS}
+        self._texts |= {_bytes(text): code for text, code in reversed(named.items())}
+        self._texts[b""] = self.nothing
 
-    def codes(self, values: Any) -> Array:
-        dtype = values.dtype
-        if isinstance(dtype, pd.CategoricalDtype):
-            return self._through(self.codes(_plain(dtype.categories)), np.asarray(values.codes))
-        out = np.empty(len(values), dtype=np.int16)
-        for part in _parts(len(values)):
-            out[part] = self._chunk(values[part], dtype)
+    def numbers(self, column: Numbers) -> Array:
+        values = column.values.astype(np.float64)
+        out = np.full(len(values), self._fallback)
+        if len(self._keys):
+            nearest = np.searchsorted(self._keys, values).clip(max=len(self._keys) - 1)
+            out = np.where(self._keys[nearest] == values, self._key_codes[nearest], out)
+        out[np.isnan(values) if column.missing is None else np.isnan(values) | column.missing] = self.nothing
         return out
 
-    def _chunk(self, chunk: Any, dtype: Any) -> Array:
-        if isinstance(dtype, pd.StringDtype):  # Arrow's own dictionary is ten times faster than Python texts
-            positions, texts = pd.factorize(chunk)
-            return self._through(self._of_objects(np.asarray(texts, dtype=object)), positions)
-        if _is_text(dtype) or getattr(dtype, "kind", "O") not in "fiub":
-            return self._of_objects(np.asarray(chunk, dtype=object))
-        value = to_numbers(chunk).astype(np.float64)
-        codes = self._number_codes[self._numbers.get_indexer(pd.Index(value))]
-        return self._without_missing(codes, value)
+    def texts(self, cells: pa.Array) -> Array:
+        distinct = pc.dictionary_encode(cells)
+        table = np.array([self._text(text) for text in distinct.dictionary.to_pylist()], self.nothing.dtype)
+        return taken(table, pc.fill_null(distinct.indices, -1).to_numpy(), self.nothing)
 
-    @staticmethod
-    def _through(codes: Array, positions: Array) -> Array:
-        return np.asarray(np.append(codes, np.int16(MISSING))[positions])
-
-    def _of_objects(self, chunk: Array) -> Array:
-        try:
-            found = self._objects.get_indexer(pd.Index(chunk, dtype=object))
-        except Exception:  # a cell that cannot be hashed, such as a list: it matches no level
-            safe = np.array([v if _is_scalar(v) else Ellipsis for v in chunk], dtype=object)
-            found = self._objects.get_indexer(pd.Index(safe, dtype=object))
-        return self._without_missing(self._object_codes[found], chunk)
-
-    def _without_missing(self, codes: Array, chunk: Array) -> Array:
-        if self.fallback != MISSING:
-            codes[np.asarray(pd.isna(chunk))] = MISSING
-        return codes
+    def _text(self, cell: bytes) -> Any:
+        code = self._texts.get(cell.strip(BLANKS))
+        if code is not None:
+            return code
+        return self._fallback if is_text(cell) else self.nothing
 
 
 def _synonyms(text: str) -> tuple[str, ...]:
@@ -132,34 +170,5 @@ def _synonyms(text: str) -> tuple[str, ...]:
     return (f"{text}.0",) if text.lstrip("-").isdecimal() else ()
 
 
-def _plain(categories: pd.Index) -> Any:
-    values = categories.array
-    return values.to_numpy() if isinstance(values.dtype, np.dtype) else values
-
-
-def _parts(n: int) -> Iterator[slice]:
-    return (slice(start, start + _CHUNK) for start in range(0, n, _CHUNK))
-
-
-def _is_text(dtype: Any) -> bool:
-    return isinstance(dtype, pd.StringDtype) or getattr(dtype, "kind", "O") in "OUT"
-
-
-def _is_scalar(value: object) -> bool:
-    return value is None or isinstance(value, str | numbers.Number | np.generic) or value is pd.NA
-
-
-def _parse(chunk: Array) -> Array:
-    try:
-        return chunk.astype(np.float64)
-    except Exception:  # some cell is no number: read each by itself
-        return np.fromiter(map(_number, chunk), dtype=np.float64, count=len(chunk))
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, str | numbers.Real | Decimal | np.bool_):
-        return float("nan")
-    try:
-        return float(value)
-    except (ValueError, OverflowError, TypeError):
-        return float("nan")
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass").strip(BLANKS)

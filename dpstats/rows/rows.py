@@ -2,69 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpstats.errors import DataError
-from dpstats.rows.encode import Array, to_codes, to_numbers, to_truths
-from dpstats.rows.tables import read_columns
-from dpstats.rows.units import first_rows
-from dpstats.schema import ROW, WEIGHS, Event, Flag, Levels, Schema, Unit, Variable
+from dpstats.rows.csvfile import CsvFile
+from dpstats.rows.encode import Encoder
+from dpstats.rows.files import of_path
+from dpstats.rows.grammar import Array
+from dpstats.rows.sources import Asked, Source, of_frame, of_frames, of_mapping, of_stream
+from dpstats.rows.units import weighing
+from dpstats.schema import WEIGHS, Schema, Unit
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (spec/speed.md 3)
 
 
-class Column(Protocol):
-    """One declared column of the whole table."""
-
-    def block(self, start: int, stop: int) -> Array:
-        """Rows start to stop, shape (stop - start,)."""
-
-
-@dataclass(frozen=True, repr=False)
-class _Numbers:
-    values: Array
-
-    def block(self, start: int, stop: int) -> Array:
-        return self.values[start:stop].astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True, repr=False)
-class _Codes:
-    codes: Array
-
-    def block(self, start: int, stop: int) -> Array:
-        return self.codes[start:stop]
-
-
-@dataclass(frozen=True, repr=False)
-class _Truths:
-    codes: Array
-    meaning = np.array([0.0, 1.0, np.nan])  # the code -1 counts from the end
-
-    def block(self, start: int, stop: int) -> Array:
-        return self.meaning[self.codes[start:stop]]
-
-
-@dataclass(frozen=True, repr=False)
 class Rows:
-    """A table in the terms of its schema.
+    """A table in the terms of its schema, coded when it is first needed.
 
     Attributes
     ----------
-    n : int
-        Number of rows, all counted, usable or not. It is public.
     unit : Unit
         The unit of privacy: at most ``unit.max_rows`` rows of each weigh.
     """
 
-    n: int
-    _columns: Mapping[str, Column]
-    unit: Unit = ROW
-    _weighs: Array | None = None
+    def __init__(self, source: Source | None, schema: Schema, names: Sequence[str]) -> None:
+        self.unit: Unit = schema.privacy_unit
+        self._source, self._names = source, tuple(names)
+        self._encoder = Encoder(schema, names)
+        self._columns: dict[str, Array] | None = None if source else {}
+
+    @property
+    def n(self) -> int:
+        """Number of rows, all counted, usable or not. It is public."""
+        return len(next(iter(self._coded().values()), ()))
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
         """All rows in order, at most ``size`` at a time.
@@ -73,72 +49,89 @@ class Rows:
         is missing or unreadable; 1, 0 or NaN for flags and events), int16 codes for levels (-1 where missing
         or undeclared). If the unit of privacy is not a row, the bool array under `WEIGHS` says which rows
         weigh; it is the same whatever ``size`` is.
+
+        Raises
+        ------
+        DataError
+            If the table cannot be read to its end; never because of a value.
         """
+        columns, kept = self._coded(), (*self._encoder.levels, WEIGHS)
         for start in range(0, self.n, size):
-            stop = min(start + size, self.n)
+            block = {name: values[start : start + size] for name, values in columns.items()}
             with np.errstate(all="ignore"):
-                block = {name: column.block(start, stop) for name, column in self._columns.items()}
-            if self._weighs is not None:
-                block[WEIGHS] = self._weighs[start:stop]
-            yield block
+                yield {name: values if name in kept else values.astype(np.float64, copy=False)
+                       for name, values in block.items()}
+
+    def _coded(self) -> dict[str, Array]:
+        """All rows, in the terms of the encoder."""
+        if self._columns is None:
+            assert self._source is not None
+            columns, wrong = None, self._source.broken
+            try:
+                columns = _coded(self._source, self._encoder, self.unit)
+            except DataError as error:
+                wrong = str(error)  # of the header of a frame among others
+            except Exception:
+                pass  # the exception of a reader may quote what it read
+            if columns is None:
+                raise DataError(wrong)
+            self._columns, self._source = columns, None
+        return self._columns
 
     def __repr__(self) -> str:
-        return f"Rows(n={self.n}, variables={list(self._columns)})"
+        return f"Rows(variables={list(self._names)})"
+
+
+def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
+    with np.errstate(all="ignore"):
+        blocks = [encoder(batch) for batch in source.batches()]
+        if not blocks:
+            raise DataError("the data have no frame")
+        columns = blocks[0] if len(blocks) == 1 else {
+            name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
+        }  # fmt: skip
+        if unit.column:
+            columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)
+    return columns
 
 
 def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
-    """Open a table; columns of texts are coded once, columns of floats are not copied.
+    """Open a table. Its header is checked now; its records are read when they are first needed.
 
     Parameters
     ----------
     data
-        See `dpstats.rows.tables.read_columns`.
-    schema
+        A pandas frame; a mapping from names to arrays or lists; anything with ``__arrow_c_stream__``, such as
+        Arrow and polars tables; an iterable of any of these; the path of a CSV, Parquet or Arrow file; or
+        what :func:`dpstats.read_csv` returns.
+    schema : Schema
         The declarations of the variables, and the unit of privacy, whose column is read too.
-    names
+    names : sequence of str
         The variables to read; no other column is looked at.
 
     Raises
     ------
     DataError
-        If a column is missing, of dates where numbers are declared, or the table cannot be opened; never
+        If a column is missing, or of dates where numbers are declared, or the table cannot be opened; never
         because of a value.
     """
     if not names:
         raise DataError("no variable is asked for")
-    unit = schema.privacy_unit
-    columns = read_columns(data, schema, [*names, unit.column] if unit.column else names)
-    mistake = _mistaken_type(columns, schema, names)
-    if mistake:
-        del columns  # no frame with rows hangs on the traceback
-        raise DataError(mistake)
-    with np.errstate(all="ignore"):
-        coded = {name: _column(columns[name], schema[name]) for name in names}
-        weighs = first_rows(columns[unit.column], unit.max_rows) if unit.column else None
-    return Rows(len(columns[names[0]]), coded, unit, weighs)
+    return Rows(_source(data, Asked(schema, tuple(names))), schema, names)
 
 
-def _column(values: Any, variable: Variable) -> Column:
-    if isinstance(variable, Levels):
-        return _Codes(to_codes(values, variable))
-    if isinstance(variable, Flag | Event):
-        return _Truths(to_truths(values, variable))
-    return _Numbers(to_numbers(values))
-
-
-# by the kind of a column's type, which is no value of it
-_NO_NUMBERS = {
-    "M": "dates, which have no unit; give days since one origin, (data[{0!r}] - origin) / pd.Timedelta('1D')",
-    "m": "durations, which have no unit; give their number, such as data[{0!r}] / pd.Timedelta('1D')",
-    "c": "complex numbers; give real ones",
-}
-
-
-def _mistaken_type(columns: Mapping[str, Any], schema: Schema, names: Sequence[str]) -> str | None:
-    """What is wrong with a column that is declared as a number, and holds none whatever its values."""
-    for name in names:
-        kind, declared = getattr(columns[name].dtype, "kind", "O"), schema[name]
-        if kind in _NO_NUMBERS and not isinstance(declared, Levels | Flag | Event):
-            held = _NO_NUMBERS[kind].format(name)
-            return f"{name!r} is declared as {declared.kind}, a number, and the column holds {held}"
-    return None
+def _source(data: Any, asked: Asked) -> Source:
+    if isinstance(data, str | os.PathLike):
+        return of_path(Path(data), asked)
+    if isinstance(data, CsvFile):
+        return data.source(asked)
+    if isinstance(data, pd.DataFrame):
+        return of_frame(data, asked)
+    if isinstance(data, Mapping):
+        return of_mapping(data, asked)
+    if hasattr(data, "__arrow_c_stream__"):
+        return of_stream(data, asked)
+    if isinstance(data, Iterable) and not isinstance(data, bytes | np.ndarray):
+        return of_frames(data, asked, _source)
+    raise DataError("data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
+                    f"iterable of frames, not {type(data).__name__}")

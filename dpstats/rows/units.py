@@ -1,37 +1,77 @@
-"""Which rows weigh if a unit of privacy has several: the first of each unit, in the order of the data.
+"""Which rows weigh if a unit of privacy has several: a choice among the unit's own rows, by their cells.
 
-Whether a row weighs depends on the rows of its own unit alone. Two ids are the same if Python calls them
-equal (1 and 1.0 are, "1" and 1 are not; in a CSV file all ids are texts). Missing ids are None, NaN, NA and
-the empty text; and so is a cell that is no plain value, such as a list, because comparing it would run code
-that came with the data. A row without an id weighs nothing.
+Ids are whole numbers of 64 bits or texts. The number 1 and the text "1" are different; True is 1. A row
+without an id weighs nothing, and neither does one whose id is anything else.
+
+Of a unit's rows those weigh whose hashes are least. The hash is of the cells that the fit reads, as they are
+coded, with a public key. So the choice does not depend on other units, nor on where rows stand: equal rows
+have equal hashes, and it does not matter which of them weighs. Fits that read other variables may choose
+other rows. Each fit by itself is bounded, and their costs add up, whichever rows they read.
 """
 
 from __future__ import annotations
 
-import datetime
-import uuid
-from decimal import Decimal
-from typing import Any
+from collections.abc import Mapping
+from hashlib import blake2b
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dpstats.rows.encode import Array
+from dpstats.rows.cells import Numbers
+from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text
 
-_NOBODY = -1
-_PLAIN = frozenset({str, bytes, int, float, bool, type(None), type(pd.NA), type(pd.NaT)})
-_DATES = frozenset(
-    {datetime.date, datetime.datetime, datetime.timedelta, pd.Timestamp, pd.Timedelta, uuid.UUID}
-)
+_NOBODY = np.zeros(2, dtype=np.uint64)
+_WHOLE, _NEGATIVE = 1, 2  # the first word of an integer
+_MISSING = frozenset(text.encode() for text in MISSING_TEXTS)
+_ROWS = 8192  # hashed at a time, in a core's cache
+# keys of the two halves of a row's hash, and constants of its mixing: Steele, Lea & Flood (2014), splitmix64
+_KEYS = np.array([0x243F6A8885A308D3, 0x13198A2E03707344], dtype=np.uint64)  # digits of pi
+_STEP, _FIRST, _SECOND = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_NAN = np.array(np.nan).view(np.uint64)
 
 
-def first_rows(values: Any, max_rows: int) -> Array:
+class Ids:
+    """The id of each row as two words of 64 bits, shape (n, 2): (0, 0) for nobody.
+
+    An integer is kept exactly, behind a word for its sign. A text is a keyed BLAKE2b hash of 128 bits: no
+    two texts are known to have the same one, and a text with the words of an integer would take 2^64 trials.
+    """
+
+    nothing = _NOBODY
+
+    def numbers(self, column: Numbers) -> Array:
+        out = np.zeros((len(column), 2), dtype=np.uint64)
+        if column.values.dtype.kind in "iub":
+            out[:, 0] = np.where(column.values < 0, _NEGATIVE, _WHOLE)
+            out[:, 1] = column.values.astype(np.uint64)
+        if column.missing is not None:
+            out[column.missing] = _NOBODY
+        return out
+
+    def texts(self, cells: pa.Array) -> Array:
+        distinct = pc.dictionary_encode(cells)
+        words = b"".join(map(_digest, distinct.dictionary.to_pylist()))
+        table = np.append(np.frombuffer(words, dtype="<u8").reshape(-1, 2), _NOBODY[None], axis=0)
+        return np.asarray(table[pc.fill_null(distinct.indices, -1).to_numpy()].astype(np.uint64, copy=False))
+
+
+def _digest(cell: bytes) -> bytes:
+    text = cell.strip(BLANKS)
+    if text in _MISSING or not is_text(text):
+        return bytes(16)
+    return blake2b(text, digest_size=16, key=b"dpstats unit").digest()
+
+
+def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:
     """Which rows weigh.
 
     Parameters
     ----------
-    values : numpy or pandas array, shape (n,)
-        The unit of each row.
+    ids : array of shape (n, 2)
+        See `Ids`.
+    columns : mapping to arrays of shape (n,)
+        The coded cells of each row.
     max_rows : int
         How many rows of a unit weigh.
 
@@ -39,64 +79,60 @@ def first_rows(values: Any, max_rows: int) -> Array:
     -------
     bool array of shape (n,)
     """
-    codes = unit_codes(values)
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=_NOBODY - 1))
-    rank = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
-    weighs = np.empty(len(codes), dtype=bool)
-    weighs[order] = (rank < max_rows) & (ordered != _NOBODY)
+    weighs = np.asarray(ids.any(axis=1))
+    order, rank, size = _ranked(ids)
+    crowded = np.sort(order[size > max_rows])
+    crowded = crowded[weighs[crowded]]
+    if not len(crowded):
+        return weighs
+    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})
+    order, rank, _ = _ranked(np.hstack([ids[crowded], hashes]))
+    weighs[crowded[order]] = rank < max_rows
     return weighs
 
 
-def unit_codes(values: Any) -> Array:
-    """A number for each unit, -1 for a missing id; shape (n,). Never an error from a value."""
-    dtype = values.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _through(dtype.categories, np.asarray(values.codes))
-    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":  # ten times faster than Python texts
-        codes, texts = pd.factorize(values)
-        return _through(texts, codes)
-    if isinstance(dtype, np.dtype) and dtype.kind in "fiubmM" and dtype.itemsize <= 8:
-        return np.asarray(pd.factorize(values)[0])
-    return _of_objects(np.asarray(values, dtype=object))
+def _ranked(words: Array) -> tuple[Array, Array, Array]:
+    """An order by unit, then by hash; in this order, a row's rank in its unit and the unit's number of rows.
+
+    Rows with the same words keep their order.
+    """
+    order = np.lexsort(words.T[::-1])
+    units = words[order, :2]
+    first = np.append(True, (units[1:] != units[:-1]).any(axis=1))[: len(order)]
+    starts = np.flatnonzero(first)
+    sizes = np.diff(starts, append=len(order))
+    return order, np.arange(len(order)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
 
 
-def _through(ids: Any, positions: Array) -> Array:
-    return np.append(_of_objects(np.asarray(ids, dtype=object)), _NOBODY)[positions]
+def row_hashes(columns: Mapping[str, Array]) -> Array:
+    """A hash of 128 bits of each row's coded cells, shape (n, 2).
+
+    Variables are taken in alphabetical order. Numbers count as float64, bit by bit, and all that are not
+    finite as one. A person who wants two rows with one hash may make them: then the order of the data decides
+    which of the two weighs, and both are that person's.
+    """
+    n = len(next(iter(columns.values())))
+    out = np.empty((n, 2), dtype=np.uint64)
+    for start in range(0, n, _ROWS):
+        part = slice(start, start + _ROWS)
+        words = [_words(columns[name][part]) for name in sorted(columns)]
+        for half, key in enumerate(_KEYS):
+            mixed = np.full(len(words[0]), key)
+            for word in words:
+                mixed = _mixed(mixed ^ word)
+            out[part, half] = mixed
+    return out
 
 
-def _of_objects(cells: Array) -> Array:
-    if not _PLAIN.issuperset(map(type, cells)):
-        plain = np.empty(len(cells), dtype=object)
-        plain[:] = [_plain(cell) for cell in cells]
-        cells = plain
-    numbers = dict.fromkeys(cells)
-    numbers.update(zip(numbers, range(len(numbers)), strict=True))
-    codes = np.fromiter(map(numbers.__getitem__, cells), dtype=np.int64, count=len(cells))
-    codes[np.asarray(pd.isna(cells))] = _NOBODY
-    codes[codes == numbers.get("", _NOBODY)] = _NOBODY
-    return codes
+def _words(values: Array) -> Array:
+    if values.dtype == np.int16:
+        return values.astype(np.uint64)
+    numbers = values.astype(np.float64)
+    return np.where(np.isfinite(numbers), numbers.view(np.uint64), _NAN)
 
 
-def _plain(cell: object) -> object:
-    """The cell as an id that is safe to compare, or None."""
-    if type(cell) is not tuple:
-        return _scalar(cell)
-    parts = tuple(map(_scalar, cell))
-    return None if any(part is None or part != part for part in parts) else parts
-
-
-def _scalar(cell: object) -> object:
-    value = cell.item() if isinstance(cell, np.generic) else cell
-    if type(value) in _PLAIN:
-        return None if value is pd.NA or value is pd.NaT else value
-    if type(value) is Decimal:
-        return value if value.is_finite() else None
-    if type(value) not in _DATES:
-        return None
-    try:
-        hash(value)  # a time zone is code that came with the data
-    except Exception:
-        return None
-    return value
+def _mixed(word: Array) -> Array:
+    word = word + _STEP
+    word = (word ^ (word >> np.uint64(30))) * _FIRST
+    word = (word ^ (word >> np.uint64(27))) * _SECOND
+    return np.asarray(word ^ (word >> np.uint64(31)))

@@ -60,13 +60,15 @@ class Schema(Mapping[str, Variable]):
     def unit(self, column: str, max_rows: int) -> Schema:
         """The same schema, protecting all rows of a unit instead of one row.
 
-        Of each unit the first `max_rows` rows, in the order of the data, weigh; its other rows, and rows
-        without a unit, weigh nothing. Noise grows in proportion to `max_rows`.
+        Of each unit at most `max_rows` rows weigh. A hash of their cells chooses them, so that neither other
+        units nor the order of the data matter. The unit's other rows, and rows without a unit, weigh
+        nothing. Noise grows in proportion to `max_rows`.
 
         Parameters
         ----------
         column : str
-            Column of the data that names the unit of each row (a person, a machine). It is not a variable.
+            Column of the data that names the unit of each row (a person, a machine), by whole numbers or
+            texts. It is not a variable.
         max_rows : int
             From 1. Public: choose it without a look at the rows.
 

@@ -21,7 +21,7 @@ class Unit:
     column : str or None
         Names the unit of each row; None for a unit of one row.
     max_rows : int
-        How many rows of a unit weigh: its first ones in the order of the data. The others, and rows without
+        How many rows of a unit weigh: those whose cells have the least hashes. The others, and rows without
         a unit, weigh nothing.
     """
 

@@ -24,8 +24,7 @@ def table(records: list[dict]) -> Data:
 
 
 def curator(data: Data, max_rows: int, total: float = 10.0) -> Curator:
-    columns = {name: np.array([*values, None], dtype=object)[:-1] for name, values in data.items()}
-    rows = open_rows(columns, SCHEMA.unit("serial", max_rows), DESIGN.variables)
+    rows = open_rows(data, SCHEMA.unit("serial", max_rows), DESIGN.variables)
     return Curator(rows, DESIGN, dps.gdp(total))
 
 
@@ -104,14 +103,14 @@ def test_a_curator_that_forgets_the_unit_is_caught(monkeypatch):
     assert "moved beyond" in violation(everything(2), *pair)
 
 
-def all_or_none(units, max_rows):
+def all_or_none(ids, columns, max_rows):
     """A planted fault: rows weigh by how many units there are."""
-    return np.full(len(units), len({unit for unit in units if unit is not None}) % 2 == 0)
+    return np.full(len(ids), len(np.unique(ids[ids.any(axis=1)], axis=0)) % 2 == 0)
 
 
-def no_limit(units, max_rows):
+def no_limit(ids, columns, max_rows):
     """A planted fault: all rows of a unit weigh."""
-    return np.ones(len(units), dtype=bool)
+    return np.ones(len(ids), dtype=bool)
 
 
 @pytest.mark.parametrize("rule", [no_limit, all_or_none])
@@ -119,7 +118,7 @@ def test_a_rule_that_does_not_bound_a_unit_is_caught(rule, monkeypatch):
     beside = [{**CORNER, "serial": unit} for unit in "vwxvwx"]
     pair = table([*beside, *[{**CORNER, "serial": "u"}] * 4]), table([*beside, *[BLANK] * 4])
     assert violation(everything(1), *pair) is None
-    monkeypatch.setattr(opening, "first_rows", rule)
+    monkeypatch.setattr(opening, "weighing", rule)
     assert "moved beyond" in violation(everything(1), *pair)
 
 
@@ -131,7 +130,7 @@ def made(serials: int, seed: int) -> pd.DataFrame:
     time = np.exp(4 - 0.03 * temp + 0.7 * np.log(generator.exponential(size=n)))
     frame = pd.DataFrame({
         "time": time.clip(1, 60), "failed": (time < 60) * 1, "temp": temp,
-        "maker": generator.choice(["A", "B", "Z"], n), "serial": np.repeat(np.arange(serials), 3),
+        "maker": generator.choice(["A", "B", "Z"], n), "serial": pd.array(np.repeat(np.arange(serials), 3), dtype="Int64"),
     })  # fmt: skip
     return frame.sample(frac=1, random_state=seed, ignore_index=True)
 
@@ -142,7 +141,7 @@ def test_a_whole_fit_does_not_tell_whole_units_apart():
     mine = data["serial"] == 7
     others[0].loc[mine, ["time", "failed", "temp", "serial"]] = [1.0, 1, 50.0, 900]
     others[1].loc[mine, ["time", "failed", "temp"]] = np.nan
-    others[2].loc[mine, "serial"] = np.nan
+    others[2].loc[mine, "serial"] = pd.NA
     schema = SCHEMA.unit("serial", max_rows=2)
 
     def fit(frame):

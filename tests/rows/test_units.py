@@ -1,10 +1,12 @@
-"""The first rows of each unit weigh, whatever the other units, the blocks, the type or the table."""
+"""Which rows of a unit weigh follows from the unit's own rows, wherever they and others stand."""
 
 import datetime
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,14 +14,15 @@ from hypothesis import strategies as st
 from dpstats.errors import DataError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
-from dpstats.rows.units import first_rows
-from dpstats.schema import WEIGHS, Schema, bounded, event
+from dpstats.rows.units import row_hashes
+from dpstats.schema import WEIGHS, Schema, bounded, event, levels
 
-SCHEMA = Schema(time=bounded(1, 9), failed=event(), x=bounded(0, 1))
+SCHEMA = Schema(time=bounded(1, 9), failed=event(), x=bounded(0, 1), g=levels("a", "b"))
 DESIGN = build_design("Surv(time, failed) ~ x", SCHEMA)
+NAMES = ["time", "failed", "x"]
 SERIALS = ["a", "b", "a", None, "a", "b", "", "c"]
-FIRST_TWO = [True, True, True, False, False, True, False, True]
 FRAME = pd.DataFrame({"time": 2.0, "failed": 1, "x": [0.5] * 7 + [None], "serial": SERIALS})
+FIRST_TWO = [True, True, True, False, False, True, False, True]  # of equal rows, the first
 
 
 class Evil:
@@ -32,80 +35,131 @@ class Evil:
         raise ValueError("8.25")
 
 
-def cells(values):
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
+class Text(str):
+    """A text that runs its own code."""
+
+    __hash__ = Evil.__hash__
+    __eq__ = Evil.__eq__
 
 
-def loop(units, max_rows):
-    """What `first_rows` does, in words."""
-    seen, weighs = {}, []
-    for unit in units:
-        seen[unit] = seen.get(unit, 0) + 1
-        weighs.append(unit is not None and seen[unit] <= max_rows)
-    return weighs
+def weighing(units, x, max_rows):
+    """Which rows weigh of a table with these ids and values."""
+    data = {"x": x, "serial": units}
+    (block,) = open_rows(data, SCHEMA.unit("serial", max_rows), ["x"]).blocks(len(x))
+    return block[WEIGHS]
+
+
+def alone(units, x, max_rows):
+    """The same in words: each unit by itself, its rows in the order of their hashes."""
+    weighs = np.zeros(len(units), dtype=bool)
+    for unit in set(units) - {None}:
+        mine = [row for row in range(len(units)) if units[row] == unit]
+        keys = row_hashes({"x": np.array([x[row] for row in mine])}).tolist()
+        weighs[[mine[i] for i in sorted(range(len(mine)), key=keys.__getitem__)[:max_rows]]] = True
+    return weighs.tolist()
+
+
+rows = st.lists(st.tuples(st.sampled_from([None, "a", "b", "ü", 3, 2**63]), st.integers(0, 5)), min_size=1,
+                max_size=40)  # fmt: skip
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from([None, "a", "b", 3, 7.5, (1, "a")]), max_size=40), st.integers(1, 5))
-def test_the_first_rows_of_each_unit_weigh(units, max_rows):
-    assert first_rows(cells(units), max_rows).tolist() == loop(units, max_rows)
+@given(rows, st.integers(1, 5))
+def test_of_each_unit_the_rows_with_the_least_hashes_weigh(drawn, max_rows):
+    units, x = [unit for unit, _ in drawn], [value / 5 for _, value in drawn]
+    assert weighing(units, x, max_rows).tolist() == alone(units, x, max_rows)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows, st.integers(1, 5), st.randoms(use_true_random=False), st.integers(0, 39))
+def test_neither_order_nor_partition_matters(drawn, max_rows, random, cut):
+    """The rows that weigh are the same, equal ones counted."""
+
+    def chosen(records, split):
+        frames = [{"x": [v / 5 for _, v in part], "serial": [u for u, _ in part]}
+                  for part in (records[:split], records[split:])]
+        (block,) = open_rows(frames, SCHEMA.unit("serial", max_rows), ["x"]).blocks()
+        return sorted(map(repr, (record for record, on in zip(records, block[WEIGHS], strict=True) if on)))
+
+    shuffled = random.sample(drawn, len(drawn))
+    assert chosen(drawn, 0) == chosen(shuffled, cut)
 
 
 NAN = float("nan")
 MORE = st.integers(1, 3)
-wild = st.sampled_from(
-    ["", "a", b"a", "1", 1, 1.0, True, 0, -0.0, NAN, float("inf"), 10**400, None, pd.NA, pd.NaT, [1], {},
-     Evil(),
-     np.int8(1), np.float32(0.5), np.datetime64("NaT"), np.void(b"a"), Decimal("NaN"), Decimal("sNaN"),
-     Decimal(1), "\ud800", "a\0b", "a\0c", (1, NAN), (1, 2), ([1],), object, 2**53, 2.0**53,
-     np.int64(2**53 + 1), datetime.date(2020, 1, 1), pd.Timestamp(0), pd.DataFrame({"a": [1]}), np.arange(3)]
-)  # fmt: skip
+WILD = [
+    "", "a", b"a", "1", 1, 1.0, True, 0, -0.0, NAN, float("inf"), 10**400, None, pd.NA, pd.NaT, [1], {},
+    Evil(), Text("a"), np.int8(1), np.float32(0.5), np.datetime64("NaT"), np.void(b"a"), Decimal("NaN"),
+    Decimal("sNaN"), Decimal(1), "\ud800", "a\0b", "a\0c", (1, NAN), (1, 2), ([1],), object, 2**53, 2.0**53,
+    np.int64(2**53 + 1), datetime.date(2020, 1, 1), pd.Timestamp(0), pd.DataFrame({"a": [1]}), np.arange(3),
+]  # fmt: skip
+wild = st.sampled_from(WILD)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(wild, max_size=9), st.lists(st.tuples(st.integers(0, 99), wild), max_size=9), MORE)
 def test_rows_of_other_units_change_nothing(mine, others, max_rows):
     """Rows of the units u0 and u1, then with wild ids of others put between them."""
-    mine = [("u", position % 2) for position in range(len(mine))]
-    mixed = list(zip(mine, first_rows(cells(mine), max_rows).tolist(), strict=True))
+    mine = [(f"u{position % 2}", position / 10) for position in range(len(mine))]
+    weighs = weighing(*zip(*mine, strict=True), max_rows).tolist() if mine else []
+    mixed = [(*record, on) for record, on in zip(mine, weighs, strict=True)]
     for position, other in others:
-        mixed.insert(position % (len(mixed) + 1), (other, None))
-    weighs = first_rows(cells([unit for unit, _ in mixed]), max_rows)
-    for got, (_, expected) in zip(weighs, mixed, strict=True):
-        assert expected is None or got == expected
+        mixed.insert(position % (len(mixed) + 1), (other, 0.3, None))
+    if mixed:
+        found = weighing([record[0] for record in mixed], [record[1] for record in mixed], max_rows)
+        for got, (_, _, expected) in zip(found, mixed, strict=True):
+            assert expected is None or got == expected
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(wild, min_size=1, max_size=12), st.lists(wild, max_size=6), st.integers(1, 2))
-def test_a_wild_id_weighs_the_same_beside_any_other_unit(units, others, max_rows):
-    """Ids that are not equal to any of the others keep their rows whatever stands beside them."""
-    alone = first_rows(cells(units), max_rows)
-    foreign = [("foreign", position) for position, _ in enumerate(others)]
-    beside = first_rows(cells([*foreign, *units]), max_rows)[len(foreign):]
-    assert alone.tolist() == beside.tolist()
+def test_a_replaced_unit_leaves_the_choice_of_all_others():
+    generator = np.random.default_rng(1)
+    data = pd.DataFrame({"serial": generator.integers(0, 300, 3000), "x": generator.uniform(size=3000)})
+    other, mine = data.copy(), data["serial"] == 7
+    other.loc[mine, ["serial", "x"]] = [[900 + row % 2, 0.5] for row in range(mine.sum())]
+    first, second = (weighing(table["serial"], table["x"], 3) for table in (data, other))
+    assert (first == second)[~mine].all() and (first[mine].sum(), second[mine].sum()) == (3, 6)
+    assert first.sum() == 900
 
 
-@pytest.mark.parametrize("value", ["", None, NAN, pd.NA, pd.NaT, [1], {}, Evil(), Decimal("sNaN"), (1, None)])
-def test_a_missing_id_and_one_that_is_no_plain_value_weigh_nothing(value):
-    assert first_rows(cells(["a", value, "a"]), 2).tolist() == [True, False, True]
+def test_the_choice_among_a_unit_s_rows_is_even():
+    """It looks at no value in particular: of ten rows each weighs as often as another."""
+    x = np.random.default_rng(2).uniform(size=(20_000, 10))
+    x.sort(axis=1)
+    weighs = weighing(np.repeat(np.arange(20_000), 10), x.ravel(), 1).reshape(-1, 10)
+    assert (weighs.sum(axis=1) == 1).all()
+    assert np.abs(weighs.mean(axis=0) - 0.1).max() < 6 * np.sqrt(0.09 / 20_000)
+
+
+@pytest.mark.parametrize("values", [np.arange(1 << 17) / 3, np.float64(2.0) ** np.arange(-1022, 1000)])
+def test_hashes_of_rows_differ_in_every_half(values):
+    for half in row_hashes({"a": values, "b": np.zeros(len(values))}).T.copy():
+        assert len(np.unique(half)) == len(values)
+        bits = np.unpackbits(half.view(np.uint8)).reshape(-1, 64).mean(axis=0)
+        assert np.abs(bits - 0.5).max() < 6 * 0.5 / np.sqrt(len(values))
+
+
+@pytest.mark.parametrize("value", [
+    "", " ", "NA", None, NAN, 1.0, pd.NA, pd.NaT, [1], {}, (1, 2), b"a", Evil(), Text("a"), Decimal(1),
+    "\ud800", 2**64, datetime.date(2020, 1, 1),
+])  # fmt: skip
+def test_a_missing_id_and_one_that_is_no_integer_or_text_weigh_nothing(value):
+    assert weighing(["a", value, "a"], [0.5] * 3, 2).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("same", [
-    (1, 1.0, np.int8(1), np.float64(1), True, Decimal(1)), ("a", np.str_("a")), (0.0, -0.0),
-    (datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)), ((1, "a"), (1.0, "a")),
+    (1, np.int8(1), True, np.uint64(1)), ("a", np.str_("a"), " a\t"), (-1, np.int16(-1)),
 ])  # fmt: skip
 def test_equal_ids_are_one_unit(same):
-    assert first_rows(cells(same), 1).tolist() == [True] + [False] * (len(same) - 1)
+    assert weighing(same, [0.5] * len(same), 1).tolist() == [True] + [False] * (len(same) - 1)
 
 
 def test_different_ids_are_different_units():
-    different = cells(["1", 1, b"1", "01", "1 ", "a\0b", "a\0c", (1,), 2**53, 2**53 + 1])
-    assert first_rows(different, 1).all()
+    different = ["1", 1, "01", "1.0", "a\0b", "a\0c", 2**53, 2**53 + 1, -1, 2**64 - 1, "true", "A", "a"]
+    assert weighing(different, [0.5] * len(different), 1).all()
 
 
-NUMBERED = {"a": 5, "b": 3, "c": 9, "": np.nan, None: np.nan}
+NUMBERED = {"a": 2**60 + 1, "b": 2**60, "c": 9, "": None, None: None}
+INTEGERS = [NUMBERED[unit] for unit in SERIALS]
 
 
 def _csv(path):
@@ -113,8 +167,8 @@ def _csv(path):
     return path / "d.csv"
 
 
-def _parquet(path):
-    FRAME.to_parquet(path / "d.parquet")
+def _parquet(path, frame=FRAME):
+    frame.to_parquet(path / "d.parquet")
     return path / "d.parquet"
 
 
@@ -124,17 +178,23 @@ def _parquet(path):
     lambda path: FRAME.astype({"serial": "category"}),
     lambda path: FRAME.astype({"serial": "string[python]"}),
     lambda path: FRAME.astype({"serial": "string[pyarrow]"}),
-    lambda path: FRAME.assign(serial=[NUMBERED[unit] for unit in SERIALS]),
-    lambda path: FRAME.assign(serial=pd.array([NUMBERED[unit] for unit in SERIALS], dtype="Int64")),
-    lambda path: FRAME.assign(serial=pd.to_datetime([NUMBERED[unit] for unit in SERIALS])),
+    lambda path: FRAME.assign(serial=pd.Series(INTEGERS, dtype=object)),
+    lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")),
+    lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="int64[pyarrow]")),
+    lambda path: FRAME.assign(serial=np.ma.array([unit or 0 for unit in INTEGERS],
+                                                 mask=[unit is None for unit in INTEGERS]).astype(object)),
     lambda path: FRAME.iloc[::-1].iloc[::-1],
     lambda path: {name: FRAME[name].tolist() for name in FRAME},
     lambda path: {name: FRAME[name].to_numpy() for name in FRAME},
     lambda path: FRAME.to_dict("series"),
+    lambda path: pa.Table.from_pandas(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
+    lambda path: polars.DataFrame(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")).to_dict("list")),
+    lambda path: _parquet(path, FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
+    lambda path: [FRAME.iloc[:3], FRAME.iloc[3:]],
     _csv, _parquet,
 ])  # fmt: skip
 def test_every_kind_of_table_and_block_gives_the_same(make, tmp_path):
-    rows = open_rows(make(tmp_path), SCHEMA.unit("serial", max_rows=2), DESIGN.variables)
+    rows = open_rows(make(tmp_path), SCHEMA.unit("serial", max_rows=2), NAMES)
     assert rows.n == 8 and rows.unit.max_rows == 2
     for size in (8192, 3, 1):
         blocks = list(rows.blocks(size))
@@ -149,17 +209,29 @@ def test_ids_in_a_csv_file_are_texts_so_that_no_cell_decides_how_others_are_read
     for last in ("3", "x"):
         lines = ["time,failed,x,serial", *(f"2,1,1,{serial}" for serial in ("1", "01", "1.0", "1", last))]
         (tmp_path / "d.csv").write_text("\n".join(lines))
-        rows = open_rows(tmp_path / "d.csv", SCHEMA.unit("serial", max_rows=1), DESIGN.variables)
+        rows = open_rows(tmp_path / "d.csv", SCHEMA.unit("serial", max_rows=1), NAMES)
         assert next(rows.blocks())[WEIGHS].tolist() == [True, True, True, False, True]
 
 
+@pytest.mark.parametrize("values, held", [
+    ([1.0, None], "floats"), (pd.array([1.0], dtype="Float64"), "floats"), (pa.array([1.0]), "floats"),
+    (pa.array([Decimal("1.0")]), "floats"), (pd.Categorical([1.5]), "floats"),
+    (pd.to_datetime(["2020-01-01"]), "dates"), (pa.array([b"a"]), "bytes"),
+])  # fmt: skip
+def test_a_column_of_floats_is_no_column_of_ids(values, held):
+    values = np.array(values, dtype=float) if isinstance(values, list) else values
+    data = {"x": [0.5] * len(values), "serial": values}
+    with pytest.raises(DataError, match=f"'serial' names the unit of privacy and holds {held}; give"):
+        open_rows(data, SCHEMA.unit("serial", max_rows=1), ["x"])
+
+
 def test_without_a_unit_no_row_is_looked_at():
-    assert WEIGHS not in next(open_rows(FRAME, SCHEMA, DESIGN.variables).blocks())
+    assert WEIGHS not in next(open_rows(FRAME, SCHEMA, NAMES).blocks())
 
 
 def test_a_table_without_the_column_of_the_unit_says_so():
     with pytest.raises(DataError, match="no column 'number'; their columns are .*'serial'"):
-        open_rows(FRAME, SCHEMA.unit("number", max_rows=1), DESIGN.variables)
+        open_rows(FRAME, SCHEMA.unit("number", max_rows=1), NAMES)
 
 
 def test_new_data_need_no_unit():

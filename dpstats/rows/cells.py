@@ -1,0 +1,186 @@
+"""Columns of any make -> one of four forms, by their storage type alone.
+
+The forms are numbers, texts, Python objects, and positions in a table of cells (categories, dictionaries).
+A cell is a number, a text, or nothing. Of a Python object the exact type decides, and only the types that
+are listed here are anything: no code that came with a cell is run, nor that of a class derived from a
+listed one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpstats.rows.grammar import Array
+
+_CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
+
+
+@dataclass(frozen=True, repr=False)
+class Numbers:
+    """An array of integers, floats or booleans, and which of them are missing."""
+
+    values: Array
+    missing: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, repr=False)
+class Texts:
+    """A pyarrow.LargeBinaryArray of UTF-8 texts; null is missing."""
+
+    cells: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True, repr=False)
+class Objects:
+    """An array of Python objects."""
+
+    cells: Array
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def groups(self) -> Iterator[tuple[Array, Numbers | Coded]]:
+        """Where cells are numbers or texts, and these; all others are missing."""
+        for start in range(0, len(self), _CHUNK):
+            cells = self.cells[start : start + _CHUNK]
+            kinds = np.fromiter(map(_KINDS.get, map(id, map(type, cells)), repeat(0)), np.int8, len(cells))
+            for kind in np.flatnonzero(np.bincount(kinds, minlength=1)).tolist():
+                if kind:
+                    where = np.flatnonzero(kinds == kind)
+                    for part, column in _RULES[kind](cells[where]):
+                        yield start + where[part], column
+
+
+@dataclass(frozen=True, repr=False)
+class Coded:
+    """Positions in a table of cells; -1 is missing."""
+
+    table: Column
+    positions: Array
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+Column = Numbers | Texts | Objects | Coded
+_Group = Iterator[tuple[Any, Numbers | Coded]]
+_ALL = slice(None)
+
+
+def of_numpy(values: Array) -> Column:
+    """The column of a numpy array, masked or not, of a type that is not refused."""
+    if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind not in "fiub":
+            return Objects(np.ma.filled(values.astype(object), None))
+        return Numbers(np.asarray(values.data), np.ma.getmaskarray(values))
+    if values.dtype.kind in "fiub":
+        return Numbers(values)
+    return Objects(values if values.dtype.kind == "O" else values.astype(object))
+
+
+def of_pandas(values: Any) -> Column:
+    """The column of a pandas array, or of a numpy array out of pandas."""
+    dtype = values.dtype
+    if isinstance(values, pd.arrays.NumpyExtensionArray) or isinstance(dtype, np.dtype):
+        return of_numpy(np.asarray(values))
+    if isinstance(dtype, pd.CategoricalDtype):
+        return Coded(of_pandas(dtype.categories.array), np.asarray(values.codes))
+    if isinstance(dtype, pd.SparseDtype):
+        return of_numpy(np.asarray(values))
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "python":
+        return Objects(np.asarray(values, dtype=object))
+    return of_arrow(pa.array(values))
+
+
+def of_arrow(values: Any) -> Column:
+    """The column of an Arrow array, in one piece or several."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    form = values.type
+    if pa.types.is_dictionary(form):
+        positions = pc.fill_null(values.indices.cast(pa.int64(), safe=False), -1)
+        return Coded(of_arrow(values.dictionary), positions.to_numpy())
+    if pa.types.is_decimal(form):
+        return Texts(values.cast(pa.large_string()).view(pa.large_binary()))
+    if pa.types.is_floating(form):
+        return Numbers(pc.fill_null(values, pa.scalar(math.nan, form)).to_numpy())
+    if pa.types.is_boolean(form) or pa.types.is_integer(form):
+        missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
+        values = values.cast(pa.uint8()) if pa.types.is_boolean(form) else values
+        return Numbers(pc.fill_null(values, 0).to_numpy(), missing)
+    return Texts(values.cast(pa.binary()).cast(pa.large_binary()))  # texts, or nothing but nulls
+
+
+def _texts(cells: Array) -> _Group:
+    texts = dict.fromkeys(cells)  # pandas' own tables end a text at its first null character
+    table = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    places = dict(zip(texts, range(len(texts)), strict=True))
+    yield _ALL, Coded(Texts(table), np.fromiter(map(places.__getitem__, cells), np.int64, len(cells)))
+
+
+def _numpy_texts(cells: Array) -> _Group:
+    yield from _texts(np.fromiter(map(str, cells), object, len(cells)))
+
+
+def _floats(cells: Array) -> _Group:
+    yield _ALL, Numbers(cells.astype(np.float64))
+
+
+def _booleans(cells: Array) -> _Group:
+    yield _ALL, Numbers(cells.astype(bool))
+
+
+def _decimals(cells: Array) -> _Group:
+    finite = (float(cell) if cell.is_finite() else math.nan for cell in cells)
+    values = np.fromiter(finite, np.float64, len(cells))
+    yield _ALL, Numbers(values, np.isinf(values))
+
+
+def _integers(cells: Array) -> _Group:
+    """Those of 64 bits exactly, the others as the nearest float64, if there is one."""
+    whole = list(map(int, cells))
+    signed = np.fromiter((-(2**63) <= value < 2**63 for value in whole), bool, len(whole))
+    unsigned = np.fromiter((2**63 <= value < 2**64 for value in whole), bool, len(whole))
+    for where, form in ((signed, np.int64), (unsigned, np.uint64)):
+        if where.any():
+            yield where, Numbers(np.array([whole[i] for i in np.flatnonzero(where)], dtype=form))
+    large = ~(signed | unsigned)
+    if large.any():
+        yield large, Numbers(np.array([_nearest(whole[i]) for i in np.flatnonzero(large)]))
+
+
+def _nearest(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+_TYPES = (
+    (_texts, (str,)),
+    (_numpy_texts, (np.str_,)),
+    (_floats, (float, np.float16, np.float32, np.float64, np.longdouble)),
+    (_integers, (int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+                 np.longlong, np.ulonglong)),
+    (_booleans, (bool, np.bool_)),
+    (_decimals, (Decimal,)),
+)  # fmt: skip
+_RULES = dict(enumerate((rule for rule, _ in _TYPES), 1))
+# a type is found by its identity: to look up the type itself would run code of its metaclass
+_KINDS = {id(kind): number for number, (_, kinds) in enumerate(_TYPES, 1) for kind in kinds}

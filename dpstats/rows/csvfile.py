@@ -1,0 +1,154 @@
+"""CSV files: how they are written, their header, and their bytes cut into whole lines."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpstats.errors import DataError
+from dpstats.rows.lines import LONGEST, Lines, fields
+from dpstats.rows.sources import Asked, Source
+
+SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
+_CHUNK = 1 << 24  # bytes parsed at a time; the temporary columns are some times as large
+_HEADER = 1 << 26  # bytes of the longest header
+
+
+def _plain(path: Path) -> Any:
+    return path.open("rb")
+
+
+def _zstd(path: Path) -> Any:
+    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+
+
+COMPRESSED: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _zstd
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file and how it is written; see :func:`read_csv`. Only its header is read before a fit."""
+
+    path: Path
+    sep: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names in the header line.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        names = None
+        try:
+            with self._open() as stream:
+                line = stream.readline(_HEADER).removesuffix(b"\n").removesuffix(b"\r")
+                names = fields(line.decode("utf-8-sig" if self.is_utf8 else self.encoding), self.sep)
+        except Exception:
+            pass  # the exception may quote what was read
+        if not names or names == [""]:
+            raise DataError(f"{self.path} cannot be read as a CSV file with a header of column names")
+        return [name.strip() for name in names]
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether lines need no decoding."""
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
+
+    def source(self, asked: Asked) -> Source:
+        """The source of what is asked for."""
+        asked.require(self.names)
+        lines = Lines(self.names, self.sep, self.decimal, None if self.is_utf8 else self.encoding, asked)
+        return Source(lambda: map(lines.parse, self._chunks()),
+                      f"{self.path} cannot be read to its end: is it complete?")
+
+    def _open(self) -> Any:
+        return COMPRESSED.get(self.path.suffix.lower(), _plain)(self.path)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Whole lines after the header, each with its newline; of a line that is too long, a part."""
+        with self._open() as stream:
+            stream.readline(_HEADER)
+            carry = b""
+            while data := stream.read(_CHUNK):
+                end = data.rfind(b"\n") + 1
+                if end:
+                    yield carry + data[:end]
+                    carry = data[end:]
+                else:
+                    carry = (carry + data)[: LONGEST + 1]
+        if carry:
+            yield carry + b"\n"
+
+
+def read_csv(
+    path: str | os.PathLike[str], sep: str | None = None, decimal: str = ".", encoding: str = "utf-8"
+) -> CsvFile:
+    """Say how a CSV file is written. Nothing is read but its header until a model is fitted.
+
+    Parameters
+    ----------
+    path : str or path
+        It may be compressed: ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Its first line names the columns.
+    sep : str, optional
+        The character between fields. Default: a tab if the name ends in ``.tsv`` or ``.tab``, else a comma.
+    decimal : str
+        ``"."`` or ``","``.
+    encoding : str
+        One in which ASCII characters are themselves, such as ``"latin-1"``.
+
+    Returns
+    -------
+    CsvFile
+        For the argument ``data`` of a model.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or an argument is not of use.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"there is no file {path}")
+    if sep is None:
+        kinds = [suffix.lower() for suffix in path.suffixes]
+        sep = "\t" if ".tsv" in kinds[-2:] or ".tab" in kinds[-2:] else ","
+    if not isinstance(sep, str) or len(sep) != 1 or not sep.isascii() or sep in _NO_SEPARATOR:
+        raise DataError(f"sep must be one ASCII character such as ',', ';' or a tab, not {sep!r}")
+    if decimal not in (".", ","):
+        raise DataError(f"decimal must be '.' or ',', not {decimal!r}")
+    if sep == decimal:
+        raise DataError(f"sep and decimal are both {sep!r}; in a file with decimal commas, sep is often ';'")
+    if not _is_ascii_based(encoding):
+        raise DataError(f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
+                        f"'latin-1', not {encoding!r}")
+    return CsvFile(path, sep, decimal, encoding)
+
+
+_NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + "+-\"\r\n\0")
+
+
+def _is_ascii_based(encoding: object) -> bool:
+    ascii_bytes = bytes(range(128))
+    try:
+        return isinstance(encoding, str) and ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
+    except (LookupError, ValueError):
+        return False

@@ -1,0 +1,100 @@
+"""Files -> batches: CSV, Parquet and Arrow's own format, told apart by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpstats.errors import DataError
+from dpstats.rows.cells import of_arrow
+from dpstats.rows.csvfile import COMPRESSED, SEPARATORS, CsvFile
+from dpstats.rows.encode import Batch
+from dpstats.rows.sources import Asked, Source, check_arrow
+
+_PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+
+
+def of_path(path: Path, asked: Asked) -> Source:
+    """The source of a file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or its header is not what is asked for.
+    """
+    kind = kind_of(path)
+    if kind in SEPARATORS:
+        return CsvFile(path, SEPARATORS[kind]).source(asked)
+    schema = _schema(path, kind)
+    check_arrow(schema, asked)
+    batches = _parquet_batches if kind in _PARQUET else _arrow_batches
+    return Source(lambda: batches(path, asked), f"{path} cannot be read as {_called(kind)}: is it complete?")
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of a file's columns; no record is read."""
+    kind = kind_of(path)
+    return list(CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names)
+
+
+def kind_of(path: Path) -> str:
+    """The suffix of a file that says what it holds, such as .csv, without that of its compression."""
+    if not path.is_file():
+        raise DataError(f"there is no file {path}")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in (*_PARQUET, *_ARROW):
+        return suffixes[-1]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in SEPARATORS:
+        return suffixes[-1]
+    raise DataError(f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSED)} if compressed, "
+                    f"or in .parquet or .arrow: {path}. dps.read_csv(path) takes a CSV file of any name")
+
+
+def _schema(path: Path, kind: str) -> pa.Schema:
+    schema = None
+    try:
+        schema = _parquet(path).schema_arrow if kind in _PARQUET else _reader(path).schema
+    except Exception:
+        pass  # the exception of a reader may quote what it read
+    if schema is None:
+        raise DataError(f"{path} cannot be read as {_called(kind)}")
+    return schema
+
+
+def _called(kind: str) -> str:
+    return "a Parquet file" if kind in _PARQUET else "an Arrow file"
+
+
+def _parquet(path: Path) -> Any:
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(path)
+
+
+def _reader(path: Path) -> Any:
+    """Arrow's format has two layouts: files begin with a mark, streams do not."""
+    source = pa.memory_map(str(path))
+    return pa.ipc.open_file(source) if source.read(6) == b"ARROW1" else pa.ipc.open_stream(str(path))
+
+
+def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
+    for batch in _parquet(path).iter_batches(batch_size=1 << 17, columns=list(asked.columns)):
+        yield _columns(batch, asked)
+
+
+def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
+    reader = _reader(path)
+    if isinstance(reader, pa.ipc.RecordBatchStreamReader):
+        yield from (_columns(batch, asked) for batch in reader)
+    else:
+        for position in range(reader.num_record_batches):
+            yield _columns(reader.get_batch(position), asked)
+
+
+def _columns(batch: pa.RecordBatch, asked: Asked) -> Batch:
+    return {name: of_arrow(batch.column(name)) for name in asked.columns}

@@ -1,0 +1,82 @@
+"""What a text means: the one grammar of numbers, the texts that stand for a missing value, and blanks.
+
+A number in a text is, between optional blanks, an optional sign, digits with an optional decimal mark, and
+an optional exponent: ``12``, ``-0.5``, ``+.5``, ``1.``, ``2e-3``. It becomes the float64 nearest to it; one
+too large for a finite float64 is missing. Every other text is missing where a number is declared: there are
+no underscores, no hexadecimal digits, and no words such as ``inf`` or ``nan``.
+
+Texts are handled as UTF-8 bytes, which need not be valid: what is not valid is no text, hence missing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+BLANKS = b" \t\n\r\v\f"
+MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "None", "NULL", "null", "<NA>")
+
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+
+
+def _number_pattern(mark: str) -> re.Pattern[bytes]:
+    return re.compile(f"[+-]?(?:[0-9]+(?:{mark}[0-9]*)?|{mark}[0-9]+){_EXPONENT}".encode())
+
+
+_NUMBER = {".": _number_pattern(r"\."), ",": _number_pattern(",")}
+
+
+def simple_number(mark: str = ".") -> str:
+    """A pattern of RE2 for numbers that every bulk parser reads, and that cannot overflow.
+
+    Without blanks and a plus sign, at most 20 digits before the decimal mark and 30 after it, and an exponent
+    of at most two digits: far inside the range of float64. Other numbers are converted one by one.
+    """
+    mark = re.escape(mark)
+    return f"-?(?:[0-9]{{1,20}}(?:{mark}[0-9]{{0,30}})?|{mark}[0-9]{{1,30}})(?:[eE][+-]?[0-9]{{1,2}})?"
+
+
+def number(cell: bytes, mark: str = ".") -> float:
+    """One text as a number; NaN if it is none."""
+    text = cell.strip(BLANKS)
+    if not _NUMBER[mark].fullmatch(text):
+        return math.nan
+    value = float(text.replace(mark.encode(), b"."))
+    return value if math.isfinite(value) else math.nan
+
+
+def parse(cells: pa.Array) -> Array:
+    """Texts as float64, shape (n,), each by itself.
+
+    A text goes to the bulk conversion if it matches `simple_number`, else to `number`; both round correctly,
+    so that the result is a function of the text alone, and neither can fail.
+
+    Parameters
+    ----------
+    cells : pyarrow.LargeBinaryArray
+    """
+    simple = pc.fill_null(pc.match_substring_regex(cells, f"\\A(?:{simple_number()})\\z"), False)
+    kept = pc.if_else(simple, cells, pa.scalar(None, cells.type))
+    values = pc.fill_null(kept.view(pa.large_string()).cast(pa.float64()), math.nan).to_numpy()
+    others = pc.and_not(cells.is_valid(), simple).to_numpy(zero_copy_only=False)
+    if not others.any():
+        return np.asarray(values)
+    values = values.copy()
+    values[others] = [number(cell) for cell in cells.filter(pa.array(others)).to_pylist()]
+    return np.asarray(values)
+
+
+def is_text(cell: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""The lines of a CSV file -> cells. A physical line is a record, and it is read by itself.
+
+The bytes are split at newlines before anything else, so that no line can reach into another: an open
+quotation mark ends with its line. A line is *regular* if it matches a pattern that follows from the header
+and the schema: it has the right number of fields, each is free of quotation marks or enclosed in them, and
+those declared as numbers hold a simple number or a missing text. Regular lines are parsed in bulk, which
+cannot fail on them; the others one by one, by the same rules. Either way a line's cells follow from that line
+alone, and a line that cannot be read is a record without a cell.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as pa_csv
+
+from dpstats.rows.cells import Column, Numbers, Texts, of_arrow
+from dpstats.rows.encode import Batch
+from dpstats.rows.grammar import MISSING_TEXTS, Array, is_text, number, simple_number
+from dpstats.rows.sources import Asked
+
+LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
+_PARSED = 1 << 22  # bytes that Arrow hands to one of its threads; a line must be shorter
+_WIDEST = 500  # columns up to which a pattern of the whole line stays small
+
+
+class Lines:
+    """Parses lines of one file, each by itself; its patterns are made once."""
+
+    def __init__(self, names: list[str], sep: str, decimal: str, encoding: str | None, asked: Asked) -> None:
+        self._sep, self._decimal, self._encoding, self._width = sep, decimal, encoding, len(names)
+        self._places = {name: names.index(name) for name in asked.columns}
+        self._numbers = asked.numbers
+        self._blank = sep.encode() * (self._width - 1) + b"\n"
+        self._pattern = self._regular() if self._width <= _WIDEST else None
+        self._parsing = dict(
+            read_options=pa_csv.ReadOptions(
+                column_names=list(map(str, range(self._width))), block_size=_PARSED
+            ),
+            parse_options=pa_csv.ParseOptions(delimiter=sep, ignore_empty_lines=False),
+            convert_options=pa_csv.ConvertOptions(
+                check_utf8=False, null_values=MISSING_TEXTS, decimal_point=decimal,
+                include_columns=sorted({str(place) for place in self._places.values()}),
+                column_types={
+                    str(place): pa.float64() if name in self._numbers else pa.large_binary()
+                    for name, place in self._places.items()
+                },
+            ),
+        )  # fmt: skip
+
+    def parse(self, chunk: bytes) -> Batch:
+        """The cells of whole lines, shape (lines,) each."""
+        if self._encoding is not None:
+            chunk = b"".join(_recoded(line, self._encoding) for line in chunk.split(b"\n")[:-1])
+        lines = _lines(chunk)
+        regular = self._is_regular(chunk, lines)
+        batch = self._in_bulk(chunk, lines, regular)
+        others = np.flatnonzero(~regular)
+        if len(others):
+            records = [self._by_hand(line) for line in lines.take(pa.array(others)).to_pylist()]
+            batch = {name: self._filled(name, column, others, records) for name, column in batch.items()}
+        return batch
+
+    def _regular(self) -> str:
+        """A pattern of RE2 for regular lines."""
+        sep, blank = re.escape(self._sep), "[ \\t]" if self._sep != "\t" else " "
+        text = f'(?:[^{sep}"\\r\\n\\x00]*|"(?:[^"\\r\\n\\x00]|"")*")'
+        missing = "|".join(map(re.escape, MISSING_TEXTS))
+        plain = f"{blank}*(?:{simple_number(self._decimal)}){blank}*|{missing}"
+        numeric = f'(?:{plain}|"(?:{plain})")'
+        numbers = {self._places[name] for name in self._numbers}
+        return "\\A" + sep.join(numeric if i in numbers else text for i in range(self._width)) + "\\r?\\n\\z"
+
+    def _is_regular(self, chunk: bytes, lines: pa.Array) -> Array:
+        """Of each line, by its own bytes."""
+        if self._pattern is None:
+            return np.zeros(len(lines), dtype=bool)
+        regular = pc.match_substring_regex(lines, self._pattern).to_numpy(zero_copy_only=False)
+        regular &= pc.binary_length(lines).to_numpy() <= LONGEST
+        if not is_text(chunk):
+            regular &= np.fromiter(map(is_text, lines.to_pylist()), dtype=bool, count=len(lines))
+        return np.asarray(regular)
+
+    def _in_bulk(self, chunk: bytes, lines: pa.Array, regular: Array) -> dict[str, Column]:
+        """The cells of regular lines, and blank ones in the place of others."""
+        if not regular.all():
+            chunk = b"".join(pc.if_else(pa.array(regular), lines, self._blank).to_pylist())
+        # the parser takes a mark of byte order off the first line, so that no record may be the first
+        table = pa_csv.read_csv(pa.BufferReader(self._blank + chunk), **self._parsing).slice(1)
+        if table.num_rows != len(lines):
+            raise ValueError("the parser found another number of lines")
+        read = {name: table.column(str(place)) for name, place in self._places.items()}
+        return {name: of_arrow(column) if name in self._numbers else Texts(column.combine_chunks())
+                for name, column in read.items()}
+
+    def _by_hand(self, line: bytes) -> list[str] | None:
+        """The fields of one line, None if it cannot be read."""
+        if len(line) > LONGEST:
+            return None
+        try:
+            read = fields(line.removesuffix(b"\n").removesuffix(b"\r").decode(), self._sep)
+        except (UnicodeDecodeError, csv.Error):
+            return None
+        return read if len(read) == self._width else None
+
+    def _filled(self, name: str, column: Column, where: Array, records: list[list[str] | None]) -> Column:
+        """A column with the cells of irregular lines put in."""
+        place = self._places[name]
+        cells = [None if record is None else record[place].encode() for record in records]
+        if isinstance(column, Numbers):
+            values = column.values.copy()
+            values[where] = [math.nan if cell is None else number(cell, self._decimal) for cell in cells]
+            return Numbers(values)
+        assert isinstance(column, Texts)
+        mask = np.zeros(len(column), dtype=bool)
+        mask[where] = True
+        return Texts(pc.replace_with_mask(column.cells, mask, pa.array(cells, pa.large_binary())))
+
+
+def fields(line: str, sep: str) -> list[str]:
+    """The fields of one line without its newline.
+
+    Raises
+    ------
+    csv.Error
+        If a quotation mark is not closed or something follows it, or a carriage return or a null character
+        stands in the line.
+    """
+    if "\r" in line or "\0" in line:
+        raise csv.Error
+    return next(csv.reader([line], delimiter=sep, strict=True)) or [""]
+
+
+def _lines(chunk: bytes) -> pa.Array:
+    """The lines of a chunk with their newlines, without a copy."""
+    ends = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + 1
+    offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
+    return pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(chunk)])
+
+
+def _recoded(line: bytes, encoding: str) -> bytes:
+    """A line in UTF-8; one that has no meaning in its encoding has none in UTF-8 either."""
+    try:
+        text = line.decode(encoding)
+    except ValueError:
+        return b"\xff\n"
+    return b"\xff\n" if "\n" in text else text.encode("utf-8", "surrogatepass") + b"\n"

@@ -1,0 +1,169 @@
+"""Tables of any make -> batches of the columns that are asked for. No other column is looked at.
+
+A mistake is found in the header, which is the names and storage types of the columns, or it is that a table
+cannot be opened or read to its end. No message quotes a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dpstats.errors import DataError
+from dpstats.rows.cells import of_arrow, of_numpy, of_pandas
+from dpstats.rows.encode import Batch
+from dpstats.rows.storage import mistake
+from dpstats.schema import Event, Flag, Levels, Schema
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a table.
+
+    Attributes
+    ----------
+    schema : Schema
+    names : tuple of str
+        The variables, without the column of the unit of privacy.
+    """
+
+    schema: Schema
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns to read."""
+        unit = self.schema.privacy_unit.column
+        return (*self.names, unit) if unit else self.names
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The variables that are declared as numbers."""
+        return frozenset(n for n in self.names if not isinstance(self.schema[n], Levels | Flag | Event))
+
+    def require(self, present: Iterable[Any]) -> None:
+        """Raise DataError unless each column is there once."""
+        columns = [str(name) for name in present]
+        missing = [name for name in self.columns if name not in columns]
+        if missing:
+            raise DataError(f"the data have no column {', '.join(map(repr, missing))}; their columns are "
+                            f"{', '.join(map(repr, columns))}. Rename the column, or the variable in the "
+                            "formula and in the schema")
+        twice = [name for name in self.columns if columns.count(name) > 1]
+        if twice:
+            raise DataError(f"the data have more than one column {twice[0]!r}; keep one")
+
+    def check(self, types: Mapping[str, Any]) -> None:
+        """Raise DataError if the storage type of a column cannot hold what is declared."""
+        for name in self.columns:
+            wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
+            if wrong:
+                raise DataError(wrong)
+
+
+@dataclass(frozen=True, repr=False)
+class Source:
+    """A table whose header suits what is asked of it.
+
+    Attributes
+    ----------
+    batches : callable
+        Makes an iterator of batches, which are read when they are asked for.
+    broken : str
+        What to say if the table cannot be read to its end.
+    """
+
+    batches: Callable[[], Iterator[Batch]]
+    broken: str = "the data cannot be read to their end"
+
+
+def of_frame(frame: pd.DataFrame, asked: Asked) -> Source:
+    """A pandas frame, as one batch."""
+    asked.require(frame.columns)
+    places = {str(name): place for place, name in enumerate(frame.columns)}
+    columns = {name: _array(frame.iloc[:, places[name]]) for name in asked.columns}
+    asked.check({name: column.dtype for name, column in columns.items()})
+    return Source(lambda: iter([{name: of_pandas(column) for name, column in columns.items()}]))
+
+
+def _array(column: pd.Series | pd.Index) -> Any:
+    return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+
+
+def of_mapping(data: Mapping[Any, Any], asked: Asked) -> Source:
+    """A mapping from names to arrays and lists of one length, as one batch."""
+    asked.require(data)
+    columns = {name: _listed(name, data[name]) for name in asked.columns}
+    asked.check({name: _type(column) for name, column in columns.items()})
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the columns have different lengths: {lengths}")
+    return Source(lambda: iter([{name: _of_any(column) for name, column in columns.items()}]))
+
+
+def _listed(name: str, column: Any) -> Any:
+    if isinstance(column, pd.Series | pd.Index):
+        return _array(column)
+    if isinstance(column, pd.arrays.NumpyExtensionArray):
+        return column.to_numpy()
+    if isinstance(column, pd.api.extensions.ExtensionArray | pa.Array | pa.ChunkedArray):
+        return column
+    if hasattr(column, "__arrow_c_stream__"):
+        return pa.chunked_array(column)
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise DataError(f"the column {name!r} must have one dimension")
+        return column
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        raise DataError(f"the column {name!r} must be an array or a list, not {type(column).__name__}")
+    return np.fromiter(column, dtype=object)  # each cell by itself: np.array would guess one type for all
+
+
+def _type(column: Any) -> Any:
+    return column.type if isinstance(column, pa.Array | pa.ChunkedArray) else column.dtype
+
+
+def _of_any(column: Any) -> Any:
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return of_arrow(column)
+    return of_numpy(column) if isinstance(column, np.ndarray) else of_pandas(column)
+
+
+def of_stream(data: Any, asked: Asked) -> Source:
+    """Anything with ``__arrow_c_stream__``: Arrow, polars, DuckDB."""
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        asked.require(data.schema.names)
+        data = data.select(list(asked.columns))
+    return of_reader(pa.RecordBatchReader.from_stream(data), asked)
+
+
+def of_reader(reader: Any, asked: Asked, broken: str = Source.broken) -> Source:
+    """An iterator of Arrow record batches with a schema."""
+    check_arrow(reader.schema, asked)
+    return Source(lambda: map(batch_of(asked), reader), broken)
+
+
+def check_arrow(schema: pa.Schema, asked: Asked) -> None:
+    """Raise DataError if a table with this Arrow schema is not what is asked for."""
+    asked.require(schema.names)
+    asked.check({name: schema.field(name).type for name in asked.columns})
+
+
+def batch_of(asked: Asked) -> Callable[[pa.RecordBatch], Batch]:
+    """The function that takes what is asked for out of a record batch."""
+    return lambda batch: {name: of_arrow(batch.column(name)) for name in asked.columns}
+
+
+def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
+    """Tables of any make, one after the other. Those of a sequence are checked now, others as they come."""
+    parts: Iterable[Source] = (opened(frame, asked) for frame in frames)
+    if isinstance(frames, Sequence):
+        parts = list(parts)
+        if not parts:
+            raise DataError("the data are a sequence without a single frame")
+    return Source(lambda: (batch for part in parts for batch in part.batches()))
