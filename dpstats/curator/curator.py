@@ -66,14 +66,14 @@ class Curator:
     weighs depends on the rows of its own unit alone: those k weigh whose cells have the least hashes, of
     equal hashes the first in the data. The hash has a public key, and its cells are those that the design
     reads, which is public; another design may choose other rows, and its releases are bounded by themselves.
-    So the rows that weigh are the same in D and D', but for at most k of u and at most k of u'. What a statistic sums over rows does not depend on their
-    order. Let T_0 be the table of what weighs in D, filled up to n rows with rows that weigh nothing, and
-    T_k that of D' with its rows in such an order that they differ at no more than k places. Change these
-    places one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row, which may be one
-    that weighs nothing. That is what a statistic bounds, rounding included (`slack`), at each of k steps,
-    and by the triangle inequality |sum(D) - sum(D')| <= k * sensitivity in its L2 norm, its L1 norm, and
-    the size of each coordinate. It is attained, where T_0 holds k times the one row and T_k k times the
-    other of a pair that attains the bound for one row.
+    So the rows that weigh are the same in D and D', but for at most k of u and at most k of u'. What a
+    statistic sums over rows does not depend on their order. Let T_0 be the table of what weighs in D, filled
+    up to n rows with rows that weigh nothing, and T_k that of D' with its rows in such an order that they
+    differ at no more than k places. Change these places one by one: T_0, T_1, ..., T_k, all of n rows, each
+    from the last by one row, which may be one that weighs nothing. That is what a statistic bounds, rounding
+    included (`slack`), at each of k steps, and by the triangle inequality |sum(D) - sum(D')| <=
+    k * sensitivity in its L2 norm, its L1 norm, and the size of each coordinate. It is attained, where T_0
+    holds k times the one row and T_k k times the other of a pair that attains the bound for one row.
     """
 
     def __init__(

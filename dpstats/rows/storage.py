@@ -37,8 +37,8 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
     if variable is None:
         if kind in ("integers", "texts", "objects", "booleans"):
             return None
-        return (f"the column {name!r} names the unit of privacy and holds {kind}; give whole numbers or texts, "
-                f"such as data[{name!r}].astype('Int64')")
+        return (f"the column {name!r} names the unit of privacy and holds {kind}; give whole numbers or "
+                f"texts, such as data[{name!r}].astype('Int64')")
     if kind in ("integers", "texts", "objects", "booleans", "floats"):
         return None
     if isinstance(variable, Levels | Flag | Event):
