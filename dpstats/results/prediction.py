@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,13 +11,15 @@ import pandas as pd
 
 from dpstats.errors import SpecificationError
 from dpstats.families import Link
+from dpstats.formula import NumericResponse
 from dpstats.results import life
-from dpstats.results.base import Released
+from dpstats.results.base import Released, design_of
+from dpstats.results.format import plain
 from dpstats.results.intervals import standard_errors, transformed
 from dpstats.results.margin import labels
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
-from dpstats.results.record import MARGIN_MODELS, Record
+from dpstats.results.record import LINEAR_MODELS, MARGIN_MODELS, Record
 from dpstats.results.scatter import residual_sd
 
 KINDS = ("response", "lp", "link", "quantile")
@@ -41,18 +44,25 @@ class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
     `link` leads from one to the other. `sd_obs` is the sd of a response about the prediction, where it was
-    released and the error is normal.
+    released and the error is normal. Values and limits are moved to the public `bounds` of the response,
+    where the model does not keep them there by itself.
     """
 
     linear: np.ndarray
     se_linear: np.ndarray
     link: Link
     sd_obs: float | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def predicted_mean(self) -> np.ndarray:
         """Predicted values, shape (m,)."""
-        return self.link.inverse(self.linear)
+        return np.clip(self.link.inverse(self.linear), *self.bounds)
+
+    @property
+    def outside(self) -> int:
+        """How many predicted values were moved to the bounds."""
+        return int(np.sum(self.predicted_mean != self.link.inverse(self.linear)))
 
     @property
     def se_mean(self) -> np.ndarray:
@@ -74,7 +84,7 @@ class Prediction:
                 raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
             se = np.hypot(se, self.sd_obs)
         _, low, high = transformed(self.linear, se, level, self.link.inverse)
-        return np.column_stack([low, high])
+        return np.clip(np.column_stack([low, high]), *self.bounds)
 
     def summary_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return statsmodels' columns: mean, mean_se, mean_ci_lower, mean_ci_upper.
@@ -89,10 +99,22 @@ class Prediction:
 
 
 def prediction(record: Record, at: Points) -> Prediction:
-    """Predict at new data."""
+    """Predict at new data; of a linear model within the public bounds of its response, and say so."""
     linear, gradient = life.linear_predictor(record, at)
     se = standard_errors(gradient, record.cov)
-    return Prediction(linear, se, record.link, residual_sd(record))
+    if record.model not in LINEAR_MODELS:
+        return Prediction(linear, se, record.link, residual_sd(record))
+    response = design_of(record).response
+    assert isinstance(response, NumericResponse)
+    found = Prediction(linear, se, record.link, residual_sd(record), response.bounds)
+    if found.outside:
+        low, high = map(plain, response.bounds)
+        warnings.warn(
+            f"{found.outside} prediction(s) lay outside the public bounds of {response.text}, {low} to "
+            f"{high}, and were moved to them",
+            stacklevel=3,
+        )
+    return found
 
 
 class Predictions(Released):
@@ -114,7 +136,8 @@ class Predictions(Released):
         type : {"response", "lp", "link", "quantile"}
             As in R: "response" is the linear predictor on the scale of the response (exp of it for log-time
             models: the characteristic life of a Weibull; the mean of a GLM, a probability for logit; the
-            label, 1 or 0, of a support vector machine), "lp" or
+            label, 1 or 0, of a support vector machine; of a linear model moved to the public bounds of the
+            response, which a warning says), "lp" or
             "link" the linear predictor, offset included, "quantile" the time by which a fraction `p` has
             failed.
         p : float or sequence of float
@@ -135,11 +158,11 @@ class Predictions(Released):
             raise SpecificationError(f"type must be one of {', '.join(KINDS)}; got {type!r}")
         record = self.record
         at = points(record, newdata, "predict")
+        if type == "response" and record.model not in MARGIN_MODELS:
+            return pd.Series(prediction(record, at).predicted_mean, name="predicted")
         if type != "quantile":
             linear, _ = life.linear_predictor(record, at)
-            if type == "response" and record.model in MARGIN_MODELS:
-                return labels(linear)
-            return pd.Series(record.link.inverse(linear) if type == "response" else linear, name="predicted")
+            return labels(linear) if type == "response" else pd.Series(linear, name="predicted")
         if not record.is_survival:
             raise refusal(
                 "quantile", f"needs a time-to-failure model, and this is {record.model}", "Use predict()."

@@ -280,3 +280,24 @@ def test_a_summary_shows_the_unpenalised_coefficients_beside() -> None:
     assert str(free.summary(unpenalised=True)) == str(free.summary())
     with pytest.raises(NotReleased):
         capacitor().summary(unpenalised=True)
+
+
+def test_predictions_stay_within_the_public_bounds_of_the_response_and_say_so() -> None:
+    fit = linear(params=np.array([30.0, -2.0, 0.0, 0.0]))
+    new = {"alcohol": [9.0, 12.0, 15.0], "sulphates": 0.5, "acidity": 7}
+    assert fit.predict(new, type="lp").tolist() == [12.0, 6.0, 0.0]
+    with pytest.warns(UserWarning, match=r"1 prediction.* bounds of quality, 0 to 10"):
+        assert fit.predict(new).tolist() == [10.0, 6.0, 0.0]
+    with pytest.warns(UserWarning, match="were moved to them"):
+        predicted = fit.get_prediction(new)
+    frame = predicted.summary_frame()
+    assert predicted.outside == 1 and frame["mean"].tolist() == [10.0, 6.0, 0.0]
+    limits = frame.drop(columns="mean_se").to_numpy()
+    assert limits.min() == 0 and limits.max() == 10
+    assert (frame["mean_ci_lower"] <= frame["mean"]).all() and (frame["mean"] <= frame["mean_ci_upper"]).all()
+
+
+def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRecorder) -> None:
+    predicted = linear().get_prediction(AT)
+    assert predicted.outside == 0 and not recwarn.list
+    assert predicted.predicted_mean == pytest.approx(linear().predict(AT, type="lp"))

@@ -73,7 +73,7 @@ def test_a_linear_fit_adds_its_offset() -> None:
 
 def test_an_offset_needs_new_data_even_without_covariates() -> None:
     fit = linear("time ~ offset(load)", 1.0)
-    assert fit.predict({"load": [1, 2]}).tolist() == [2, 3]
+    assert fit.predict({"load": [1, 2]}, type="lp").tolist() == [2, 3]
     with pytest.raises(NotReleased, match="values of load"):
         fit.predict()
     with pytest.raises(SpecificationError, match="newdata lacks 'load'"):
