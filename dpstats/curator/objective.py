@@ -9,12 +9,14 @@ With u = 2^-53: a margin of k products is off by at most (k + 4) u (|a| |t| + of
 times that and 8 u more. In a term of the gradient these come times w |a| and w |a|^2, at most 1 and
 `longest`. Products, and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
 leaves hold 8 sums of 16, then 6 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
-exactly (math.fsum). The ridge, the tilt, which is itself the float nearest to a point of its lattice, and the
-sum of the three parts add at most 6 u (ridge |t| + |b| + n). A step of the solver is rounded by u |t| and 4 u
-of itself, times the Hessian's bound ridge + n steepest longest. As b = g - ridge t - (a vector no longer than
-n), the length of b is at most that of the gradient g plus ridge |t| + n. So (*) of the solver holds with
+exactly (math.fsum). The ridge, whose origin is o, the tilt, which is itself the float nearest to a point of
+its lattice, and the sum of the three parts add at most 6 u (ridge |t - o| + |b| + n) and u ridge (|t| + |o|).
+A step of the solver is rounded by u |t| and 4 u of itself, times the Hessian's bound ridge + n steepest
+longest. As b = g - ridge (t - o) - (a vector no longer than n), the length of b is at most that of the
+gradient g plus ridge (|t| + |o|) + n. So (*) of the solver holds with
 
-    fixed = u n (92 + (k + 4) steepest offset),  growth = u (n (k + 5) steepest longest + 13 ridge),
+    fixed = u (n (92 + (k + 4) steepest offset) + 14 ridge |o|),
+    growth = u (n (k + 5) steepest longest + 14 ridge),
 
 its last term, 2^-40 of the gradient, taking the 10 u |g| that are left: **no bound on the tilt is needed**.
 
@@ -67,7 +69,10 @@ class Objective:
     design : PublicDesign
     loss : MarginLoss
     ridge : float
-        Positive, on the scale of the sum of losses: J = sum f + ridge / 2 |t|^2 + b't.
+        Positive, on the scale of the sum of losses: J = sum f + ridge / 2 |t - origin|^2 + b't.
+    origin : array_like, shape (k,), optional
+        Public; zeros if left out. It moves the mean of the tilt by a public vector, -ridge origin, and
+        nothing else.
     tilted : bool
         Whether the objective is tilted; else the noise is put on its minimum.
     spherical : bool
@@ -84,6 +89,7 @@ class Objective:
         ridge: float,
         tilted: bool = True,
         spherical: bool = False,
+        origin: np.ndarray | None = None,
         **rows: Any,
     ) -> None:
         if not (math.isfinite(ridge) and ridge > 0):
@@ -92,6 +98,10 @@ class Objective:
             raise BudgetError(f"at most {MOST_COLUMNS} columns can be certified, got {len(design.names)}")
         self.rows = UnitRows(design, **rows)
         self.loss, self.ridge, self.tilted, self._spherical = loss, float(ridge), tilted, spherical
+        self.origin = np.zeros(self.k) if origin is None else np.asarray(origin, dtype=float)
+        if self.origin.shape != (self.k,) or not np.isfinite(self.origin).all():
+            raise ValueError(f"origin must be {self.k} finite numbers")
+        self._away = float(np.linalg.norm(self.origin))
         self.slack = slack(self.ridge, loss.steepest * self.rows.longest)
 
     @property
@@ -116,8 +126,8 @@ class Objective:
         """Of the gradient over n rows; proved in the module."""
         k, steepest, rows = self.k, self.loss.steepest, self.rows
         return Tolerance(
-            fixed=_U * n * (92 + (k + 4) * steepest * rows.most_offset),
-            growth=_U * (n * (k + 5) * steepest * rows.longest + 13 * self.ridge),
+            fixed=_U * (n * (92 + (k + 4) * steepest * rows.most_offset) + 14 * self.ridge * self._away),
+            growth=_U * (n * (k + 5) * steepest * rows.longest + 14 * self.ridge),
         )
 
     def smooth(self, n: int) -> float:
@@ -127,10 +137,11 @@ class Objective:
     def farthest(self, n: int, tilt: Law | None) -> float:
         """Public bound on the length of answers.
 
-        At the minimum ridge |t|^2 + b't = sum w (-f') y a't <= n (pull + |offset|), which bounds |t|.
+        At the minimum ridge (t - o)'t + b't = sum w (-f') y a't <= n (pull + |offset|), which bounds |t|.
         """
         length = 0.0 if tilt is None else _FARTHEST * float(np.linalg.norm(tilt.sds))
-        return length / self.ridge + math.sqrt(n * (self.loss.pull + self.rows.most_offset) / self.ridge) + 1
+        pulled = math.sqrt(n * (self.loss.pull + self.rows.most_offset) / self.ridge)
+        return length / self.ridge + self._away + pulled + 1
 
     def tau(self, n: int, tilt: Law | None) -> float:
         """Bound on ridge times the distance of the answer from the exact one; proved in the module."""
@@ -210,7 +221,8 @@ class Objective:
             np.multiply(rows.signed, np.sqrt(curvature * rows.weight), out=terms)
             hessian += terms @ terms.T
         pulls = np.array([math.fsum(column) for column in zip(*sums, strict=True)]) if sums else np.zeros(k)
-        return Point(params, self.ridge * params + tilt - pulls, hessian + self.ridge * np.eye(k))
+        gradient = self.ridge * (params - self.origin) + tilt - pulls
+        return Point(params, gradient, hessian + self.ridge * np.eye(k))
 
 
 @dataclass(frozen=True)

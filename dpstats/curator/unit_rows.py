@@ -42,7 +42,7 @@ class UnitRows:
     longest : float
         At least 1; where no row is longer than `radius`, 1.
     reach : array_like, shape (k,)
-        Positive bounds of the entries of a, none above `longest`.
+        Positive bounds of the entries of a. What is beyond is clipped; declared bounds clip nothing.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class UnitRows:
         numbers = np.concatenate([self._size, self.reach, [self.longest]])
         if not (np.isfinite(self._center).all() and np.isfinite(numbers).all() and (numbers > 0).all()):
             raise ValueError("scale, radius, longest and reach must be positive, and all numbers finite")
-        if self.longest < 1 or (self.reach > self.longest).any():
-            raise ValueError("longest must be at least 1, and at least as large as any reach")
+        if self.longest < 1:
+            raise ValueError("longest must be at least 1")
         self._inside = float(self.reach @ self.reach) <= ROUNDED  # the clipped rows are short enough
         self._offset = design.offset_bounds != (0.0, 0.0)
         self.most_offset = max(map(abs, design.offset_bounds))
@@ -99,7 +99,11 @@ class UnitRows:
         return np.minimum(shorter, 1.0)
 
     def pulled(self, loss: MarginLoss, params: np.ndarray) -> float:
-        """The largest -f' of a row about public `params`, raised for rounding."""
+        """The largest -f' of a row about public `params`, raised for rounding.
+
+        Of a row longer than `longest`, -f' may be larger, but w |a| is longest / |a| at most, and -f' over
+        the length falls with it: w |a| (-f') does not exceed the number of a row of length `longest`.
+        """
         longest = math.sqrt(min(float(self.reach @ self.reach), self.longest**2))
         reach = longest * float(np.linalg.norm(params)) + self.most_offset
         return min(1.0, loss.pulled(reach * ROUNDED) * ROUNDED)

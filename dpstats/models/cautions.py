@@ -39,11 +39,6 @@ _WHOLE = {
         "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
         "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
     ),
-    "unreliable": (
-        "unreliable",
-        "privacy noise outweighs the curvature at so few rows and so little budget for so many coefficients: "
-        "intervals may be far too short; use more rows or budget, or zcdp",
-    ),
 }
 _NAMED = {
     "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",

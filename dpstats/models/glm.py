@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
@@ -22,7 +24,7 @@ from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, chec
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
-from dpstats.models.margin import fit_margin, said
+from dpstats.models.margin import fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns
 from dpstats.results import Fit
 from dpstats.schema import Event, Flag, Schema
@@ -172,13 +174,18 @@ class GlmModel:
         newton = method in ("auto", "newton") and not isinstance(budget, Pure)
         able = newton and self.family.name in LIKELIHOODS and self.design.weights is None
         asked = check_release(release, able, f"{self._name} ({self.family.name}, method={method!r})")
-        if self.family is BINOMIAL and (method in _MARGIN or (method == "auto" and isinstance(budget, Pure))):
+        if self.family is BINOMIAL and method in _MARGIN:
             return fit_margin(
                 self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
-                method="debiased" if method == "auto" else method, c=c, robust=robust, ledger=ledger,
-                compat=compat,
+                method=method, c=c, ledger=ledger, compat=compat,
             )  # fmt: skip
-        self._check_fit(budget, method, compat, c, robust)
+        self._check_options(method, compat, c, robust)
+        if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
+            return fit_debiased_logit(
+                self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
+            )
+        check_budget(budget, self._rows.n)
+        check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
         costs = self._costs(method, left(budget.mu, asked)) | ({LOGLIK: cost(budget.mu)} if asked else {})
         named = METHOD if method == "newton" else PMT_METHOD
@@ -226,9 +233,7 @@ class GlmModel:
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")
         return fit_logistic(self._name, self.design, messages, plan, reach)
 
-    def _check_fit(
-        self, budget: Budget, method: str, compat: str | None, c: float | None, robust: bool
-    ) -> None:
+    def _check_options(self, method: str, compat: str | None, c: float | None, robust: bool) -> None:
         known = ("auto", "newton", "pmt") + (_MARGIN if self.family is BINOMIAL else ())
         check_method(method, known, compat, self._public)
         if c is not None:
@@ -243,8 +248,6 @@ class GlmModel:
                 f"compat='paper' covers {' and '.join(PUBLISHED)}: the paper's algorithm for "
                 f"{self.family.name} is not private; leave compat out"
             )
-        check_budget(budget, self._rows.n)
-        check_gaussian(budget, self._name)
 
     def _costs(self, method: str, mu: float) -> dict[str, float]:
         """mu of all releases of each kind, by name."""
@@ -280,4 +283,15 @@ def _problem(design: Design, family: GlmFamily, model: str) -> Problem:
             f"{response.bounds[0]:g} by its public bounds"
         )
     lower, upper = design.bounds[int(design.has_intercept) :].T
-    return Problem(family, lower, upper, response.bounds, design.offset_bounds, design.has_intercept)
+    return Problem(
+        family, lower, upper, response.bounds, design.offset_bounds, design.has_intercept,
+        coded=_coded(design)[int(design.has_intercept) :],
+    )  # fmt: skip
+
+
+def _coded(design: Design) -> np.ndarray:
+    """Which columns are 0 or 1 by the schema: flags, and levels of a category that stands alone."""
+    coded = np.array([isinstance(design.schema.get(name), Flag | Event) for name in design.names])
+    for first, levels in design.categories:
+        coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
+    return coded

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.estimators.objective import Estimate, Plan, UnitBall, fit_debiased, fit_penalised, make_plan
+from dpstats.estimators.newton import Problem
+from dpstats.estimators.objective import (
+    Estimate,
+    Plan,
+    UnitBall,
+    check_debiased,
+    fit_debiased,
+    fit_penalised,
+    make_debiased_plan,
+    make_plan,
+)
 from dpstats.estimators.objective.plan import PUBLISHED_PENALTY, least_ridge
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
@@ -22,8 +33,8 @@ from dpstats.rows import Rows
 METHODS = {
     "objective": "objective perturbation",
     "output": "output perturbation",
-    "debiased": "objective perturbation, bias removed",
 }
+DEBIASED = "objective perturbation, bias removed"
 TARGET = (
     "penalised coefficients, the minimiser of mean loss + c |theta|^2, c = {:.4g}, theta = sqrt({}) times "
     "the coefficients of covariates scaled to [-1, 1]; intervals do NOT cover unpenalised coefficients"
@@ -39,23 +50,19 @@ def check_labels(design: Design, model: str) -> None:
 
 def fit_margin(
     design: Design, rows: Rows, budget: Budget, loss: MarginLoss, *, model: str, dist: str,
-    method: str, c: float | None = None, robust: bool = False,
-    ledger: Ledger | str | Path | None = None, compat: str | None = None,
+    method: str, c: float | None = None, ledger: Ledger | str | Path | None = None, compat: str | None = None,
 ) -> Fit:  # fmt: skip
-    """Spend a budget on the minimum of a loss of a margin.
+    """Spend a budget on the penalised minimum of a loss of a margin.
 
     Parameters
     ----------
     design, rows, budget, loss
     model, dist : str
         As the record names them.
-    method : {"objective", "output", "debiased"}
-        The last is for the logistic loss only, and the only one whose target is not penalised.
+    method : {"objective", "output"}
     c : float, optional
         Penalty: minimise the mean loss + c |theta|^2. Default: as small as the budget allows, for "output"
-        and compat="paper" the paper's 0.001. Not for "debiased".
-    robust : bool
-        With "debiased", standard errors that hold where the model is wrong; the others' always do.
+        and compat="paper" the paper's 0.001.
     ledger, compat
         As of the models' ``fit``.
 
@@ -64,29 +71,75 @@ def fit_margin(
     SpecificationError
         Before anything is spent.
     """
-    if design.weights is not None:
-        raise SpecificationError(f"weights= do not go with {METHODS.get(method, method)}; leave them out")
+    _check_weights(design, METHODS.get(method, method))
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
     ball = UnitBall.of_box(design.bounds, design.has_intercept, norms=design.norms)
-    curator, plan = Curator(rows, design, budget), make_plan(budget, method == "debiased")
+    curator, plan = Curator(rows, design, budget), make_plan(budget)
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
-    if method != "debiased":
-        _try(curator, ball, plan, loss, ridge, method, compat)
-    released = plan.costs("curvature" if method == "debiased" and not robust else "curvature and scores")
-    named = METHODS[method] + (" as published" if compat else "") + (" (pure epsilon)" if plan.pure else "")
+    _try(curator, ball, plan, loss, ridge, method, compat)
+    return _published(
+        curator, design, budget, METHODS[method] + (" as published" if compat else ""), plan.costs, ledger,
+        lambda: fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat),
+        lambda result: dict(
+            model=model, dist=dist, target=TARGET.format(result.penalty, len(design.names)),
+            settings={"loss": loss.title},
+        ),
+    )  # fmt: skip
+
+
+def fit_debiased_logit(
+    design: Design, rows: Rows, budget: Pure, problem: Problem, *, model: str, robust: bool,
+    ledger: Ledger | str | Path | None,
+) -> Fit:  # fmt: skip
+    """Spend a budget on a logistic regression by objective perturbation under pure epsilon, the
+    penalty's bias removed.
+
+    Parameters
+    ----------
+    design, rows, budget, problem
+    model : str
+        As the record names it.
+    robust : bool
+        Standard errors that hold where the model is wrong.
+    ledger
+        As of the models' ``fit``.
+
+    Raises
+    ------
+    SpecificationError
+        Before anything is spent.
+    """
+    _check_weights(design, DEBIASED)
+    check_budget(budget, rows.n)
+    curator, plan = Curator(rows, design, budget), make_debiased_plan(budget, robust)
+    check_debiased(curator, problem, plan)
+    return _published(
+        curator, design, budget, DEBIASED, plan.costs,
+        ledger, lambda: fit_debiased(curator, problem, plan, robust),
+        lambda result: dict(
+            model=model, dist="binomial", target=None, settings={"R": round(result.radius, 4)} | said(robust)
+        ),
+    )  # fmt: skip
+
+
+def _published(
+    curator: Curator, design: Design, budget: Budget, method: str, released: dict[str, str],
+    ledger: Ledger | str | Path | None, estimated: Callable[[], Estimate],
+    described: Callable[[Estimate], dict[str, Any]],
+) -> Fit:  # fmt: skip
+    """Pay, estimate and put the record together."""
+    method += " (pure epsilon)" if isinstance(budget, Pure) else ""
     line = pay(
-        ledger, budget, formula=design.formula, method=named, released=released, unit=rows.unit.short
+        ledger, budget, formula=design.formula, method=method, released=released, unit=curator.unit.short
     )
-    if method == "debiased":
-        result = fit_debiased(curator, ball, plan, robust)
-    else:
-        result = fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat)
+    result = estimated()
     return Fit(
-        model=model, dist=dist, formula=design.formula, schema=design.schema, names=design.names,
-        nobs=curator.n, budget=budget, method=named, released=tuple(released),
-        adjacency=curator.unit.adjacency, unit=str(curator.unit), ledger=line,
-        not_private=curator.not_private, **_described(result, design, loss, method, robust),
+        formula=design.formula, schema=design.schema, names=design.names, params=result.params,
+        cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails, nobs=curator.n, budget=budget,
+        method=method, released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+        flags=cautions(result.problems, design.names), ledger=line, not_private=curator.not_private,
+        **described(result),
     )  # fmt: skip
 
 
@@ -95,16 +148,9 @@ def said(robust: bool) -> dict[str, str]:
     return {"standard errors": "robust"} if robust else {}
 
 
-def _described(
-    result: Estimate, design: Design, loss: MarginLoss, method: str, robust: bool
-) -> dict[str, Any]:
-    penalised = method != "debiased"
-    return dict(
-        params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails,
-        target=TARGET.format(result.penalty, len(design.names)) if penalised else None,
-        settings={"loss": loss.title} if penalised else said(robust),
-        flags=cautions(result.problems, design.names),
-    )  # fmt: skip
+def _check_weights(design: Design, method: str) -> None:
+    if design.weights is not None:
+        raise SpecificationError(f"weights= do not go with {method}; leave them out")
 
 
 def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
@@ -112,12 +158,8 @@ def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> 
         raise SpecificationError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if compat not in (None, "paper"):
         raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
-    if compat and method == "debiased":
-        raise SpecificationError("compat='paper' goes with method='objective' or 'output'")
     if compat and not isinstance(budget, Pure | Zcdp):
         raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")
-    if c is not None and method == "debiased":
-        raise SpecificationError("c is the penalty of method='objective' and 'output'; the default has none")
     if c is not None and not (isinstance(c, int | float) and math.isfinite(c) and c > 0):
         raise SpecificationError(f"c must be a positive number, got {c!r}")
 

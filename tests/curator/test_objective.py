@@ -217,3 +217,20 @@ def test_a_unit_of_several_rows_gets_the_noise_of_as_many_replacements(budget):
         first, second = (each.minimise(1.9, **problem) for each in (one, three))
         sds = (first.tilt_sds, second.tilt_sds) if tilted else (first.sds, second.sds)
         assert sds[1] == pytest.approx(3 * sds[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("origin", [[0.5, -3.0], [-20.0, 4.0]])
+def test_an_origin_moves_the_tilt_and_nothing_else(origin):
+    ridge, tilt = 0.8, np.array([1.0, -2.0])
+    found = []
+    for asked, term in ((dict(origin=origin), tilt), ({}, tilt - ridge * np.array(origin))):
+        with noise(Tilted(list(term))):
+            found.append(curator().minimise(9.0, loss=LOGISTIC_LOSS, ridge=ridge, **unit_map(2), **asked))
+    first, second = found
+    assert first.params == pytest.approx(second.params, abs=1e-10)
+    assert first.tilt_sds == pytest.approx(second.tilt_sds) and (first.sds >= second.sds).all()
+
+
+def test_an_origin_must_be_public_numbers():
+    with pytest.raises(ValueError, match="origin must be 2 finite numbers"):
+        curator().minimise(9.0, loss=LOGISTIC_LOSS, ridge=1.0, origin=[np.nan, 0.0], **unit_map(2))

@@ -147,6 +147,11 @@ def margin(d: int) -> dict[str, Any]:
     return dict(row, reach=np.full(k, 1 / math.sqrt(k)), loss=LOGISTIC_LOSS, params=np.zeros(k))
 
 
+def far_margin(d: int) -> dict[str, Any]:
+    """Rows in the corners are five times as long as what counts in full, about params that are not 0."""
+    return dict(margin(d), reach=np.full(d + 1, 5 / math.sqrt(d + 1)), params=np.full(d + 1, 0.5))
+
+
 SPACES = {
     "column_means": [Space(columns(), 1.5)],
     "column_octaves": [Space(columns(origin=0.5), 1.5)],
@@ -199,7 +204,10 @@ SPACES = {
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family="poisson"), 60.0),
     ],
     # seven coordinates of 1 or -1 are never orthogonal
-    **{f"margin_{name}": [Space(margin, 1.5, 0.9)] for name in ("curvature", "scores", "sandwich")},
+    **{
+        f"margin_{name}": [Space(margin, 1.5, 0.9), Space(far_margin, 7.5, 0.5, 0.05)]
+        for name in ("curvature", "scores", "sandwich")
+    },
     "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
     "hazard_zones": [

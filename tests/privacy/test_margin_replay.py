@@ -27,7 +27,7 @@ PUBLIC = dps.Schema(dict(SCHEMA) | dict(failed=dps.flag()))
 DESIGN = build_design("failed ~ temp + maker", PUBLIC)
 CASES = [
     (dps.pure(3), "objective", None), (dps.pure(3), "output", None), (dps.pure(3), "debiased", None),
-    (dps.zcdp(1), "objective", None), (dps.zcdp(1), "objective", "paper"), (dps.gdp(1), "debiased", None),
+    (dps.zcdp(1), "objective", None), (dps.zcdp(1), "objective", "paper"),
     (dps.zcdp(1), "output", "paper"), (dps.pure(3), "objective", "paper"),
 ]  # fmt: skip
 BASE = [
@@ -40,9 +40,11 @@ def fitting(
 ) -> Callable[[Data], dps.Fit]:
     def fit(data: Data) -> dps.Fit:
         columns = {name: np.array(values, dtype=object) for name, values in data.items()}
+        if method == "debiased":
+            return dps.logit(DESIGN.formula, columns, PUBLIC).fit(budget)
         return fit_margin(
             DESIGN, open_rows(columns, PUBLIC, DESIGN.variables), budget, loss, model="logit",
-            dist="binomial", method=method, compat=compat, c=0.5 if method != "debiased" else None,
+            dist="binomial", method=method, compat=compat, c=0.5,
         )  # fmt: skip
 
     return fit
@@ -93,7 +95,7 @@ def test_nothing_but_releases_is_in_a_fit(case: Any) -> None:
     assert same_given_the_same_answers(case, PAIR) and same_given_the_same_answers(case, MANY)
 
 
-@pytest.mark.parametrize("case", CASES[:6], ids=lambda case: f"{case[0]}-{case[1]}-{case[2]}")
+@pytest.mark.parametrize("case", CASES[:5], ids=lambda case: f"{case[0]}-{case[1]}-{case[2]}")
 def test_standard_errors_from_the_rows_are_caught(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """dp-statsmodels' fault: the noise is asked for, and left off the matrices behind standard errors."""
     protect = Curator._with_noise

@@ -127,10 +127,10 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 
 def test_what_is_declared_is_searched():
     assert {name for name, _, _ in declaring("sensitivity_l1")} == {
-        "box_moments", "exit_counts", "functional_weights",
+        "box_moments", "column_octaves", "exit_counts", "functional_weights",
     }  # fmt: skip
     assert {name for name, _, _ in declaring("ranges")} == {
-        "box_moments", "event_moments", "exit_counts", "margin_curvature", "margin_scores",
+        "box_moments", "column_means", "event_moments", "exit_counts", "margin_curvature", "margin_scores",
         "margin_sandwich", "score_alone", "information_sizes", "sign_sizes",
     }  # fmt: skip
     assert {name for name, _, _ in declaring("sensitivity_head")} == {"score_alone"}

@@ -52,8 +52,8 @@ class ColumnMeans(_Columns):
 
     Notes
     -----
-    Sensitivity: 2 sqrt m. |a - b| <= 2 in each column, attained by opposite corners; against a row that
-    weighs nothing |a| <= sqrt m.
+    Sensitivity: 2 sqrt m. |a - b| <= 2 in each column, which are the *ranges*, attained by opposite corners;
+    against a row that weighs nothing |a| <= sqrt m.
     """
 
     name = "column_means"
@@ -63,6 +63,7 @@ class ColumnMeans(_Columns):
         count = len(self._center)
         self.parts = (Part(np.ones(1), np.ones(count)),)
         self.sensitivity = 2 * math.sqrt(count)
+        self.ranges = np.full(count, 2.0)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         return (Factor(block.ok[:, None].astype(float), self._boxed(block, scratch).T),)
@@ -86,8 +87,9 @@ class ColumnOctaves(_Columns):
 
     Notes
     -----
-    Sensitivity: sqrt(2 m). A row counts once in each column, so two rows differ by at most two entries of 1
-    a column, attained where all columns fall into other octaves; against a row that weighs nothing sqrt m.
+    Sensitivity: sqrt(2 m), *L1*: 2 m. A row counts once in each column, so two rows differ by at
+    most two entries of 1 a column, attained where all columns fall into other octaves; against a row that
+    weighs nothing sqrt m and m.
     """
 
     name = "column_octaves"
@@ -102,7 +104,7 @@ class ColumnOctaves(_Columns):
             raise ValueError("origin holds a number between -1 and 1 for each column")
         count = len(self._center)
         self.parts = (Part(np.ones(1), np.ones(count * self.OCTAVES)),)
-        self.sensitivity = math.sqrt(2 * count)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * count), 2.0 * count
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         count, size, octaves = len(self._origin), len(block.ok), self.OCTAVES

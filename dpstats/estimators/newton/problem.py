@@ -24,6 +24,11 @@ _LEAST_NOISE = 0.5
 # shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
 # octave may be constant but for so many noise sds of rows
 _VISIBLE, _CONSTANT, _HIDDEN = 3.0, 0.8, 1.5
+# sd of log odds or log means between two levels; and variance of the coefficient of a column whose scale may
+# be a hundred times too large
+_LOG_RATIO, _ANY = 2.0, 1e4
+# as rarely exceeded by noise with longer tails
+_TAILS = {"laplace": 1.4}
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,9 @@ class Problem:
     intercept : bool
     robust : bool
         Whether a logistic regression releases squared scores, as the other families always do.
+    coded : array of bool, shape (d,), optional
+        Which covariates are 0 or 1 by the schema; their effect is of a size that is known beforehand, however
+        rare they are.
     """
 
     family: GlmFamily
@@ -48,6 +56,7 @@ class Problem:
     offset: tuple[float, float] = (0.0, 0.0)
     intercept: bool = True
     robust: bool = False
+    coded: Array | None = None
 
     @property
     def k(self) -> int:
@@ -90,6 +99,11 @@ class Located:
         Of the response.
     offset : float
         Mean offset.
+    noise : float
+        Noise sd of the means, in half-widths of their declared boxes.
+    prior : array, shape (k,)
+        Variance of the coefficients of standardised columns of which the data say nothing: of the linear
+        predictor 1, and much more where the spread of the column is not known.
     """
 
     center: Array
@@ -102,6 +116,8 @@ class Located:
     mean: float
     sd: float
     offset: float
+    noise: float
+    prior: Array
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
@@ -113,6 +129,7 @@ class _Spread:
 
     shares: Array
     squares: Array
+    known: Array  # whether noise and the error of the mean do not explain what was seen
     visible: Array  # whether a column has more than one octave that noise does not explain
 
     @property
@@ -157,7 +174,16 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
         mean=mean,
         sd=sd,
         offset=float(center[-1] + half[-1] * first[-1]) if len(center) > d + 1 else 0.0,
+        noise=means.sd / means.n,
+        prior=np.append(first_column + 1, _prior(problem, spread.known[:d], width)),
     )
+
+
+def _prior(problem: Problem, known: Array, width: Array) -> Array:
+    """Prior variances of the covariates' coefficients."""
+    coded = np.zeros(len(width), dtype=bool) if problem.coded is None else problem.coded
+    unknown = np.where(coded, np.maximum((_LOG_RATIO * width) ** 2, 1.0), _ANY)
+    return np.where(known, 1.0, unknown)
 
 
 def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
@@ -167,8 +193,9 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     octaves = counts.shape[1]
     edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
     squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
-    shares = np.where(counts > _VISIBLE * noise, counts, 0.0)
-    visible = np.sum(shares > 0, axis=1) > 1
+    visible = _VISIBLE * _TAILS.get(release.law, 1.0)
+    shares = np.where(counts > visible * noise, counts, 0.0)
+    told = np.sum(shares > 0, axis=1)
     prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
     # a covariate that seems constant may have rare values far away, which the noise hides
@@ -180,7 +207,8 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
-    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, visible)
+    known = (told > 1) | ((told == 1) & ~np.any(rest & ~farthest, axis=1))
+    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1)
 
 
 def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:

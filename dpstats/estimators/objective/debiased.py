@@ -1,4 +1,8 @@
-"""A logistic regression by objective perturbation, its penalty's bias removed (spec/erm.md E4)."""
+"""A logistic regression by objective perturbation, its penalty's bias removed (spec/erm.md E4).
+
+The columns are found first, so that penalty and noise are measured against where the rows are, not against
+what was declared. Then one minimum is released, and its curvature.
+"""
 
 from __future__ import annotations
 
@@ -8,55 +12,132 @@ import numpy as np
 
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
-from dpstats.estimators.objective.estimate import Estimate, estimate
+from dpstats.estimators.newton.bounds import LENGTHS
+from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, locate
+from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
+from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
 
 # Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for the
 # estimate and for the variance: one floor for both undercovers (spec/erm.md C)
 _FLOOR, _VARIANCE_FLOOR = 1.0, 0.2
-# Rows of k coordinates in the unit ball have a least curvature of about this over k; noise with an edge,
-# s sqrt(2 k), of ten times that hides it. Data-free: for the noise of the page it is its rule,
-# n epsilon < 0.9 k^2.5.
-_LEAST_CURVATURE, _TOO_FAR = 0.039, 10.0
+_LEVEL = 0.2  # curvature of a row, about
+# its error that rows longer than the shortest may bring: columns with a correlation of .95 are still seen
+_RESOLVED = 0.01
+_LEAST_RIDGE = 1e-9  # per row: four times what the condition of the Hessian needs
+_USUAL = 1.0  # noise of a coefficient, in sampling sds, for which columns are scaled
 
 
-def fit_debiased(curator: Curator, ball: UnitBall, plan: Plan, robust: bool = False) -> Estimate:
-    """Release a lightly penalised minimum and its curvature; estimate the coefficients without penalty.
+def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = False) -> Estimate:
+    """Release where the columns are, a lightly penalised minimum and its curvature; take the penalty off.
 
     Parameters
     ----------
     curator : Curator
-    ball : UnitBall
+    problem : Problem
     plan : Plan
     robust : bool
         Release squared scores beside the curvature, for standard errors that hold where the model is wrong.
 
     Notes
     -----
-    The minimum t of sum f + ridge / 2 |t|^2 is off by ridge H^-1 t to first order, which is added back; H
-    without the ridge. The ridge is as small as the budget allows, whatever n, so that what remains falls with
-    1 / n^2. Var = A H A / n (or A Sigma A / n) + what the noise N of H does to the correction,
-    (ridge / n)^2 A Cov(N v) A with v = A t, + A b / n with the law of the tilt b.
+    The minimum t of sum f + ridge / 2 |t - t0|^2, t0 the mean response, is off by r A (t - t0) to first
+    order, r = ridge / n and A the inverse of the curvature H without the ridge; that is added back. The ridge
+    is as small as the budget allows, whatever n, so that what remains falls with 1 / n^2.
+
+    Var = A H A / n (or A Sigma A / n) + A b / n with the law of the tilt b + what the noise N of H does to
+    the correction, r^2 A Cov(N v) A with v = A (t - t0), + the square of what it may lack. Along eigenvectors
+    that noise hides, A is a guess: the variance that a coefficient may have there is added. The last two are
+    no estimates: coefficients that they rule are not estimable.
     """
-    ridge = least_ridge(LOGISTIC_LOSS, ball.longest, curator.cost_per_row(plan.minimum))
-    minimum = curator.minimise(plan.minimum, loss=LOGISTIC_LOSS, ridge=ridge, **ball.public())
-    n, k = minimum.n, ball.k
-    curvature, sds, scores = _matrices(curator, ball, plan, minimum, robust)
+    located = locate(curator, plan.means, plan.octaves, problem, _USUAL)
+    ball = _ball(curator, located, problem, plan)
+    origin = _origin(located, problem) * ball.radius
+    minimum = curator.minimise(
+        plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), origin=origin, **ball.public()
+    )
+    return _corrected(ball, located, minimum, origin, *_matrices(curator, ball, plan, minimum, robust))
+
+
+def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
+    """Have the curator refuse what it would refuse after the ledger was charged."""
+    k = problem.k
+    curator.check_minimum(
+        plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), center=np.zeros(k), scale=np.ones(k),
+        reach=np.ones(k), radius=1.0, longest=1.0,
+    )  # fmt: skip
+
+
+def _ridge(curator: Curator, plan: Plan) -> float:
+    """The least that privacy needs, and that floats can do with."""
+    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.minimum), debiased=True)
+    return max(ridge, _LEAST_RIDGE * curator.n)
+
+
+def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan) -> UnitBall:
+    """Rows in the scales of the columns; those beyond a radius count less.
+
+    The radius is as long as leaves the noise of the curvature small against it, to see columns that are
+    correlated; else short.
+    """
+    about = dict(loss=LOGISTIC_LOSS, params=np.zeros(problem.k))
+    short = _of_length(FIRST_LENGTH, located, problem)
+    _, (sds,) = curator.noise("margin_curvature", plan.matrices, **short.public(), **about)
+    error = noise_edge(sds) / (_LEVEL * curator.n) * problem.k  # of the curvature, for each unit of length
+    length = max([FIRST_LENGTH, *(length for length in LENGTHS if error * length < _RESOLVED)])
+    return _of_length(length, located, problem)
+
+
+def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
+    """Rows whose square length is this times the number of columns count in full."""
+    radius = math.sqrt(length * problem.k)
+    reach = np.maximum(np.abs(located.lower), np.abs(located.upper)) / radius
+    return UnitBall(
+        located.center, located.scale, np.maximum(reach, 1e-9), radius, 1.0, problem.intercept
+    )
+
+
+def _origin(located: Located, problem: Problem) -> Array:
+    """The mean response in the constant, no farther out than noise leaves it, and nothing elsewhere."""
+    origin = np.zeros(problem.k)
+    if problem.intercept:
+        least = min(max(located.noise, 1e-4), 0.5)
+        mean = min(max(located.mean, least), 1 - least)
+        origin[0] = math.log(mean / (1 - mean)) - located.offset
+    return origin
+
+
+def _corrected(
+    ball: UnitBall, located: Located, minimum: Minimum, origin: Array,
+    curvature: Array, sds: Array, scores: Array | None,
+) -> Estimate:  # fmt: skip
+    """The minimum without its penalty, and what is uncertain of it."""
+    n, ratio, apart = minimum.n, minimum.ridge / minimum.n, minimum.params - origin
     edge = noise_edge(sds)
     floor = edge / math.sqrt(2)  # s sqrt k
     first, second = (_inverse(with_floor(curvature, share * floor)) for share in (_FLOOR, _VARIANCE_FLOOR))
-    pull = first @ minimum.params
-    by_curvature = (ridge / n) ** 2 * second @ noise_of_product(sds, pull) @ second
+    pull = first @ apart
+    by_curvature = ratio**2 * second @ noise_of_product(sds, pull) @ second
     sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
-    far = edge > _TOO_FAR * _LEAST_CURVATURE / k
-    return estimate(
-        ball, minimum, minimum.params + ridge / n * pull, sampling=sampling / n, carried=second / n,
-        more=by_curvature, problems=("unreliable",) if far else (),
+    values, vectors = np.linalg.eigh(curvature)
+    blind = (vectors * (1 - seen_share(values, edge))) @ vectors.T
+    left = _left(curvature, ratio * second @ apart)
+    guess = blind * (located.prior * ball.radius**2) @ blind + np.outer(left, left)
+    result = estimate(
+        ball, minimum, minimum.params + ratio * pull, sampling=sampling / n, carried=second / n,
+        more=by_curvature + guess,
     )  # fmt: skip
+    return judged(result, ball.to_user @ guess @ ball.to_user.T)
+
+
+def _left(curvature: Array, moved: Array) -> Array:
+    """What a correction may lack as the curvature changes on its way: its share is the change of log odds."""
+    square = float(moved @ with_floor(curvature, 0.0) @ moved) / _LEVEL
+    return moved * min(1.0, math.sqrt(square))
 
 
 def _inverse(matrix: Array) -> Array:
@@ -74,4 +155,3 @@ def _matrices(
     release = curator.release("margin_sandwich", plan.matrices, **about)
     weight = LOGISTIC_LOSS.together / ball.longest * n
     return release.values[1] / weight, release.sds[1] / weight, release.values[0] / n
-

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 
 Array = np.ndarray
+
+# share of a variance that is a guess: from here on a coefficient is weak, and not estimable
+_WEAK, _LOST = 0.2, 0.5
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,9 @@ class Estimate:
     penalty : float
         c of the mean loss + c |params of a|^2 that was minimised.
     problems : tuple of str
-        Codes: "unreliable".
+        Codes of coefficient j: "not_estimable:j" and "weak:j".
+    radius : float
+        Length of the rows that count in full, in the scales of the columns.
     """
 
     params: Array
@@ -35,12 +41,12 @@ class Estimate:
     tails: Tails | None
     penalty: float
     problems: tuple[str, ...] = ()
+    radius: float = math.inf
 
 
 def estimate(
-    ball: UnitBall, minimum: Minimum, params: Array, sampling: Array, carried: Array, more: Array,
-    problems: tuple[str, ...] = (),
-) -> Estimate:  # fmt: skip
+    ball: UnitBall, minimum: Minimum, params: Array, sampling: Array, carried: Array, more: Array
+) -> Estimate:
     """Collect the parts.
 
     Parameters
@@ -54,7 +60,6 @@ def estimate(
         What takes the principal noise, that of the tilt or of the minimum, to the params.
     more : array, shape (k, k)
         Covariance by other noise.
-    problems : tuple of str
     """
     k, penalty = ball.k, minimum.ridge / (2 * minimum.n)
     law, sds = (minimum.law, minimum.sds)
@@ -66,4 +71,15 @@ def estimate(
     privacy = principal + back @ more @ back.T
     tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
     cov = privacy + back @ sampling @ back.T
-    return Estimate(back @ params, cov, privacy, tails, penalty, problems)
+    return Estimate(back @ params, cov, privacy, tails, penalty, (), ball.radius)
+
+
+def judged(result: Estimate, guess: Array) -> Estimate:
+    """Name coefficients a large part of whose variance is `guess`, a part of `cov`; lost if it is most."""
+    share = np.diag(guess) / np.diag(result.cov)
+    lost, weak = np.flatnonzero(share > _LOST), np.flatnonzero((share > _WEAK) & (share <= _LOST))
+    cov, cov_privacy = result.cov.copy(), result.cov_privacy.copy()
+    for matrix in (cov, cov_privacy):
+        matrix[lost, lost] = np.inf
+    found = (*(f"not_estimable:{j}" for j in lost), *(f"weak:{j}" for j in weak))
+    return replace(result, cov=cov, cov_privacy=cov_privacy, problems=result.problems + found)

@@ -110,19 +110,20 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
     """Columns as public moments have them; the mean response, and that of an offset, from a release."""
     first = np.zeros(int(problem.intercept))
     center, scale = np.append(first, where.center), np.append(first + 1, where.scale)
-    mean, offset = 0.5, 0.0
+    mean, offset, noise = 0.5, 0.0, 0.0
     if mu is not None:
         (middle, half), d = problem.boxes, len(problem.lower)
         means: Release = curator.release("column_means", mu, center=middle, half=half)
         found = middle + half * np.clip(means.values[0] / means.n, -1.0, 1.0)
-        mean = max(float(found[d]), float(half[d] * means.sd / means.n))
+        noise = means.sd / means.n
+        mean = max(float(found[d]), float(half[d] * noise))
         offset = float(found[-1]) if len(found) > d + 1 else 0.0
     lower, upper = (
         np.append(first + 1, (end - where.center) / where.scale) for end in (problem.lower, problem.upper)
     )
     return Located(
         center, scale, np.zeros(problem.k), lower, upper, thinnest=1.0, rare=(), mean=mean,
-        sd=math.sqrt(mean), offset=offset,
+        sd=math.sqrt(mean), offset=offset, noise=noise, prior=np.ones(problem.k),
     )  # fmt: skip
 
 
