@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from dpstats.errors import SpecificationError
+
 __all__ = ["LAWS", "Tails"]
 
 LAWS = ("laplace", "linf", "spherical")
 _NODES, _NEGLIGIBLE = 200, 1e-16
+_MOST_COORDINATES = 1_000_000  # of the noise of a saved fit; no release has so many
 
 
 @functools.lru_cache(maxsize=64)
@@ -92,5 +95,9 @@ class Tails:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Tails:
-        """Inverse of `to_dict`."""
-        return cls(str(content["law"]), int(content["m"]), np.array(content["variances"], dtype=float))
+        """Inverse of `to_dict`; SpecificationError if there is no such law."""
+        law, m = str(content["law"]), int(content["m"])
+        variances = np.array(content["variances"], dtype=float)
+        if law not in LAWS or not 1 <= m <= _MOST_COORDINATES or not (variances >= 0).all():
+            raise SpecificationError("the tails of a saved fit are of no law of noise")
+        return cls(law, m, variances)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from dpstats.errors import SpecificationError
+
 __all__ = ["NoisyMoments", "NormalEquations"]
 
 Array = np.ndarray
@@ -113,8 +115,28 @@ class NoisyMoments:
 
     @classmethod
     def from_dict(cls: type[_Moments], content: Mapping[str, Any]) -> _Moments:
-        """The moments that `to_dict` described."""
-        return cls(**content)
+        """The moments that `to_dict` described.
+
+        Raises
+        ------
+        SpecificationError
+            If they are none that a fit could have: of other shapes, or of sizes whose squares and quotients
+            are no floats.
+        """
+        plain: dict[str, Any] = {
+            name: value if name in (*_ARRAYS, "n") else float(value) for name, value in content.items()
+        }
+        made = cls(**plain)
+        numbers = np.concatenate([np.ravel(value).astype(float) for value in plain.values()])
+        sizes = [abs(made.total or 1.0), *(plain[name] for name in _POSITIVE if name in plain)]
+        shapes = [(np.shape(plain[name]), axes) for name, axes in _ARRAYS.items() if name in plain]
+        if (
+            any(shape != (len(made.origin),) * axes for shape, axes in shapes)
+            or not np.abs(numbers).max() <= _MOST
+            or not min(sizes) >= 1 / _MOST
+        ):
+            raise SpecificationError("the moments of a saved fit are none that a fit could have")
+        return made
 
     @property
     def gram_weight(self) -> float:
@@ -156,4 +178,6 @@ class NoisyMoments:
         return even * np.eye(len(delta)) + half * np.outer(delta, delta)
 
 
-_ARRAYS = ("gram", "cross", "origin", "map", "penalised", "constant", "meat")
+_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2)  # axes, all of length d
+_POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
+_MOST = 1e50  # no released moment comes near; its sixth power is a float

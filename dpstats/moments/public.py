@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._stored import read_object, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
 
@@ -118,7 +119,7 @@ class PublicMoments:
         missing = [item.name for item in fields(cls) if item.name not in content]
         if missing:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")
-        return cls(**{item.name: content[item.name] for item in fields(cls)})
+        return restored(_moments, cls.to_dict, content, "the public moments hold a value of a wrong type")
 
     def save(self, path: str | Path) -> None:
         """Write the moments to a JSON file, exact to the last bit."""
@@ -135,16 +136,19 @@ class PublicMoments:
             As :meth:`from_dict`, and if there is no such file or it is not JSON.
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            refusal = f"{path} holds no public moments; their save(path) did not write it"
+            content = read_object(path, refusal)
         except OSError as error:
             raise SpecificationError(
                 f"path: {path} cannot be read ({error.strerror}); give a file that save(path) wrote"
             ) from None
-        except ValueError:
-            content = None
-        if not isinstance(content, dict):
-            raise SpecificationError(f"{path} holds no public moments; their save(path) did not write it")
         return cls.from_dict(content)
 
     def __repr__(self) -> str:
         return f"PublicMoments({self.formula!r}, {self.n} public rows, columns {', '.join(self.names)})"
+
+
+def _moments(content: Mapping[str, Any]) -> PublicMoments:
+    plain = {item.name: content[item.name] for item in fields(PublicMoments)}
+    plain["formula"], plain["names"] = str(plain["formula"]), tuple(map(str, plain["names"]))
+    return PublicMoments(**plain)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._axes import axes
+from dpstats._stored import read_object, restored, text
 from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
@@ -195,9 +196,7 @@ class SurvivalCurve(Shown):
         """
         if content.get("format") != FORMAT:
             raise SpecificationError(f"not a saved curve: its format is {content.get('format')!r}")
-        fields = {name: value for name, value in content.items() if name != "format"}
-        fields["budget"] = budget_from_dict(fields["budget"])
-        return cls(**{**fields, "groups": tuple(fields["groups"])})
+        return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")
 
     def save(self, path: str | Path) -> None:
         """Write the curve as JSON, which may be shared; read it again with `load`."""
@@ -205,11 +204,26 @@ class SurvivalCurve(Shown):
 
     @classmethod
     def load(cls, path: str | Path) -> SurvivalCurve:
-        """Read what `save` wrote."""
-        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        SpecificationError
+            As :meth:`from_dict`, and if the file is not JSON.
+        """
+        return cls.from_dict(read_object(path, f"{path} holds no curve; its save(path) did not write it"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SurvivalCurve.from_dict, (self.to_dict(),)
+
+
+def _curve(content: Mapping[str, Any]) -> SurvivalCurve:
+    """Every value as what it must be."""
+    fields = {name: value for name, value in content.items() if name != "format"}
+    fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in TEXTS}
+    fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])
+    fields["budget"], fields["not_private"] = budget_from_dict(fields["budget"]), bool(fields["not_private"])
+    return SurvivalCurve(**fields)
 
 
 def _cells(row: Any) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._stored import read_object, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments, Quantity
@@ -20,9 +21,14 @@ from dpstats.schema import Schema
 NAME, VERSION = "dpstats.fit", 1
 FORMAT = f"{NAME}/{VERSION}"
 ARRAYS = ("params", "cov", "cov_privacy")
-OPTIONAL = ("alpha", "charged_alpha", "weights", "target", "no_errors")  # kept where set
+PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "target", "no_errors")
+OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
 QUANTITIES = ("dispersion", "loglik")
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
+MAY_LACK = ("title", "ledger")
+REQUIRED = (
+    *TEXTS, "schema", "names", *ARRAYS, "nobs", "budget", "released", "settings", "flags", "not_private"
+)  # fmt: skip
 
 
 def to_dict(record: Record) -> dict[str, Any]:
@@ -61,30 +67,34 @@ def from_dict(content: Mapping[str, Any]) -> Record:
         If `content` is not a fit, was written by a newer version, or is incomplete.
     """
     _check_format(content.get("format"))
-    try:
-        fields: dict[str, Any] = {
-            **{name: content[name] for name in TEXTS},
-            "schema": Schema.from_dict(content["schema"]),
-            "names": tuple(content["names"]),
-            **{name: np.array(content[name], dtype=float) for name in ARRAYS},
-            "nobs": content["nobs"],
-            "budget": budget_from_dict(content["budget"]),
-            "released": tuple(content["released"]),
-            "settings": {name: _setting(value) for name, value in content["settings"].items()},
-            "flags": tuple((code, message) for code, message in content["flags"]),
-            "not_private": bool(content["not_private"]),
-            **{name: content.get(name) for name in OPTIONAL},
-            "linear": _moments(content.get("linear")),
-            **{name: _quantity(content.get(name)) for name in QUANTITIES},
-            "tails": _tails(content.get("tails")),
-            "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
-            "messages": content.get("messages"),
-        }
-        return Record(**fields)
-    except KeyError as error:
-        raise SpecificationError(
-            f"the saved fit lacks {error.args[0]!r}; it is incomplete or was edited"
-        ) from None
+    lacking = next((name for name in REQUIRED if name not in content), None)
+    if lacking:
+        raise SpecificationError(f"the saved fit lacks {lacking!r}; it is incomplete or was edited")
+    return restored(_record, to_dict, content, "the saved fit is incomplete or was edited")
+
+
+def _record(content: Mapping[str, Any]) -> Record:
+    """Every value as what it must be; a record checks how they fit together."""
+    fields: dict[str, Any] = {
+        **{name: text(content[name]) if name in MAY_LACK else str(content[name]) for name in TEXTS},
+        **{name: np.array(content[name], dtype=float) for name in ARRAYS},
+        **{name: content.get(name) for name in PENALTIES},
+        **{name: text(content.get(name)) for name in WORDS},
+        **{name: _quantity(content.get(name)) for name in QUANTITIES},
+        "schema": Schema.from_dict(content["schema"]),
+        "names": tuple(map(str, content["names"])),
+        "nobs": content["nobs"],
+        "budget": budget_from_dict(content["budget"]),
+        "released": tuple(content["released"]),
+        "settings": {name: _setting(value) for name, value in content["settings"].items()},
+        "flags": tuple((code, message) for code, message in content["flags"]),
+        "not_private": bool(content["not_private"]),
+        "linear": _moments(content.get("linear")),
+        "tails": _tails(content.get("tails")),
+        "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
+        "messages": content.get("messages"),
+    }
+    return Record(**fields)
 
 
 def write(record: Record, path: str | Path) -> None:
@@ -101,15 +111,7 @@ def read(path: str | Path) -> Record:
     SpecificationError
         If the file is not a saved fit of this or an earlier version.
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise SpecificationError(
-            f"{path} is not JSON; dps.load reads files written by fit.save(path)"
-        ) from None
-    if not isinstance(content, dict):
-        raise SpecificationError(f"{path} is not a saved fit; dps.load reads files written by fit.save(path)")
-    return from_dict(content)
+    return from_dict(read_object(path, f"{path} is not JSON; dps.load reads files written by fit.save(path)"))
 
 
 def _check_format(found: object) -> None:

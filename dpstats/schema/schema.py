@@ -189,6 +189,8 @@ def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
         raise SchemaError(f"the schema file {path} cannot be opened: {error.strerror}") from None
     except ValueError as error:
         raise SchemaError(f"the schema file {path} cannot be read: {error}") from None
+    except RecursionError:
+        raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
 
 
 def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import ClassVar
@@ -11,13 +12,14 @@ from typing import ClassVar
 from dpstats.errors import SchemaError
 
 OTHER = "other"
+_MOST = sys.float_info.max  # an integer compares with it, where float() would fail
 MAX_LEVELS = 32_000  # levels are kept as 16-bit codes
 
 Code = str | int | float | bool
 
 
 def _number(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
         raise SchemaError(f"{what} must be a finite number, not {value!r}")
     return float(value)
 

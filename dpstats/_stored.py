@@ -1,0 +1,84 @@
+"""Reading back what the package has written: JSON that holds one object, refused unless it is whole."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from dpstats.errors import SpecificationError
+
+__all__ = ["read_object", "restored", "text"]
+
+T = TypeVar("T")
+
+_LARGEST = 2**63  # of the integers that we write: numbers of rows and of messages
+
+
+def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
+    """The object that a JSON file holds.
+
+    Raises
+    ------
+    SpecificationError
+        With `refusal`, if it holds none: no text, no JSON, numbers that are not finite, too deep.
+    OSError
+        If there is no such file, or it may not be read.
+    """
+    try:
+        written = Path(path).read_text(encoding="utf-8")
+        content = json.loads(written, parse_constant=_refused, parse_float=_finite, parse_int=_small)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise SpecificationError(refusal)
+    return content
+
+
+def restored(
+    build: Callable[[Mapping[str, Any]], T], describe: Callable[[T], Mapping[str, Any]],
+    content: Mapping[str, Any], refusal: str,
+) -> T:  # fmt: skip
+    """What `content` describes; `build` converts each value to its type.
+
+    Raises
+    ------
+    SpecificationError
+        As `build` does; and with `refusal`, if it fails in another way, or if what it made is described
+        otherwise: then something was lacking, superfluous or of another type.
+    """
+    try:
+        made = build(content)
+        same = describe(made) == dict(content)
+    except SpecificationError:
+        raise
+    except Exception:
+        same = False
+    if not same:
+        raise SpecificationError(refusal)
+    return made
+
+
+def text(value: Any) -> str | None:
+    """A text, or None where there is none."""
+    return None if value is None else str(value)
+
+
+def _refused(word: str) -> NoReturn:
+    raise ValueError("not a number of JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("not a finite number")
+    return number
+
+
+def _small(digits: str) -> int:
+    number = int(digits)
+    if abs(number) > _LARGEST:
+        raise ValueError("not an integer that is ever written")
+    return number
