@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.products import predictor, squared_norms
 
-__all__ = ["NEVER", "Map", "events", "response", "shorten", "squared_norms"]
+__all__ = ["NEVER", "Map", "events", "response", "shorten"]
 
 # a residual before which no family collects any hazard, to the last bit; finite, as 0 * inf is not 0
 NEVER = -1000.0
@@ -26,12 +27,6 @@ def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
 def events(block: Block, scratch: Scratch) -> np.ndarray:
     """1 for a valid row with an event, else 0; shape (B,)."""
     return np.logical_and(block.event == 1.0, block.ok, out=scratch("events", len(block.ok)))
-
-
-def squared_norms(columns: np.ndarray, scratch: Scratch) -> np.ndarray:
-    """Sum of squares over the first axis; shape (k, B) to (B,)."""
-    squares = np.multiply(columns, columns, out=scratch("squares", *columns.shape))
-    return np.add.reduce(squares, axis=0, out=scratch("squared_norms", columns.shape[1]))
 
 
 def shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
@@ -85,15 +80,24 @@ class Map:
         """Length of x~."""
         return len(self.center) + self.constant
 
+    @property
+    def unit(self) -> np.ndarray:
+        """What x~ is to be multiplied with for `centred`, shape (k,)."""
+        return np.append(np.ones(int(self.constant)), self.scale)
+
     def x(self, block: Block, scratch: Scratch) -> np.ndarray:
         """x~ of each row, shape (k, B); a reused array. Rows that are not ok are all zero."""
+        out = self.centred(block, scratch)
+        return np.multiply(out, (1 / self.unit)[:, None], out=out)
+
+    def centred(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """unit x~ of each row, for whom it is to be multiplied with numbers anyway; otherwise as `x`."""
         columns = block.exog.T[self.first :]
         out = scratch("x", self.k, columns.shape[1])
         covariates = out[1:] if self.constant else out
         if self.constant:
             out[0] = block.ok
         np.subtract(columns, self.center[:, None], out=covariates)
-        np.multiply(covariates, (1 / self.scale)[:, None], out=covariates)
         return _switched_off(out, block)
 
     def y(self, block: Block, scratch: Scratch) -> np.ndarray:
@@ -110,13 +114,13 @@ class Map:
         return _switched_off(out, block)[0]
 
     def residuals(
-        self, x: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
+        self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
     ) -> np.ndarray:
-        """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for `x` from :meth:`x`."""
-        return (self.y(block, scratch) - gamma @ x) / sigma
+        """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for rows from :meth:`centred`."""
+        return (self.y(block, scratch) - predictor(gamma / self.unit, centred, scratch)) / sigma
 
     def entries(
-        self, x: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
+        self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
     ) -> np.ndarray | None:
         """Residuals at which rows began to be watched, shape (B,); None where all are from the start.
 
@@ -129,7 +133,8 @@ class Map:
             np.log(np.maximum(block.entry, 0.0, out=out), out=out)
         else:
             out[0] = block.entry
-        return np.maximum((self._scaled(out, block) - gamma @ x) / sigma, NEVER)
+        entry = self._scaled(out, block) - predictor(gamma / self.unit, centred, scratch)
+        return np.maximum(entry / sigma, NEVER)
 
 
 def _switched_off(columns: np.ndarray, block: Block) -> np.ndarray:

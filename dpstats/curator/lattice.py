@@ -39,6 +39,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.curator.blocks import Scratch
+
 __all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "slack"]
 
 MAX_ROWS = 2**13
@@ -135,7 +137,7 @@ class LatticeSum:
         self._parts = tuple(parts)
         self._high = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
         self._low = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
-        self._buffers: dict[tuple[int, str], np.ndarray] = {}
+        self._scratch = Scratch()
 
     def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
         """Add the rows of one block.
@@ -164,14 +166,14 @@ class LatticeSum:
 
     def _quantised(self, index: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
         part = self._parts[index]
-        left = self._integers((index, "left"), factor.left, part.left_scale)
+        left = self._integers(f"left {index}", factor.left, part.left_scale)
         if part.right_scale is None or factor.right is None:
             if part.right_scale is not None or factor.right is not None:
                 raise ValueError("only a symmetric part has no right factor")
             return left, left
-        return left, self._integers((index, "right"), factor.right, part.right_scale)
+        return left, self._integers(f"right {index}", factor.right, part.right_scale)
 
-    def _integers(self, key: tuple[int, str], entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def _integers(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Entries in units of 2^-20 of their scale, one contiguous row for each column; NaN stays NaN.
 
         Entries of bool stay what they are.
@@ -179,9 +181,7 @@ class LatticeSum:
         columns, counted = entries.T, entries.dtype == bool
         if columns.ndim != 2 or len(columns) != len(scale) or (counted and not (scale == 1).all()):
             raise ValueError("a factor has one column for each scale of its part, 1 for entries of bool")
-        buffer = self._buffers.get(key)
-        if buffer is None or buffer.shape != columns.shape:
-            buffer = self._buffers[key] = np.empty(columns.shape, dtype=bool if counted else float)
+        buffer = self._scratch(key, *columns.shape, dtype=bool if counted else float)
         if counted:
             np.copyto(buffer, columns)
             return buffer

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import squared_norms
+from dpstats.curator.products import predictor, squared_norms
 from dpstats.families import MarginLoss
 
 __all__ = ["Rows", "UnitRows"]
@@ -83,7 +83,7 @@ class UnitRows:
         if not self._inside:
             np.multiply(weight, self._shortening(signed, scratch), out=weight)
             weight[~block.ok] = 0.0
-        margin = params @ signed
+        margin = predictor(params, signed, scratch)
         if self._offset:
             margin += np.clip(block.offset, -self.most_offset, self.most_offset)
         sign = np.where(block.time > 0.5, 1.0, -1.0)

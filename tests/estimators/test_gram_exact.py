@@ -16,6 +16,7 @@ from statsmodels.regression.linear_model import RegressionResultsWrapper
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator import curator as chokepoint
+from dpstats.curator import products
 from dpstats.formula import build_design
 from dpstats.moments import LinearMoments
 from dpstats.moments.spread import residual_variance
@@ -71,8 +72,9 @@ def theirs(data: pd.DataFrame, formula: str, weights: str | None = None, offset:
 
 @pytest.fixture
 def floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of the statistics' own factors, not rounded."""
+    """Sums of the statistics' own factors: neither they nor whitened rows are rounded to a grid."""
     monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
+    monkeypatch.setattr(products, "_BITS", 45)
 
 
 def in_order(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:

@@ -49,9 +49,11 @@ class Statistic(ABC):
     def factors(self, block: Block, scratch: Scratch) -> Sequence[Factor]:
         """Factors of the rows of one block, one for each part.
 
-        Entries stay within the scales of the part and are computed to 2^-32 of them. Rows that are not ok
-        may hold anything: the lattice switches them off, and rows with a NaN too. It must not raise, warn
-        or branch on values. Its arrays come from `scratch` and may be reused for the next block; the
+        Entries stay within the scales of the part and are computed to 2^-32 of them, with W x as
+        :mod:`dpstats.curator.products` rounds it. They depend on the row alone and not, by a bit, on where it
+        stands in the block: sums over columns are those of that module. Rows that are not ok may hold
+        anything: the lattice switches them off, and rows with a NaN too. It must not raise, warn or branch
+        on values. Its arrays come from `scratch` and may be reused for the next block; the
         statistic itself holds public numbers only.
         """
 

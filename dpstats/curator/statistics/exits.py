@@ -9,6 +9,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 
 __all__ = ["ExitCounts"]
@@ -58,7 +59,7 @@ class ExitCounts(Statistic):
         censored = block.event < 0.5
         beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
         kind = np.where(beyond, 2 * intervals, np.minimum(interval, intervals - 1) + intervals * censored)
-        cell = self._group(block) * (2 * intervals + 1) + kind
+        cell = self._group(block, scratch) * (2 * intervals + 1) + kind
         counts = scratch("counts", rows, self._cells)
         counts[:] = 0.0
         counts[np.arange(rows), cell] = 1.0
@@ -66,11 +67,11 @@ class ExitCounts(Statistic):
         ones[0] = block.ok
         return (Factor(ones.T, counts),)
 
-    def _group(self, block: Block) -> np.ndarray:
+    def _group(self, block: Block, scratch: Scratch) -> np.ndarray:
         if self._groups == 1:
             return np.zeros(len(block.ok), dtype=np.intp)
-        covariates = block.exog[:, self._first :]
-        number = np.nan_to_num(covariates @ np.arange(1.0, self._groups))
+        covariates = block.exog.T[self._first :]
+        number = np.nan_to_num(predictor(np.arange(1.0, self._groups), covariates, scratch))
         return np.clip(np.rint(number), 0, self._groups - 1).astype(np.intp)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -10,6 +10,7 @@ from scipy import special
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import response
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
 
@@ -68,7 +69,7 @@ class LogLikelihood(Statistic):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         y = scratch("y", 1, len(block.ok))[0]
         response(block, self._log, y)
-        eta = block.exog @ self._params
+        eta = predictor(self._params, block.exog.T, scratch)
         if self._offset:
             eta = eta + block.offset
         of_time = isinstance(self._family, Family)

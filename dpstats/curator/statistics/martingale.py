@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events, squared_norms
+from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
 from dpstats.families.martingale import integrands, taper
@@ -67,7 +68,7 @@ class LocationScore(Statistic):
         self.sensitivity = self._cut.steepest + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x = self._map.x(block, scratch)
+        x = self._map.centred(block, scratch)
         z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
         entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
         psi = self._cut.integrals(z).location - events(block, scratch) * self._cut.g(z) * self._cut.slope(z)
@@ -148,11 +149,11 @@ class MartingaleScore(Statistic):
             raise ValueError("the bounds of the scores must allow for the entries of the design")
         self._map = Map(design, **row)
         self._where, self._cut = where, where.cut
-        self._gamma, self._pivot = np.asarray(gamma, dtype=float), np.asarray(pivot, dtype=float)
+        self._gamma, self._pivot = np.asarray(gamma, dtype=float), pivot / self._map.unit
         self._sigma, self._radius = sigma, radius
-        self._whitening = np.asarray(whitening, dtype=float)
+        self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
-        k = len(self._whitening)
+        self._width = k = len(whitening)
         self._unit = radius * bounds.log_sigma_unit
         self._kappa = radius * bounds.log_sigma_weight
         self._root = math.sqrt(bounds.matrix_weight / radius)
@@ -165,18 +166,18 @@ class MartingaleScore(Statistic):
         self.sensitivity = radius * bounds.sensitivity
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x_tilde = self._map.x(block, scratch)
-        z = self._map.residuals(x_tilde, block, scratch, self._gamma, self._sigma)
-        pivot = np.clip(self._pivot @ x_tilde, *self._where.pivots)
-        entry = self._map.entries(x_tilde, block, scratch, self._gamma, self._sigma)
+        centred = self._map.centred(block, scratch)
+        z = self._map.residuals(centred, block, scratch, self._gamma, self._sigma)
+        pivot = np.clip(predictor(self._pivot, centred, scratch), *self._where.pivots)
+        entry = self._map.entries(centred, block, scratch, self._gamma, self._sigma)
         parts = integrands(self._cut, z, pivot, *self._where.limits, entry)
         event = events(block, scratch) * parts.taper
         psi = parts.location_compensator - event * parts.location
         chi = parts.log_sigma_compensator - event * parts.log_sigma
 
-        k, size = len(self._whitening), x_tilde.shape[1]
+        k, size = self._width, len(z)
         row = scratch("row", k + 1, size)
-        x = np.dot(self._whitening, x_tilde, out=row[:k])
+        x = self._whitened(centred, row[:k], scratch)
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
         weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
         root = self._root * np.sqrt(weight * event)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import squared_norms
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import predictor, squared_norms
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, score_bounds
 
@@ -86,14 +86,15 @@ class InformationSizes(MartingaleScore):
         self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])),)
         self.ranges = np.array([first, second, down + up])
         self.sensitivity = float(np.linalg.norm(self.ranges))
-        self._to_slope = np.linalg.inv(self._whitening)[0]
+        self._to_slope = np.linalg.inv(score["whitening"])[0]
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         columns = super().factors(block, scratch)[2].left.T
         sizes = scratch("sizes", 3, columns.shape[1])
         sizes[0] = squared_norms(columns[:-1], scratch)
         np.multiply(columns[-1], columns[-1], out=sizes[1])
-        np.multiply(self._to_slope @ columns[:-1], columns[-1] * self._radius, out=sizes[2])
+        shared = predictor(self._to_slope, columns[:-1], scratch)
+        np.multiply(shared, columns[-1] * self._radius, out=sizes[2])
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
         return (Factor(block.ok[:, None].astype(float), sizes.T),)
 

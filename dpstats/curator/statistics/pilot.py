@@ -9,6 +9,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.products import RowProducts
 
 __all__ = ["PilotRow"]
 
@@ -47,9 +48,10 @@ class PilotRow:
     ) -> None:
         self._map, self._weighted, self._whole = Map(design, **row), design.weights is not None, whole
         self.k = k = self._map.k
-        self._whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
-        if self._whitening.shape != (k, k) or self._line.shape != (k,):
+        whitening, self._line = np.asarray(whitening, dtype=float), np.asarray(line, dtype=float)
+        if whitening.shape != (k, k) or self._line.shape != (k,):
             raise ValueError(f"whitening and line must have {k} columns")
+        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._sigma, self.radius, self.limit = float(sigma), float(radius), float(limit)
         if not all(0 < value < math.inf for value in (self._sigma, self.radius, self.limit)):
             raise ValueError("sigma, radius and limit must be positive and finite")
@@ -64,13 +66,23 @@ class PilotRow:
 
     def read(self, block: Block, scratch: Scratch) -> np.ndarray:
         """a and, last, r of each row, shape (k + 1, B); a reused array."""
-        x, k = self._map.x(block, scratch), self.k
+        x, k = self._map.centred(block, scratch), self.k
         row = scratch("row", k + 1, len(block.ok))
         row[k] = self._map.residuals(x, block, scratch, self._line, self._sigma)
-        np.dot(self._whitening.T, x, out=row[:k])
-        if self._weighted:
-            np.multiply(row, np.sqrt(block.weight), out=row)
-        long = row if self._whole else row[:k]
-        np.multiply(long, shorten(row[:k], self.radius, scratch), out=long)
+        self._bounded(x, row, block, scratch)
         np.clip(row[k], -self.limit, self.limit, out=row[k])
         return row
+
+    def rows(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """a of each row alone, shape (k, B); a reused array."""
+        row = scratch("row", self.k, len(block.ok))
+        self._bounded(self._map.centred(block, scratch), row, block, scratch)
+        return row
+
+    def _bounded(self, x: np.ndarray, row: np.ndarray, block: Block, scratch: Scratch) -> None:
+        """Fill in a, from x, and shorten the row; `row` has r as well, or has not."""
+        a = self._whitened(x, row[: self.k], scratch)
+        if self._weighted:
+            np.multiply(row, np.sqrt(block.weight), out=row)
+        long = row if self._whole else a
+        np.multiply(long, shorten(a, self.radius, scratch), out=long)

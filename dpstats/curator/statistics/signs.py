@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events, shorten, squared_norms
+from dpstats.curator.geometry import Map, events, shorten
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
 from dpstats.families.signs import Signs, largest_slope, signs
@@ -57,8 +58,9 @@ class SignScore(Statistic):
             raise ValueError("radius and sigma must be positive and finite")
         self._map, self._family = Map(design, **row), family
         self._gamma, self._sigma, self._radius = np.asarray(gamma, dtype=float), sigma, radius
-        self._whitening = np.asarray(whitening, dtype=float)
-        self.parts = (Part(np.full(len(self._whitening), radius), np.ones(1)),)
+        self._width = len(whitening)
+        self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
+        self.parts = (Part(np.full(self._width, radius), np.ones(1)),)
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
@@ -68,11 +70,11 @@ class SignScore(Statistic):
 
     def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, Signs]:
         """W x~, the residual and the score of each row."""
-        x_tilde = self._map.x(block, scratch)
-        z = self._map.residuals(x_tilde, block, scratch, self._gamma, self._sigma)
-        entry = self._map.entries(x_tilde, block, scratch, self._gamma, self._sigma)
+        centred = self._map.centred(block, scratch)
+        z = self._map.residuals(centred, block, scratch, self._gamma, self._sigma)
+        entry = self._map.entries(centred, block, scratch, self._gamma, self._sigma)
         found = signs(self._family, z, events(block, scratch), entry)
-        x = np.dot(self._whitening, x_tilde, out=scratch("row", len(self._whitening), len(z)))
+        x = self._whitened(centred, scratch("row", self._width, len(z)), scratch)
         return x, z, found
 
 

@@ -41,7 +41,7 @@ class TruncatedGram(Statistic):
         self.sensitivity = (math.sqrt(2) if self._rows.k > 1 else 1.0) * self._rows.radius**2
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        return (Factor(self._rows.read(block, scratch)[: self._rows.k].T),)
+        return (Factor(self._rows.rows(block, scratch).T),)
 
 
 class TruncatedTriangle(Statistic):
@@ -72,7 +72,7 @@ class TruncatedTriangle(Statistic):
         self.sensitivity = 2 * square
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        row = self._rows.read(block, scratch)
+        row = self._rows.rows(block, scratch)
         first, second = self._triangle
         products = np.multiply(row[first], row[second], out=scratch("products", len(first), row.shape[1]))
         ones = scratch("ones", 1, row.shape[1])

@@ -13,6 +13,7 @@ import numpy as np
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.glm import GlmFamily
 
@@ -50,19 +51,20 @@ class _TruncatedGlm(Statistic):
         self._map, self._family = Map(design, **row), family
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
         self._k = k = self._map.k
-        self._whitening, self._beta = np.asarray(whitening, dtype=float), np.asarray(beta, dtype=float)
-        if self._whitening.shape != (k, k) or self._beta.shape != (k,):
+        whitening, self._beta = np.asarray(whitening, dtype=float), np.asarray(beta, dtype=float)
+        if whitening.shape != (k, k) or self._beta.shape != (k,):
             raise ValueError(f"whitening and beta must have {k} columns")
         if not (0 < radius < math.inf and 0 < most < math.inf):
             raise ValueError("radius and most must be positive and finite")
+        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
         self._radius, self._most = float(radius), float(most)
 
     def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
         """a (k, B) and eta (B,); reused arrays."""
-        x = self._map.x(block, scratch)
-        rows = np.dot(self._whitening.T, x, out=scratch("rows", *x.shape))
+        x = self._map.centred(block, scratch)
+        rows = self._whitened(x, scratch("rows", *x.shape), scratch)
         np.multiply(rows, shorten(rows, self._radius, scratch), out=rows)
-        eta = self._beta @ rows
+        eta = predictor(self._beta, rows, scratch)
         return rows, np.add(eta, block.offset, out=eta) if self._offset else eta
 
     def _bounded(self, values: np.ndarray, block: Block) -> np.ndarray:

@@ -69,7 +69,7 @@ class HazardZones(Statistic):
         self.sensitivity = math.sqrt(2 + float(widths @ widths))
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x = self._map.x(block, scratch)
+        x = self._map.centred(block, scratch)
         z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
         entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
         hazard = self._hazard(z)

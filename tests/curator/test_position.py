@@ -1,0 +1,265 @@
+"""What a row adds does not depend on where it stands in a block, on the block's size or on its neighbours.
+
+Rows of a bank, wild ones among them, are read in blocks of all sizes and in many orders, and what a statistic
+makes of them is compared bit by bit. Every registered statistic is there with every family, loss and scale
+that it takes, and with every option of a design.
+"""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from dpstats.curator.blocks import Scratch
+from dpstats.curator.products import RowProducts
+from dpstats.curator.statistics import REGISTRY
+from dpstats.families import FAMILIES, LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family, GlmFamily, huber_hinge
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.formula.block import Block
+from tests.made import MadeDesign, exact
+from tests.privacy.spaces import SPACES
+
+BANK = 100
+SIZES, SOME = (*range(1, BANK + 1), 8191, 8192), (1, 2, 7, 13, 64)
+ERRORS = (SEV, LOGISTIC, NORMAL)
+DESIGNS = {
+    "plain": {},
+    "offset": dict(offset_bounds=(-2.0, 2.0)),
+    "weights": dict(weights="w"),
+    "late": dict(delayed=True),
+}
+
+
+KINDS = {Family: ERRORS, GlmFamily: tuple(FAMILIES.values()), str: ("binomial", "poisson")}
+
+
+def bounded(family):
+    return BoundedScore(family, 2.0, min(3.0, family.most_curved), 3.0, 0.5, (-9.0, 9.0))
+
+
+# by what a statistic is given: what else it could have been given
+OTHERS = {
+    "log": lambda given: [False, True],
+    "score": lambda given: [bounded(family) for family in FAMILIES.values()],
+    "loss": lambda given: [LOGISTIC_LOSS, huber_hinge(0.5)],
+    "whole": lambda given: [False, True],
+    "reach": lambda given: [given, np.minimum(4 * given, 1.0)],
+    "floor": lambda given: [-1.2],
+    "family": lambda given: KINDS[type(given)],
+    "where": lambda given: [dataclasses.replace(given, family=family, floor=-1.2) for family in ERRORS],
+}
+
+
+def variants(public):
+    """All combinations of what the public parameters could be."""
+    names = [name for name in OTHERS if name in public]
+    for values in itertools.product(*(OTHERS[name](public[name]) for name in names)):
+        yield {**public, **dict(zip(names, values, strict=True))}
+
+
+def bank(d, seed=3):
+    """Rows of d covariates: small and large ones, whole numbers, values far beyond the box, invalid rows."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(BANK, d)) * draw.choice([0.1, 1.0, 30.0, 1e6], (BANK, 1), p=[0.3, 0.4, 0.2, 0.1])
+    x[::5] = np.rint(x[::5])
+    time = np.where(draw.uniform(size=BANK) < 0.2, draw.integers(0, 2, BANK), np.exp(draw.normal(0, 2, BANK)))
+    return dict(
+        exog=np.column_stack([np.ones(BANK), x]), endog=time, event=draw.integers(0, 2, BANK).astype(float),
+        entry=time * draw.uniform(-0.5, 1, BANK), ok=draw.uniform(size=BANK) < 0.9,
+        offset=draw.normal(size=BANK), weight=draw.uniform(size=BANK),
+    )  # fmt: skip
+
+
+def made_of(statistic, rows, places):
+    """What the rows at these places of the bank give to the lattice, one row for each; shape (B, m)."""
+    taken = {name: column[places] for name, column in rows.items()}
+    exog = np.asfortranarray(taken.pop("exog") * taken["ok"][:, None])
+    with np.errstate(all="ignore"):
+        factors = statistic.factors(Block(exog=exog, **taken), Scratch())
+    sides = [side for factor in factors for side in factor if side is not None]
+    return np.hstack([np.array(side, dtype=float) for side in sides])
+
+
+def moved(statistic, rows, sizes=SIZES):
+    """How often a row is not what it is alone, in blocks of these sizes, mixed or all of one row."""
+    shuffled = np.random.default_rng(1).permutation(BANK)
+    alone = np.vstack([made_of(statistic, rows, [i]) for i in range(BANK)])
+    changes = 0
+    for size in sizes:
+        for places in (np.resize(np.roll(shuffled, size), size), np.full(size, size % BANK)):
+            found, expected = made_of(statistic, rows, places), alone[places]
+            same = (found.view(np.int64) == expected.view(np.int64)) | np.isnan(expected)
+            changes += int((~same.all(axis=1) & rows["ok"][places]).sum())
+    return changes
+
+
+def test_every_statistic_is_covered():
+    assert set(SPACES) == set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_row_is_the_same_at_every_place(name):
+    """Blocks of all sizes for one variant, of some sizes for the others; spaces but the first as they are."""
+    sizes, seen = SIZES, set()
+    for number, space in enumerate(SPACES[name]):
+        d = 2 if number % 2 else 9
+        public = space.public(d)
+        options = variants(public) if not number else [public]
+        for public, (option, changes) in itertools.product(options, DESIGNS.items()):
+            if option == "late" and "where" in public:
+                public = public | dict(where=dataclasses.replace(public["where"], delayed=True))
+            try:
+                statistic = REGISTRY[name](MadeDesign(d, **changes), **public)
+            except ValueError:  # a box for each column, that of an offset too
+                assert name.startswith("column_") and option == "offset"
+                continue
+            assert moved(statistic, bank(d), sizes) == 0, (option, public)
+            sizes = SOME
+            seen.add(option)
+    assert seen >= set(DESIGNS) - {"offset"}
+
+
+def test_the_columns_of_an_offset():
+    public = dict(center=np.zeros(4), half=np.ones(4))
+    for name, more in (("column_means", {}), ("column_octaves", dict(origin=np.full(4, 0.3)))):
+        statistic = REGISTRY[name](MadeDesign(2, **DESIGNS["offset"]), **public, **more)
+        assert moved(statistic, bank(2), SOME) == 0
+
+
+def backwards_at_the_end(columns, terms):
+    """A sum whose last rows are added in another order, as BLAS does it."""
+    total, tail = np.add.accumulate(terms, axis=0)[-1], columns.shape[1] % 8
+    if tail:
+        total[-tail:] = np.add.accumulate(terms[::-1, -tail:], axis=0)[-1]
+    return total
+
+
+@pytest.mark.parametrize("name, d", [("sign_score", 5), ("residual_score", 5), ("log_likelihood", 5)])
+def test_another_order_in_the_last_rows_is_seen(monkeypatch, name, d):
+    """Planted: each helper in turn sums the last rows of a block backwards."""
+    public = SPACES[name][0].public(d)
+    statistic = REGISTRY[name](MadeDesign(d), **public)
+
+    def planted(coefficients, columns, scratch):
+        return backwards_at_the_end(columns, np.asarray(coefficients)[:, None] * columns)
+
+    module = "dpstats.curator.statistics.loglik" if name == "log_likelihood" else "dpstats.curator.geometry"
+    monkeypatch.setattr(f"{module}.predictor", planted)
+    assert moved(statistic, bank(d), SOME) > 0
+    monkeypatch.undo()
+    if name == "residual_score":
+        squares = lambda columns, scratch: backwards_at_the_end(columns, columns**2)  # noqa: E731
+        monkeypatch.setattr("dpstats.curator.geometry.squared_norms", squares)
+        assert moved(statistic, bank(d), SOME) > 0
+
+
+class Backwards(RowProducts):
+    """Planted: no row is summed twice, and the last ones are summed backwards."""
+
+    def __call__(self, columns, out, scratch):
+        for row, grid, values in zip(self._matrix, self._grids, out, strict=True):
+            values[:] = np.rint(backwards_at_the_end(columns, row[:, None] * columns)) * grid
+        return out
+
+
+def next_to_the_middle(products, unit, count, draw):
+    """Rows whose first product lies a few ulps from the middle between two multiples of its grid."""
+    row = products._matrix[0]
+    columns = draw.normal(size=(len(row), count)) * unit[:, None]
+    at = np.add.accumulate(row[:, None] * columns, axis=0)[-1]
+    columns[-1] += (np.floor(at) + 0.5 - at) / row[-1]
+    columns[-1] += np.spacing(columns[-1]) * draw.integers(-3, 4, count)
+    return columns
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 10, 30])
+def test_products_are_the_rounded_sums_in_order(k):
+    """Of rows at random and of those next to a jump of the rounding; wide and narrow columns."""
+    draw = np.random.default_rng(k)
+    unit, matrix = 10.0 ** draw.uniform(-3, 6, k), draw.normal(size=(k, k))
+    made = RowProducts(matrix / unit, unit)
+    planted = Backwards(matrix / unit, unit)
+    changed = 0
+    for size in (1, 2, 15, 1023):
+        anywhere = draw.normal(size=(k, size)) * unit[:, None]
+        for columns in (anywhere, next_to_the_middle(made, unit, size, draw)):
+            expected = [
+                np.rint(np.add.accumulate(row[:, None] * columns, axis=0)[-1]) * grid
+                for row, grid in zip(made._matrix, made._grids, strict=True)
+            ]
+            assert (made(columns, np.empty((k, size)), Scratch()) == expected).all()
+            most = 2.0**-28 * np.abs(matrix).sum(axis=1).max()
+            assert matrix / unit @ columns == pytest.approx(np.array(expected), abs=most)
+            changed += int((planted(columns, np.empty((k, size)), Scratch()) != expected).sum())
+    assert changed > 0 or k <= 2
+
+
+def test_products_of_numbers_that_leave_nothing_to_round():
+    """Far beyond the unit, not numbers at all, and zero."""
+    with np.errstate(all="ignore"):  # as the curator has it
+        check_products_of_wild_numbers()
+
+
+def check_products_of_wild_numbers():
+    made = RowProducts(np.array([[1.0, -1 / 3], [0.0, 0.0]]))
+    columns = np.array([[1e30, 1e300, np.nan, np.inf, 0.0, 1.0], [3.0, 1e300, 1.0, 1.0, 0.0, 0.3]])
+    found = made(columns, np.empty((2, 6)), Scratch())
+    assert found[0, :2] == pytest.approx([1e30, 1e300 * 2 / 3]) and np.isnan(found[0, 2])
+    assert found[0, 3] == np.inf and found[0, 4] == 0 and found[0, 5] == pytest.approx(0.9, abs=2.0**-26)
+    assert (found[1, [0, 1, 4, 5]] == 0).all()
+
+
+# rows next to a jump, through the release: what is changed a little, and the statistic that jumps
+JUMPS = {
+    "sign_score": "time",
+    "hazard_zones": "time",
+    "exit_counts": "time",
+    "column_octaves": "x",
+}
+
+
+@pytest.mark.parametrize("name", JUMPS)
+def test_rows_next_to_a_jump_fall_on_one_side_of_it(name):
+    """100 rows for each statistic, at five places among rows that weigh nothing, in blocks of two sizes."""
+    d, draw = 9, np.random.default_rng(5)
+    public = SPACES[name][-1 if name == "column_octaves" else 0].public(d)
+    scaled = public | dict(log=True, gamma=np.linspace(0.3, -0.2, d + 1)) if "log" in public else public
+    changes = 0
+    for _ in range(100):
+        x = draw.uniform(-0.3, 0.3, d)
+        columns = jumping(name, scaled, x, draw)
+        for block_rows in (8192, 19):
+            released = [exact(at(columns, place), name, block_rows, **scaled) for place in range(0, 40, 8)]
+            changes += len({vector.tobytes() for vector in released}) - 1
+        assert exact(at(columns, 0), name, **scaled).any()
+    assert changes == 0
+
+
+def at(columns, place):
+    """A table of 41 rows, all invalid but this one."""
+    table = {name: np.full((41, *np.shape(value)), np.nan) for name, value in columns.items()}
+    for name, value in columns.items():
+        table[name][place] = value
+    return table
+
+
+def jumping(name, public, x, draw):
+    """A row whose contribution is another one when its value moves by one ulp: found by bisection."""
+    statistic = REGISTRY[name](MadeDesign(len(x)), **public)
+
+    def row(value):
+        if name == "column_octaves":
+            return dict(x=np.append(value, x[1:]), time=2.0, event=1.0)
+        return dict(x=x, time=value, event=1.0)
+
+    def added(value):
+        block = MadeDesign(len(x)).read({name: np.array([cell]) for name, cell in row(value).items()})
+        return np.hstack([side for side in statistic.factors(block, Scratch())[0] if side is not None])
+
+    low, high = (0.01, 0.9) if name == "column_octaves" else (1.0, 100.0)
+    first = added(low)
+    while np.nextafter(low, high) < high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if abs(1.0 * added(middle) - first).max() < 0.1 else (low, middle)
+    return row(low if draw.uniform() < 0.5 else high)
