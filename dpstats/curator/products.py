@@ -10,13 +10,14 @@ numbers correctly and by itself, so that every row is summed in the same order a
 
 *Many.* W x would take 2 k^2 such passes. `RowProducts` leaves it to BLAS and rounds each product to a
 multiple of a public power of two, its grid. In units of the grid let s be the sum in the fixed order, y what
-BLAS has, and G(y) the integer next to y. Any order of k products, with or without fused multiply-add, errs by
-at most gamma sum |w_j| X_j, where w is a row of W, X_j the largest |x_j| of the block, gamma = k u / (1 - k u)
-and u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). Hence |y - s| <= d with
-d = 2 gamma sum |w_j| X_j, and G(y) = G(s) unless the middle between two integers lies between y and s, that
-is, unless |y - G(y)| >= 1/2 - d; the difference y - G(y) is exact. Where it is as large as that, in one
-product of thousands, the row is summed in the fixed order. What comes out is G(s) for every row. The X_j are
-those of the block and decide nothing but which rows are summed twice, which only time could tell.
+BLAS has, and G(y) the integer next to y. Any order of k products, with or without fused multiply-add, errs
+by at most gamma sum |w_j| X_j, where w is a row of W, X_j the largest |x_j| of the block, u = 2^-53 and
+gamma = k u / (1 - k u) (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). Hence
+|y - s| <= d with d = 2 gamma sum |w_j| X_j, and G(y) = G(s) unless the middle between two integers lies
+between y and s, that is, unless |y - G(y)| >= 1/2 - d; the difference y - G(y) is exact. Where it is as large
+as that, in one product of thousands, the row is summed in the fixed order. What comes out is G(s) for every
+row. The X_j are those of the block and decide nothing but which rows are summed twice, which only time could
+tell.
 
 The code takes twice that d, for the rounding of d itself and for gamma. Where numbers are so large that the
 grid says nothing, 2^51 and beyond, d exceeds 1/2 and all rows are summed in the fixed order. Grids lie

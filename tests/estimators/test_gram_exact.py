@@ -14,9 +14,8 @@ import statsmodels.formula.api as smf
 from statsmodels.regression.linear_model import RegressionResultsWrapper
 
 import dpstats as dps
-from dpstats.curator import Curator
+from dpstats.curator import Curator, products
 from dpstats.curator import curator as chokepoint
-from dpstats.curator import products
 from dpstats.formula import build_design
 from dpstats.moments import LinearMoments
 from dpstats.moments.spread import residual_variance

@@ -1,4 +1,4 @@
-"""A row of a design is the same to the last bit wherever it stands in a block, and whatever its neighbours hold."""
+"""A row of a design is the same to the last bit wherever it stands in a block, beside whatever rows."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,9 @@ def test_a_function_of_a_row_is_the_same_at_every_place(function, arity):
     """Contiguous and not, in blocks of all sizes."""
     columns = [bank(seed) for seed in range(arity)]
     with np.errstate(all="ignore"):
-        alone = np.array([function.array(*(column[[i]] for column in columns))[0] for i in range(BANK)], dtype=float)
+        alone = np.array(
+            [function.array(*(column[[i]] for column in columns))[0] for i in range(BANK)], dtype=float
+        )
         for size in SIZES:
             places = np.resize(np.roll(np.random.default_rng(1).permutation(BANK), size), size)
             apart = [np.repeat(column[places], 2)[::2] for column in columns]
@@ -66,6 +68,8 @@ def test_a_row_of_a_design_is_the_same_at_every_place():
         places = np.resize(np.roll(np.random.default_rng(1).permutation(BANK), size), size)
         for name, found in read(places).items():
             expected = np.concatenate([alone[i][name] for i in places])
-            assert np.array_equal(found.view(np.uint8), expected.view(np.uint8)) if name == "ok" else same(
-                np.ascontiguousarray(found), expected
-            ).all(), (size, name)
+            assert (
+                np.array_equal(found.view(np.uint8), expected.view(np.uint8))
+                if name == "ok"
+                else same(np.ascontiguousarray(found), expected).all()
+            ), (size, name)

@@ -71,6 +71,7 @@ class InformationSizes(MartingaleScore):
     h1* h = h1* + rho h1*^2 with 0 < h1* <= s and rho within its limits lies between min(0, s + low s^2) and
     s + max(0, high) s^2: for rho < 0 it is concave in h1*, 0 at 0 and s + rho s^2 at s, and at most h1*.
     The row that weighs nothing gives 0, which all ranges contain; the L2 norm is at most that of the ranges.
+    All three are clipped to these ranges, as rounding of W x moves them.
     An entry changes none of the three.
     """
 
@@ -84,7 +85,8 @@ class InformationSizes(MartingaleScore):
         down, up = max(0.0, -1 - low * s) * unit, (1 + max(0.0, high) * s) * unit
         first, second = s**2, bounds.column**2
         self.parts = (Part(np.ones(1), np.array([first, second, max(down, up)])),)
-        self.ranges = np.array([first, second, down + up])
+        self._lowest, self._highest = np.array([0.0, 0.0, -down]), np.array([first, second, up])
+        self.ranges = self._highest - self._lowest
         self.sensitivity = float(np.linalg.norm(self.ranges))
         self._to_slope = np.linalg.inv(score["whitening"])[0]
 
@@ -96,6 +98,7 @@ class InformationSizes(MartingaleScore):
         shared = predictor(self._to_slope, columns[:-1], scratch)
         np.multiply(shared, columns[-1] * self._radius, out=sizes[2])
         np.divide(sizes, (self._root * self._radius) ** 2, out=sizes)
+        np.clip(sizes, self._lowest[:, None], self._highest[:, None], out=sizes)
         return (Factor(block.ok[:, None].astype(float), sizes.T),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
