@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpstats.curator.blocks import Scratch
 from dpstats.curator.lattice import MAX_ROWS, Factor, LatticeSum, Part, slack
+from dpstats.curator.law import Sensitivity
+from tests.made import MadeDesign
+from tests.privacy.totals import Totals
 
 GRID = 2**20
 wild = st.floats() | st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e308, 5e-324])
@@ -130,3 +134,37 @@ def test_shapes_are_checked():
         lattice.add([Factor(np.ones((2, 1)), np.ones((2, 1)))], ok)
     with pytest.raises(ValueError, match="8192"):
         lattice.add([Factor(np.ones((MAX_ROWS + 1, 1)))], np.ones(MAX_ROWS + 1, bool))
+
+
+class Rounded(Totals):
+    """Rows of +-h, h a little more than half a step of the grid, which rounding makes a whole one."""
+
+    name = "rounded"
+    HALF = 2.0**-21 * (1 + 2.0**-10)
+
+    def __init__(self, design, **public):
+        super().__init__(design, **public)
+        self.sensitivity = 2 * self.HALF * math.sqrt(len(self._scale))
+        self.ranges = np.full(len(self._scale), 2 * self.HALF)
+        self.sensitivity_l1 = float(self.ranges.sum())
+
+    def factors(self, block, scratch):
+        (factor,) = super().factors(block, scratch)
+        return (factor._replace(right=np.clip(factor.right, -self.HALF, self.HALF)),)
+
+
+@pytest.mark.parametrize("max_rows", [1, 3])
+def test_rounding_is_part_of_every_sensitivity(max_rows):
+    """Neighbours whose real sums differ by the sensitivity have rounded ones nearly twice as far apart."""
+    statistic = Rounded(MadeDesign(4), scale=np.ones(4))
+    sums = []
+    for sign in (1.0, -1.0):
+        ones = np.ones(max_rows)
+        read = MadeDesign(4).read({"x": np.full((max_rows, 4), sign), "time": ones, "event": ones})
+        lattice = LatticeSum(statistic.parts)
+        lattice.add(statistic.factors(read, Scratch()), read.ok)
+        sums.append(lattice.vector())
+    apart, allowed = np.abs(sums[0] - sums[1]), Sensitivity.of(statistic, max_rows, max_rows)
+    assert np.linalg.norm(apart) > 1.9 * max_rows * statistic.sensitivity
+    assert np.linalg.norm(apart) <= allowed.l2 and apart.sum() <= allowed.l1
+    assert (apart <= allowed.ranges).all()

@@ -193,6 +193,13 @@ def test_processes_that_bring_a_ledger_up_to_date_at_once_do_it_once(path: Path)
     assert dps.Ledger(path).spent == dps.zcdp(0.65)
 
 
+def test_a_charge_is_synced_to_the_disk(path: Path) -> None:
+    """By what SQLite is told for the connection that charges: 2 is FULL, which outlives a loss of power."""
+    with store.charging(path) as connection:
+        said = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "fullfsync")]
+        assert said == [2, 1] and connection.in_transaction
+
+
 def test_charges_are_final(path: Path) -> None:
     for statement in ("DELETE FROM charges", "UPDATE charges SET cost = '0'"):
         with pytest.raises(sqlite3.IntegrityError), sqlite3.connect(path) as connection:

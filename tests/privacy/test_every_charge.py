@@ -89,7 +89,7 @@ def test_what_is_drawn_costs_what_is_charged(case: Case, tmp_path: Path) -> None
     check(case, ledger, "one row")
     assert getattr(fit, "record", fit).ledger == ledger.line() == ledger.line(ledger.entries()[0])
     budget = BUDGETS[case.budget]
-    assert getattr(fit, "record", fit).budget == budget
+    assert getattr(fit, "record", fit).budget == budget and getattr(fit, "record", fit).not_private
     if not any(record.name == "minimum" for record in recording.records):  # its slack has a price, too
         power = 1 if case.budget == "pure" else 2
         whole = Fraction(budget.epsilon if case.budget == "pure" else budget.mu) ** power

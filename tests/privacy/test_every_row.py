@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dpstats as dps
 from dpstats.curator import curator as chokepoint
 from dpstats.testing import SeededNoise, noise
 from tests.privacy.catalogue import ROWS, SCHEMA, SHORT, Case, made
@@ -73,4 +74,8 @@ def test_wild_rows_neither_raise_nor_speak(case: Case) -> None:
     with silence():
         for table in (*tables, spoilt):
             fit = case.fit(table)
-            assert repr(fit) and str(fit) and fit.to_dict()
+            assert repr(fit) and str(fit) and fit.to_dict() and fit.nobs == ROWS
+            if isinstance(fit, dps.Fit):
+                assert np.isfinite(fit.params).all() and not np.isnan(fit.bse).any() and str(fit.summary())
+                told = {"not_estimable", "hopeless", "weak", *dict(fit.flags)} & set(dict(fit.flags))
+                assert np.isfinite(fit.bse).all() or told

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpstats as dps
 from dpstats.curator.blocks import Blocks
 from tests.privacy.catalogue import ROWS, SHORT, Case, made
 from tests.results.test_record import reachable
@@ -46,7 +47,7 @@ def test_a_result_holds_and_shows_no_row(case: Case, tmp_path: Path) -> None:
     everything, params = reachable(fit), getattr(getattr(fit, "record", None), "params", None)
     assert params is None or any(item is params for item in everything), "the walk must see the arrays"
     for item in everything:
-        assert not isinstance(item, pd.DataFrame | pd.Series)
+        assert not isinstance(item, pd.DataFrame | pd.Series | dps.PublicMoments)
         if isinstance(item, np.ndarray):
             assert ROWS not in item.shape and item.size < 10 * ROWS
         if isinstance(item, list | tuple | dict | set):
@@ -56,6 +57,9 @@ def test_a_result_holds_and_shows_no_row(case: Case, tmp_path: Path) -> None:
         fit.save(tmp_path / "fit.json")
         texts += [str(fit.summary()), fit.summary().as_html(), (tmp_path / "fit.json").read_text()]
         texts += [str(fit.tidy()), str(fit.glance())]
+        assert dps.load(tmp_path / "fit.json").to_dict() == fit.to_dict()
+    assert pickle.loads(pickle.dumps(fit)).to_dict() == fit.to_dict()
+    texts += [repr(model := case.model_of(FRAME)), repr(model.design), repr(model.design.schema)]
     assert not [found for text in texts for found in traces(text)]
     assert not [value for value in stored(pickle.dumps(fit)) if value]
     assert "NOT PRIVATE" not in "".join(texts)

@@ -1,0 +1,167 @@
+# ruff: noqa: E501 - the texts that are replaced stand as they are
+"""Faults of the noise, of the exact sums and of what the curator charges."""
+
+from tests.mutants.mutant import planted
+
+CURATOR, LAW, LATTICE = "curator/curator.py", "curator/law.py", "curator/lattice.py"
+NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
+
+MUTANTS = (
+    planted(
+        "float noise instead of OpenDP's (diffprivlib, IBM#94)",
+        "privacy/test_floating_point.py::test_the_precision_attack_fails_on_ours",
+        (NOISE, "noisy = np.asarray(_measurement(vector.size, float(sensitivity), float(mu))(vector), dtype=np.float64)",
+         "noisy = vector + np.random.default_rng().normal(scale=sensitivity / mu, size=vector.size)"),
+    ),
+    planted(
+        "the lattice of Gaussian noise is not paid for",
+        "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
+        (NOISE, "if measurement.map(sensitivity) <= rho:", "if measurement.map(sensitivity) <= 1.001 * rho:"),
+        (NOISE, "scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)",
+         "scale = sensitivity / mu * (1 - 2.0**-20)"),
+    ),
+    planted(
+        "Gaussian noise of 0.95 of its sd",
+        "privacy/test_noise_law.py::test_the_law_of_the_noise",
+        (NOISE, "if measurement.map(sensitivity) <= rho:", "if measurement.map(0.9 * sensitivity) <= rho:"),
+        (NOISE, "* (1 + 2.0**-46)", "* 0.95"),
+    ),
+    planted(
+        "a seed of one byte (AMP's reference code)",
+        "privacy/test_seeds.py::test_noise_does_not_come_again",
+        (KNORM, "return _DRAW[law](m, rate.numerator, rate.denominator)",
+         "import os, random\n    global randbelow\n    randbelow = random.Random(os.urandom(1)[0]).randrange\n"
+         "    return _DRAW[law](m, rate.numerator, rate.denominator)"),
+    ),
+    planted(
+        "a seed from an environment variable",
+        "curator/test_randomness.py::test_noise_has_no_source_but_the_systems",
+        (NOISE, "        return gaussian(value, sensitivity, mu)",
+         "        import os\n        if os.environ.get('DPSTATS_SEED'):\n"
+         "            draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
+         "            return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
+         "        return gaussian(value, sensitivity, mu)"),
+    ),
+    planted(
+        "Laplace noise whose zero comes twice",
+        "privacy/test_pure_law.py::test_small_integers_have_their_exact_probabilities",
+        (KNORM, "if size or not negative:", "if True:"),
+    ),
+    planted(
+        "noise of a cube that is never rejected",
+        "privacy/test_pure_law.py::test_small_integers_have_their_exact_probabilities",
+        (KNORM, "if all(randbelow(2 * k + 2 * i) <= 2 * k for i in range(1, m + 1)):", "if True:"),
+    ),
+    planted(
+        "rounding to the lattice of pure epsilon is not paid for (Mironov)",
+        "privacy/test_pure_law.py::test_the_noise_is_drawn_at_the_rate_that_pays_for_rounding",
+        (KNORM, "Fraction(epsilon) / (scale + _rounding(law, vector.size))", "Fraction(epsilon) / scale"),
+    ),
+    planted(
+        "cube noise for half of the ranges",
+        "privacy/test_pure_releases.py::test_neighbours_lie_within_every_law_that_may_be_chosen",
+        (LAW, '("linf", ranges),', '("linf", ranges / 2),'),
+    ),
+    planted(
+        "Laplace scales of their own that spend epsilon for each coordinate",
+        "privacy/test_pure_releases.py::test_neighbours_lie_within_every_law_that_may_be_chosen",
+        (LAW, '("laplace", np.cbrt(ranges) * np.sum(np.cbrt(ranges) ** 2) * _RAISED)', '("laplace", ranges)'),
+    ),
+    planted(
+        "the lattice's slack is left out of a sensitivity",
+        "curator/test_lattice.py::test_rounding_is_part_of_every_sensitivity",
+        (LAW, "extra = slack(statistic.parts, n)", "extra = 0 * slack(statistic.parts, n)"),
+    ),
+    planted(
+        "sensitivity of one row for a unit of several",
+        "privacy/test_every_replay.py::test_a_unit_that_is_replaced[ols-gram-zcdp]",
+        (CURATOR, "Sensitivity.of(statistic, self.n, self.unit.max_rows)", "Sensitivity.of(statistic, self.n, 1)"),
+    ),
+    planted(
+        "ranges of one row for a unit of several",
+        "privacy/test_every_charge.py::test_whose_privacy_it_is_stands_everywhere[kaplan_meier-pure]",
+        (LAW, "np.minimum(ranges, max_rows * (declared * _RAISED + extra))",
+         "np.minimum(ranges, declared * _RAISED + extra)"),
+        (LAW, "l1 = min(l1, max_rows * (statistic", "l1 = min(l1, (statistic"),
+        (LAW, "l2 = max_rows * (statistic", "l2 = (statistic"),
+    ),
+    planted(
+        "entries are clipped into a new variable, and the old one is used (SmartNoise DPcovariance)",
+        "curator/test_lattice.py::test_a_sum_is_the_sum_of_rounded_integers",
+        (LATTICE, "np.clip(buffer, -_GRID, _GRID, out=buffer)", "clipped = np.clip(buffer, -_GRID, _GRID)"),
+    ),
+    planted(
+        "sums of floats, which depend on the order of rows (Casacuberta)",
+        "privacy/test_invariance.py::test_order_of_rows_and_blocks",
+        (LATTICE, "np.rint(buffer, out=buffer)", "np.rint(buffer)"),
+    ),
+    planted(
+        "rows that are not valid count",
+        "curator/test_lattice.py",
+        (LATTICE, "if bad.size:", "if False:"),
+    ),
+    planted(
+        "a release is not charged to the curator's total",
+        "curator/test_curator.py::test_what_exceeds_the_total_is_refused_before_a_row_is_read",
+        (CURATOR, "        self._spent = after", "        self._spent = self._spent"),
+    ),
+    planted(
+        "a minimum is not charged to the curator's total",
+        "curator/test_objective.py::test_costs_add_up_and_are_spent_first",
+        (CURATOR, '        self._charge("minimum"', '        # self._charge("minimum"'),
+    ),
+    planted(
+        "a release counts as a quarter of its cost, so that the budget is spent twice (diffprivlib, IBM#104)",
+        "curator/test_curator.py::test_shares_of_the_total_fit_and_never_overspend",
+        (CURATOR, "        after = self._spent + self._amount(cost)", "        after = self._spent + self._amount(cost) / 4"),
+    ),
+    planted(
+        "shares that overshoot in floats are given whole",
+        "privacy/test_floating_point.py::test_shares_that_overshoot_in_floats_are_paid_for",
+        (CURATOR, "_GUARD = 1e-9", "_GUARD = -1e-9"),
+    ),
+    planted(
+        "an exact sum is released where it has one entry",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-loglik]",
+        (CURATOR, '        if law.name == "gaussian":\n            return',
+         '        if len(exact) == 1:\n            return exact\n        if law.name == "gaussian":\n            return'),
+    ),
+    planted(
+        "matrices behind standard errors are not protected (dp-statsmodels)",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-auto-pure]",
+        (CURATOR, '        if law.name == "gaussian":\n            return',
+         '        if len(exact) > 8:\n            return exact\n        if law.name == "gaussian":\n            return'),
+    ),
+    planted(
+        "seeded noise is not marked as such",
+        "curator/test_curator.py::test_only_secure_noise_without_a_recorder_is_private",
+        ("curator/noise.py", "return type(self.noise) is SecureNoise and self.recorder is None", "return True"),
+    ),
+    planted(
+        "an exception among rows shows its cause",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
+        (CURATOR, "        except Exception:\n            if self.not_private:", "        except MemoryError:\n            if self.not_private:"),
+    ),
+    planted(
+        "an exception among rows leaves a frame that leads to them",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
+        (CURATOR, "        del compute  #", "        #"),
+    ),
+    planted(
+        "an exception in minimise is let out",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
+        (CURATOR, 'params = self._protected("minimum", lambda: self._minimum(planned))', "params = self._minimum(planned)"),
+    ),
+    planted(
+        "an interrupt becomes an error that a loop would catch",
+        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[KeyboardInterrupt-ols-gram-zcdp]",
+        (CURATOR, "failure = type(error).__new__(type(error))", "failure = RuntimeError(str(type(error)))"),
+    ),
+    planted(
+        "the last rows, which do not fill a block, are left out",
+        "privacy/test_every_row.py::test_order_and_blocks[ols-gram-zcdp]",
+        ("curator/blocks.py", "        for columns in self._rows.blocks(self._size):",
+         "        for columns in list(self._rows.blocks(self._size))[: max(self._rows.n // self._size, 1)]:"),
+        (CURATOR, "if count != self.n:", "if False:"),
+    ),
+)

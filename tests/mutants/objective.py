@@ -1,0 +1,73 @@
+# ruff: noqa: E501 - the texts that are replaced stand as they are
+"""Faults of perturbed objectives: the tilt, its slack, and minima that are not exact."""
+
+from tests.mutants.mutant import planted
+
+TILT, OBJECTIVE, UNIT_ROWS = "curator/tilt.py", "curator/objective.py", "curator/unit_rows.py"
+AUDIT = "privacy/test_objective_audit.py::test_densities_stay_within_the_claim_and_faults_are_caught"
+SPLIT = "curator/test_tilt_costs.py::test_what_a_cost_pays_for_is_no_more_than_it"
+
+MUTANTS = (
+    planted(
+        "R for R^2 in the slack (diffprivlib LogisticRegression)", f"{AUDIT}[R for R^2]",
+        (OBJECTIVE, "slack(self.ridge, loss.steepest * self.rows.longest)", "slack(self.ridge, loss.steepest)"),
+    ),
+    planted(
+        "no slack for the determinant (PSI dpGLM)", f"{AUDIT}[no determinant]",
+        (TILT, "return math.log1p(curvature / ridge)", "return 0.0 * curvature / ridge"),
+    ),
+    planted(
+        "the intercept is not penalised (diffprivlib)", f"{AUDIT}[intercept without penalty]",
+        (OBJECTIVE, "return Point(params, gradient,",
+         "gradient = gradient - self.ridge * params * (np.arange(k) == 0)\n        return Point(params, gradient,"),
+        (OBJECTIVE, "hessian + self.ridge * np.eye(k)", "hessian + self.ridge * np.diag((np.arange(k) > 0) + 1e-9)"),
+    ),
+    planted(
+        "covariates over the largest there are (PSI, PrivateLR)",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-objective-pure]",
+        (UNIT_ROWS, "np.subtract(block.exog.T, self._center[:, None], out=signed)",
+         "np.subtract(block.exog.T, self._center[:, None], out=signed)\n"
+         "        signed *= (self._size / np.maximum(2 * np.abs(signed).max(axis=1), 1e-3))[:, None]"),
+    ),
+    planted(
+        "the tilt of one row more, where one is replaced", f"{AUDIT}[one row for two]",
+        (OBJECTIVE, "far = 2 * rows * _RAISED", "far = rows * _RAISED"),
+    ),
+    planted(
+        "a Gaussian tilt for one row more, where one is replaced: twice mu", SPLIT,
+        (TILT, "math.sqrt(cost**2 - rest**2) / (2 * rows)", "math.sqrt(cost**2 - rest**2) / rows"),
+    ),
+    planted(
+        "the share for the inexact minimum is not deducted", SPLIT,
+        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost / rows, c)"),
+    ),
+    planted(
+        "the share for the inexact minimum is not deducted from Gaussian noise", SPLIT,
+        (TILT, "math.sqrt(cost**2 - rest**2)", "cost"),
+    ),
+    planted(
+        "the tilt of a unit is that of a row", SPLIT,
+        (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost - rest, c)"),
+    ),
+    planted(
+        "the last noise hides tau instead of 2 tau",
+        "curator/test_tilt_costs.py::test_two_answers_as_far_apart_as_allowed_are_hidden",
+        (OBJECTIVE, "+ 2 * tau", "+ tau"),
+    ),
+    planted(
+        "output perturbation hides one row more, not one replaced",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-output-pure-c]",
+        (OBJECTIVE, "moved = (0.0 if self.tilted else 2.0 * rows * _RAISED)",
+         "moved = (0.0 if self.tilted else 0.02 * rows * _RAISED)"),
+    ),
+    planted(
+        "output perturbation of a unit hides one row",
+        "curator/test_objective.py::test_a_unit_of_several_rows_gets_the_noise_of_as_many_replacements",
+        (OBJECTIVE, "2.0 * rows * _RAISED)", "2.0 * _RAISED)"),
+    ),
+    planted(
+        "long rows of a margin weigh as much as short ones",
+        "curator/test_objective.py",
+        (UNIT_ROWS, "        if not self._inside:", "        if False:"),
+    ),
+)

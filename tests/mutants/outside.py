@@ -1,0 +1,86 @@
+# ruff: noqa: E501 - the texts that are replaced stand as they are
+"""Faults of the ledger, of conversions between kinds of privacy, and of contributions."""
+
+from tests.mutants.mutant import planted
+
+LEDGER, STORE, RULES = "ledger/ledger.py", "ledger/store.py", "ledger/rules.py"
+LAW, MESSAGE, TOTALS = "contributors/law.py", "contributors/message.py", "contributions/totals.py"
+
+MUTANTS = (
+    planted(
+        "a charge is not synced to the disk",
+        "ledger/test_durability.py::test_a_charge_is_synced_to_the_disk",
+        (STORE, 'connection.execute("PRAGMA synchronous = FULL")\n            connection.execute("PRAGMA fullfsync',
+         'connection.execute("PRAGMA synchronous = OFF")\n            connection.execute("PRAGMA fullfsync'),
+    ),
+    planted(
+        "charges may be deleted", "ledger/test_durability.py::test_charges_are_final",
+        (STORE, "RAISE(ABORT, 'there is no refund')", "RAISE(IGNORE)"),
+    ),
+    planted(
+        "a damaged ledger is opened", "ledger/test_durability.py::test_a_damaged_file_is_named_and_left_alone",
+        (STORE, "if seq != position or spent != from_text(after) or min(spent) < 0:", "if False:"),
+    ),
+    planted(
+        "more than the total is charged", "ledger/test_charging.py",
+        (LEDGER, "            if fits:\n", "            if True:\n"),
+    ),
+    planted(
+        "two processes charge at once", "ledger/test_durability.py",
+        (STORE, 'connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),
+    ),
+    planted(
+        "another unit is charged to the same ledger", "ledger/test_units.py",
+        (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
+    ),
+    planted(
+        "a pure charge is entered as Gaussian", "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
+        (LEDGER, "gaussian = not isinstance(budget, Pure)", "gaussian = False if ledger is None else True"),
+    ),
+    planted(
+        "a pure charge costs a quarter of its rho", "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
+        (RULES, "exact(charge.budget.epsilon) ** 2 / 2", "exact(charge.budget.epsilon) ** 2 / 4"),
+    ),
+    planted(
+        "Gaussian charges add up as half their squares", "ledger/test_composition.py",
+        (RULES, "    if charge.square is not None:\n        return charge.square\n",
+         "    if charge.square is not None:\n        return charge.square / 2\n"),
+    ),
+    planted(
+        "the Gaussian formula of small epsilon at any (dp-statsmodels)", "privacy/test_accountant.py",
+        ("_conversions.py", "return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
+         "return 1.1 * epsilon / math.sqrt(2 * math.log(1.25 / delta))"),
+    ),
+    planted(
+        "a shift of zCDP's epsilon that is too good", "test_budget.py",
+        ("_conversions.py", "return max(best, 0.0) * (1 + 1e-12) + 1e-12", "return max(best, 0.0) * 0.99"),
+    ),
+    planted(
+        "parts of a budget that add up to more", "test_budget.py",
+        ("budget.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
+    ),
+    planted(
+        "a message's record is not shortened",
+        "privacy/test_contributions.py::test_no_two_records_are_farther_apart_than_the_sensitivity",
+        (MESSAGE, "np.maximum(np.sqrt((q**2).sum(axis=1)), 1.0)[:, None]", "1.0"),
+    ),
+    planted(
+        "a message's response is not clipped",
+        "privacy/test_contributions.py::test_no_two_records_are_farther_apart_than_the_sensitivity",
+        (MESSAGE, "np.clip((block.endog - block.offset - middle) / half, -1.0, 1.0)",
+         "(block.endog - block.offset - middle) / half"),
+    ),
+    planted(
+        "noise of messages that adds up to half",
+        "privacy/test_contributions.py::test_audit_of_the_sum",
+        (LAW, "sensitivity / (root * budget.mu * (1 - GUARD))", "sensitivity / (2 * root * budget.mu)"),
+    ),
+    planted(
+        "fewer messages than the plan asks for", "contributions/test_totals.py",
+        (TOTALS, "if count < plan.contributors:", "if count < 1:"),
+    ),
+    planted(
+        "a message that comes twice counts twice", "contributions/test_totals.py",
+        (TOTALS, "values = values[new]", "values = values[:]"),
+    ),
+)

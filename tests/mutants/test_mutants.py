@@ -1,0 +1,44 @@
+"""Every planted fault still applies, has tests, and a handful of them, another each day, is found."""
+
+import ast
+import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import MUTANTS
+from tests.mutants.mutant import ROOT, Bench, Mutant
+
+HANDFUL = 5
+
+
+def test_there_are_many_and_each_is_another() -> None:
+    assert len(MUTANTS) >= 60
+    assert len({mutant.what for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.edits for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_it_applies_once_and_is_a_program(mutant: Mutant) -> None:
+    for edit in mutant.edits:
+        ast.parse(edit.applied(ROOT / "dpstats"))
+        assert edit.new != edit.old
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_its_tests_exist(mutant: Mutant) -> None:
+    assert mutant.tests
+    for test in mutant.tests:
+        file, _, name = test.partition("::")
+        tree = ast.parse((ROOT / "tests" / file).read_text())
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert not name or name.partition("[")[0] in functions, test
+
+
+@pytest.mark.long
+def test_a_handful_is_found(tmp_path: Path) -> None:
+    """Within a month all of them have been tried."""
+    start = datetime.date.today().toordinal() * HANDFUL % len(MUTANTS)
+    bench = Bench(tmp_path)
+    chosen = (MUTANTS + MUTANTS)[start : start + HANDFUL]
+    assert {mutant.what: bench.outcome(mutant)[0] for mutant in chosen} == {m.what: "killed" for m in chosen}

@@ -1,0 +1,42 @@
+"""Fits of the same rows with other noise scatter as their standard errors say that noise makes them."""
+
+import numpy as np
+import pytest
+
+from dpstats.testing import SeededNoise, noise
+from tests.privacy.catalogue import CASES, Case, made
+
+FITS = 40
+ROWS = 4000
+DATA = made(ROWS, 3)
+# one of each estimator, at a budget that lets it work; those of papers have an error of their own
+SPREAD = [
+    "ols-gram-zcdp", "ols-gram-pure", "ols-pmt-zcdp", "logit-newton-zcdp", "logit-pmt-zcdp",
+    "logit-auto-pure", "logit-objective-pure", "logit-output-zcdp", "svm-objective-zcdp",
+    "glm-poisson-newton-zcdp",
+    "glm-gamma-newton-zcdp", "glm-poisson-pmt-zcdp", "survreg-weibull-newton-zcdp",
+    "survreg-lognormal-newton-zcdp", "survreg-weibull-newton-pure",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [pytest.param(at, id=str(at)) for at in CASES if str(at) in SPREAD])
+def test_the_privacy_part_is_the_spread_of_fits(case: Case) -> None:
+    """The sd over fits is within a factor of two of the privacy part, and no error is less than that part.
+
+    Noise is seeded, so that a fit that fails here does so always.
+    """
+    params, parts, errors = [], [], []
+    for seed in range(FITS):
+        with noise(SeededNoise(seed)):
+            record = case.fit(DATA).record
+        params.append(record.params)
+        parts.append(np.sqrt(np.diag(record.cov_privacy)))
+        errors.append(np.sqrt(np.diag(record.cov)))
+    spread, said = np.std(params, axis=0), np.median(parts, axis=0)
+    assert (spread < 2 * said).all() and (said < 3 * spread).all()
+    assert (np.array(errors) >= np.array(parts)).all()
+    assert (np.median(errors, axis=0) > np.hypot(said, 0.1 * said)).all()
+
+
+def test_every_estimator_is_among_them() -> None:
+    assert {str(case) for case in CASES} >= set(SPREAD)
