@@ -101,13 +101,16 @@ class Cell(NamedTuple):
     def name(self) -> str:
         return f"{self.table}-{self.data}-d{self.d}-{self.first:g}-{self.second:g}-{self.third:g}"
 
-    def plan(self, kind: str) -> tuple[Plan, Any]:
+    def plan(self, kind: str, pure_tilt: bool) -> tuple[Plan, Any]:
         """Costs and their total; rho = epsilon^2 / 2, so that mu = epsilon."""
-        pure, matrices = kind == "DP", self.second + self.third
-        if pure:
-            return Plan(True, self.first, matrices), dps.pure((self.first + matrices) * (1 + 1e-12))
+        if kind == "DP":
+            matrices = self.second + self.third
+            total = dps.pure((self.first + matrices) * (1 + 1e-12))
+            return Plan(dps.pure(self.first), dps.pure(matrices)), total
         matrices = math.hypot(self.second, self.third)
-        return Plan(False, self.first, matrices), dps.gdp(math.hypot(self.first, matrices)).to_zcdp()
+        total = dps.gdp(math.hypot(self.first, matrices)).to_zcdp()
+        first = dps.pure(self.first) if pure_tilt else dps.gdp(self.first)
+        return Plan(first, dps.gdp(matrices)), total
 
 
 def _cells(table: str, data: str, settings: list[tuple[int, float, float, float]]) -> list[Cell]:
@@ -188,8 +191,8 @@ def one(task: Task[Cell], paths: dict[str, Path]) -> dict[str, Any]:
     rows = np.random.default_rng([rep, cell.d]).integers(len(y), size=len(y))
     x, y, true, found = x[rows], y[rows], truth(cell.data, cell.d, path), {}
     for index, (kind, way, loss) in enumerate(METHODS):
-        plan, total = cell.plan(kind)
         for compat in (None, "paper"):
+            plan, total = cell.plan(kind, compat == "paper" and way == "obj")
             with noise(SeededNoise(1000 * rep + 2 * index + bool(compat))):
                 private = curator(x, y, total)
             result = fit_penalised(

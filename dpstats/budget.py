@@ -70,6 +70,11 @@ class _Value:
         """Plain dictionary for JSON; :func:`from_dict` is its inverse."""
         return {"kind": type(self).__name__.lower(), **vars(self)}
 
+    @property
+    def amount(self) -> float:
+        """Epsilon, rho or mu."""
+        return float(next(iter(vars(self).values())))
+
     def _same_kind(self: _Kind, other: object) -> _Kind:
         if not isinstance(other, type(self)):
             raise BudgetError(

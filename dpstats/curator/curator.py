@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dpstats.budget import Budget, Pure, Zcdp
+from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
+from dpstats.curator.account import Account, Price, guarded
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum
 from dpstats.curator.law import MOST_SPHERICAL, Law, Sensitivity, gaussian_law, pure_law
@@ -19,15 +19,12 @@ from dpstats.curator.objective import Objective, Planned
 from dpstats.curator.release import Minimum, Release
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.errors import BudgetError
+from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
 __all__ = ["Curator"]
 
 T = TypeVar("T")
-
-# A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and
-# the lattice of Gaussian noise is paid for (see mechanisms).
-_GUARD = 1e-9
 
 
 class Curator:
@@ -43,9 +40,9 @@ class Curator:
     design : RowReader
         From :func:`dpstats.formula.build_design`.
     budget : Budget
-        The total, also when each release is chosen after seeing the last. Under a pure budget all noise has
-        pure epsilon, costs are in epsilon, and they add up. Under the others it is Gaussian, costs are in
-        mu, and their squares add up to at most ``budget.mu`` squared.
+        The total, also when each release is chosen after seeing the last; see
+        :mod:`dpstats.curator.account`. A cost is a number, in epsilon under a pure budget and else in mu of
+        Gaussian noise, or says itself what it is: ``Pure(epsilon)`` or ``Gdp(mu)``.
     noise, recorder : optional
         For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
         `not_private`.
@@ -85,16 +82,12 @@ class Curator:
         recorder: Recorder | None = None,
         block_rows: int = MAX_ROWS,
     ) -> None:
-        if not isinstance(budget, Budget):
-            raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
         if not 1 <= block_rows <= MAX_ROWS:
             raise ValueError(f"block_rows must lie between 1 and {MAX_ROWS}, got {block_rows}")
         ambient = noise_setting.current()
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
-        self._pure, self._zcdp = isinstance(budget, Pure), isinstance(budget, Zcdp)
-        self._limit = self._amount(budget.epsilon if isinstance(budget, Pure) else budget.mu)
-        self._spent = Fraction(0)
+        self._account = Account(budget, rows.unit.short)
 
     @property
     def n(self) -> int:
@@ -119,24 +112,30 @@ class Curator:
         """L2 sensitivity of the sum that `release` would noise, rounding included; no row is read."""
         return self._sensitivity(self._statistic(name, public)).l2
 
-    def noise(self, name: str, cost: float, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:
+    def pay(
+        self, ledger: Ledger | str | Path | None, *, formula: str, method: str,
+        costs: Mapping[str, float | Price],
+    ) -> str | None:  # fmt: skip
+        """Charge a ledger with the whole budget, before the first release; see :meth:`Account.pay`."""
+        return self._account.pay(ledger, formula=formula, method=method, costs=costs)
+
+    def noise(self, name: str, cost: float | Price, **public: Any) -> tuple[str, tuple[np.ndarray, ...]]:
         """Law and sds of the noise that `release` would add; no row is read and nothing is spent."""
         statistic = self._statistic(name, public)
-        law = self._law(statistic, self._sensitivity(statistic), cost)
+        law = self._law(statistic, self._sensitivity(statistic), self._account.price(name, cost))
         return law.name, statistic.unpack(law.sds)
 
-    def release(self, name: str, cost: float, **public: Any) -> Release:
+    def release(self, name: str, cost: float | Price, **public: Any) -> Release:
         """Sum a registered statistic over all rows and add noise.
 
-        Under a pure budget the law of the noise is the one of least variance for what the statistic says of
-        neighbours, which is public (:func:`dpstats.curator.law.pure_law`); else it is Gaussian.
+        The law of noise of pure epsilon is the one of least variance for what the statistic says of
+        neighbours, which is public (:func:`dpstats.curator.law.pure_law`).
 
         Parameters
         ----------
         name : str
             A name in :data:`dpstats.curator.statistics.REGISTRY`.
-        cost : float
-            mu in Gaussian differential privacy; under a pure budget, epsilon.
+        cost : float, Pure or Gdp
         **public
             Parameters of the statistic: public numbers and earlier releases only.
 
@@ -150,24 +149,23 @@ class Curator:
         """
         statistic = self._statistic(name, public)
         sensitivity = self._sensitivity(statistic)
-        law = self._law(statistic, sensitivity, cost)
-        self._charge(name, law.cost)
+        price = self._account.price(name, cost)
+        law = self._law(statistic, sensitivity, price)
+        self._account.charge(name, law.price)
         noisy = self._protected(name, lambda: self._noisy(statistic, sensitivity, law))
         values = statistic.unpack(noisy)
         return Release(
-            name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=cost, n=self.n,
+            name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=price, n=self.n,
             adjacency=self.unit.adjacency, law=law.name, sds=statistic.unpack(law.sds),
         )  # fmt: skip
 
-    def minimise(self, cost: float, *, pure: bool = False, **objective: Any) -> Minimum:
+    def minimise(self, cost: float | Price, **objective: Any) -> Minimum:
         """Minimise a penalised sum of losses tilted at random, or add noise to its minimum; see `tilt`.
 
         Parameters
         ----------
-        cost : float
-            mu in Gaussian differential privacy; under a pure budget, epsilon.
-        pure : bool
-            Under a zCDP budget: whether noise has pure epsilon = mu, whose rho = epsilon^2 / 2 is the same.
+        cost : float, Pure or Gdp
+            Tilt and noise are of its measure.
         **objective
             Public parameters of :class:`dpstats.curator.objective.Objective`.
 
@@ -183,23 +181,19 @@ class Curator:
         RuntimeError
             As of `release`.
         """
-        planned = self._planned(cost, pure, objective)
-        self._charge("minimum", cost * (1 - _GUARD))
+        price = self._account.price("minimum", cost)
+        planned = self._planned(price, objective)
+        self._account.charge("minimum", planned.price)
         params = self._protected("minimum", lambda: self._minimum(planned))
-        return planned.minimum(params, cost)
+        return planned.minimum(params, price)
 
-    def check_minimum(self, cost: float, *, pure: bool = False, **objective: Any) -> None:
+    def check_minimum(self, cost: float | Price, **objective: Any) -> None:
         """Raise what `minimise` would raise for its cost, but for what is left; nothing is read or spent."""
-        self._planned(cost, pure, objective)
+        self._planned(self._account.price("minimum", cost), objective)
 
-    def _planned(self, cost: float, pure: bool, objective: dict[str, Any]) -> Planned:
-        """An objective with the noise that `cost` buys."""
-        self._check_cost("minimum", cost)
-        if pure and not (self._pure or self._zcdp):
-            raise BudgetError("noise of pure epsilon needs a pure or zcdp budget here")
-        planned = Objective(self._design, **objective).planned(
-            cost * (1 - _GUARD), self.n, self.unit.max_rows, pure or self._pure
-        )
+    def _planned(self, price: Price, objective: dict[str, Any]) -> Planned:
+        """An objective with the noise that a cost buys."""
+        planned = Objective(self._design, **objective).planned(guarded(price), self.n, self.unit.max_rows)
         for law in planned.laws:
             self._drawable(law)
         return planned
@@ -213,13 +207,12 @@ class Curator:
         """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
         return Sensitivity.of(statistic, self.n, self.unit.max_rows)
 
-    def _law(self, statistic: Statistic, sensitivity: Sensitivity, cost: float) -> Law:
-        """Of the noise for a release at `cost`, from public numbers alone."""
-        self._check_cost(statistic.name, cost)
-        spent = float(cost) * (1 - _GUARD)
-        if not self._pure:
-            return gaussian_law(sensitivity, spent)
-        return self._drawable(pure_law(sensitivity, spent, statistic.spherical))
+    def _law(self, statistic: Statistic, sensitivity: Sensitivity, price: Price) -> Law:
+        """Of the noise for a release, from public numbers alone."""
+        spent = guarded(price)
+        if isinstance(spent, Pure):
+            return self._drawable(pure_law(sensitivity, spent.epsilon, statistic.spherical))
+        return self._drawable(gaussian_law(sensitivity, spent.mu))
 
     def _drawable(self, law: Law) -> Law:
         """The law, unless secure noise of it takes too long."""
@@ -229,29 +222,6 @@ class Curator:
                 f"{MOST_SPHERICAL} are not offered; use the default noise, or a zcdp budget"
             )
         return law
-
-    def _check_cost(self, name: str, cost: float) -> None:
-        if not (math.isfinite(cost) and cost > 0):
-            raise BudgetError(
-                f"the {self._unit_of_cost} of release {name!r} must be positive and finite, got {cost!r}"
-            )
-
-    @property
-    def _unit_of_cost(self) -> str:
-        return "epsilon" if self._pure else "mu"
-
-    def _amount(self, cost: float) -> Fraction:
-        """What adds up: epsilon, or mu squared."""
-        return Fraction(float(cost)) ** (1 if self._pure else 2)
-
-    def _charge(self, name: str, cost: float) -> None:
-        """Count the cost before any row is read. There is no refund."""
-        after = self._spent + self._amount(cost)
-        if after > self._limit:
-            left = float(self._limit - self._spent)
-            left, unit = left if self._pure else math.sqrt(left), self._unit_of_cost
-            raise BudgetError(f"release {name!r} costs {unit} = {cost:g}, but only {unit} = {left:g} is left")
-        self._spent = after
 
     def _protected(self, name: str, compute: Callable[[], T]) -> T:
         """What `compute` gives. No exception that leaves here has seen a frame with rows or an exact sum."""

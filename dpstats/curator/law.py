@@ -27,6 +27,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dpstats.budget import Gdp, Pure
 from dpstats.curator.lattice import Part, slack
 
 __all__ = ["MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law"]
@@ -108,6 +109,11 @@ class Law:
     name: str
     axes: np.ndarray
     cost: float
+
+    @property
+    def price(self) -> Pure | Gdp:
+        """Its cost, of the measure that its noise has."""
+        return Gdp(self.cost) if self.name == "gaussian" else Pure(self.cost)
 
     @property
     def sds(self) -> np.ndarray:

@@ -38,6 +38,8 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.budget import Pure
+from dpstats.curator.account import Price
 from dpstats.curator.blocks import Blocks, PublicDesign, Scratch
 from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.release import Minimum
@@ -180,8 +182,8 @@ class Objective:
         l1 = min(math.sqrt(self.k) * l2, float(ranges.sum())) * _RAISED
         return pure_law(Sensitivity(l2, l1, np.minimum(ranges, l2)), epsilon, self._spherical)
 
-    def planned(self, cost: float, n: int, rows: int, pure: bool) -> Planned:
-        """With the noise that hides the replacement of `rows` of n rows at this cost.
+    def planned(self, price: Price, n: int, rows: int) -> Planned:
+        """With the noise, of the measure of the cost, that hides the replacement of `rows` of n rows.
 
         Raises
         ------
@@ -189,10 +191,11 @@ class Objective:
             If the penalty is too small, for the cost or for so many rows.
         """
         self._check(n)
-        paid = self.split(cost, rows, pure)
+        pure = isinstance(price, Pure)
+        paid = self.split(price.amount, rows, pure)
         tilt = self.tilt_law(paid, rows, pure) if self.tilted else None
         rest = self.rest_law(paid, rows, self.tau(n, tilt), pure)
-        return Planned(self, tilt, rest, n)
+        return Planned(self, tilt, rest, price, n)
 
     def minimum(self, blocks: Blocks, n: int, tilt: np.ndarray, farthest: float) -> np.ndarray:
         """P t_a of the module, shape (k,)."""
@@ -227,11 +230,12 @@ class Objective:
 
 @dataclass(frozen=True)
 class Planned:
-    """An objective over n rows with the laws of its tilt and of the noise on its minimum."""
+    """An objective over n rows with the laws of its tilt and of the noise on its minimum, and their cost."""
 
     objective: Objective
     tilt: Law | None
     rest: Law
+    price: Price
     n: int
 
     @property
@@ -242,7 +246,7 @@ class Planned:
         """The minimum for this tilt, whose distance from the exact one the noise hides."""
         return self.objective.minimum(blocks, self.n, tilt, self.objective.farthest(self.n, self.tilt))
 
-    def minimum(self, params: np.ndarray, cost: float) -> Minimum:
+    def minimum(self, params: np.ndarray, cost: Price) -> Minimum:
         """What is released."""
         tilt = self.tilt
         return Minimum(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.budget import Gdp, Pure
+
 __all__ = ["Minimum", "Release"]
 
 
@@ -24,8 +26,8 @@ class Release:
         symmetric part the diagonal has sd `sd`, the off-diagonal entries, each drawn once, `sd` / sqrt 2.
     sensitivity : float
         L2 sensitivity for a whole unit of privacy, rounding included.
-    cost : float
-        In the unit of the budget: mu in Gaussian differential privacy, or epsilon under a pure budget.
+    cost : Pure or Gdp
+        Epsilon of noise of pure epsilon, or mu of Gaussian noise.
     n : int
         Number of rows read, public.
     adjacency : str
@@ -41,7 +43,7 @@ class Release:
     values: tuple[np.ndarray, ...]
     sd: float
     sensitivity: float
-    cost: float
+    cost: Pure | Gdp
     n: int
     adjacency: str
     law: str
@@ -66,8 +68,8 @@ class Minimum:
         Law of the noise on the minimum itself.
     sds : ndarray, shape (k,)
         Its sds.
-    cost : float
-        In mu, or in epsilon under a pure budget.
+    cost : Pure or Gdp
+        Of tilt and noise together.
     n : int
         Number of rows read, public.
     """
@@ -78,5 +80,5 @@ class Minimum:
     tilt_sds: np.ndarray
     law: str
     sds: np.ndarray
-    cost: float
+    cost: Pure | Gdp
     n: int

@@ -1,7 +1,7 @@
 """A total budget on disk: what was spent on a data set, on what, when; charged before noise is drawn."""
 
-from dpstats.ledger.ledger import Ledger, pay
+from dpstats.ledger.ledger import Ledger
 from dpstats.ledger.report import Report
 from dpstats.ledger.store import Entry
 
-__all__ = ["Entry", "Ledger", "Report", "pay"]
+__all__ = ["Entry", "Ledger", "Report"]

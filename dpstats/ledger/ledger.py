@@ -20,7 +20,7 @@ from dpstats.schema import ROW
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Ledger", "pay"]
+__all__ = ["Ledger"]
 
 
 class Ledger:
@@ -221,37 +221,13 @@ class Ledger:
         return f"Ledger {self.path.name}: {self.line()}"
 
 
-def pay(
-    ledger: Ledger | str | Path | None,
-    budget: Budget,
-    *,
-    formula: str,
-    method: str,
-    released: Iterable[str] | Mapping[str, object] = (),
-    unit: str = ROW.short,
-) -> str | None:
-    """Charge a fit of this package and return the line for its table; None without a ledger.
-
-    Call it once, with the whole cost, before the first release. All noise of this package is Gaussian, unless
-    the budget is pure.
-    """
-    if ledger is None:
-        return None
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    gaussian = not isinstance(budget, Pure)
-    entry = book.charge(
-        budget, formula=formula, method=method, released=released, gaussian=gaussian, unit=unit
-    )
-    return book.line(entry)
-
-
 def _check_budget(name: str, value: object) -> None:
     if not isinstance(value, Budget):
         raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {value!r}")
 
 
 def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:
-    return float(next(iter(vars(budget).values()))) if budget else 0.0
+    return budget.amount if budget else 0.0
 
 
 def _rounded(value: float, rounding: str) -> float:

@@ -12,7 +12,7 @@ from dpstats.estimators.functional import FunctionalFit, fit_functional
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.results import Fit
 from dpstats.results.record import MOVED
@@ -35,17 +35,15 @@ def fit_by_functional(
         If the budget is not pure or exceeds what the ledger has left; nothing is spent then.
     """
     epsilon = _checked(design, budget)
-    method, released = (PAPER_METHOD if compat else METHOD), {_WHAT: f"epsilon = {epsilon:.4g}"}
-    line = pay(
-        ledger, budget, formula=design.formula, method=method, released=released, unit=curator.unit.short
-    )
+    method = PAPER_METHOD if compat else METHOD
+    line = curator.pay(ledger, formula=design.formula, method=method, costs={_WHAT: epsilon})
     found = fit_functional(curator, box, dist.log, dist.family, epsilon, bool(compat))
     names = (*design.names, "Log(scale)")
     problems = (*found.problems, *(["published"] if compat else []))
     return Fit(
         model="survreg", dist=dist.name, formula=design.formula, schema=design.schema, names=names,
         params=found.params, cov=found.cov, cov_privacy=found.cov_privacy, nobs=curator.n, budget=budget,
-        method=method, released=tuple(released), settings=_settings(found, compat),
+        method=method, released=(_WHAT,), settings=_settings(found, compat),
         adjacency=curator.unit.adjacency, unit=str(curator.unit), flags=cautions(problems, names),
         ledger=line, not_private=curator.not_private,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_co
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_logistic
@@ -189,11 +189,8 @@ class GlmModel:
         method = "newton" if method == "auto" else compat or method
         costs = self._costs(method, left(budget.mu, asked)) | ({LOGLIK: cost(budget.mu)} if asked else {})
         named = METHOD if method == "newton" else PMT_METHOD
-        line = pay(
-            ledger, budget, formula=self.design.formula, method=named, unit=self._rows.unit.short,
-            released={name: f"mu = {mu:.4g}" for name, mu in costs.items()},
-        )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
+        line = curator.pay(ledger, formula=self.design.formula, method=named, costs=costs)
         result = self._estimate(curator, method, left(budget.mu, asked), robust)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family.name) if asked else None
         return Fit(

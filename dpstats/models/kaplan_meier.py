@@ -12,7 +12,7 @@ from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, SurvResponse, build_design
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
 from dpstats.results import SurvivalCurve
 from dpstats.rows import open_rows
@@ -91,12 +91,11 @@ class KaplanMeier:
         check_budget(budget, self._rows.n)
         pure = isinstance(budget, Pure)
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
-        line = pay(
-            ledger, budget, formula=self.design.formula, method=method, released=("exit counts",),
-            unit=self._rows.unit.short,
-        )  # fmt: skip
         curator = Curator(self._rows, self.design, budget)
         cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
+        line = curator.pay(
+            ledger, formula=self.design.formula, method=method, costs={"exit counts": cost}
+        )
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
         return SurvivalCurve(
             formula=self.design.formula, times=self.times, groups=self.groups, counts=release.values[0],

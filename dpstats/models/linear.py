@@ -14,7 +14,7 @@ from dpstats.errors import FormulaError
 from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.formula import Design, NumericResponse, build_design
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public
@@ -145,10 +145,7 @@ class LinearModel:
         plan = make_plan(budget, self._rows.n, len(self.design.names), self._public is not None)
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs
-        line = pay(
-            ledger, budget, formula=self.design.formula, method=named, released=released,
-            unit=self._rows.unit.short,
-        )  # fmt: skip
+        line = curator.pay(ledger, formula=self.design.formula, method=named, costs=released)
         estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
         return Fit(
             model=self._name, dist="gaussian", formula=self.design.formula, schema=self.design.schema,
@@ -206,11 +203,8 @@ class LinearModel:
         return f"{self._name}: {self.design!r}"
 
 
-def _pmt_costs(mu: float) -> dict[str, str]:
-    return {
-        name: f"mu = {cost:.4g}"
-        for name, cost in zip(("second moments", "cross moments"), costs(mu), strict=True)
-    }
+def _pmt_costs(mu: float) -> dict[str, float]:
+    return dict(zip(("second moments", "cross moments"), costs(mu), strict=True))
 
 
 def _box(design: Design, model: str) -> Box:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpstats.budget import Budget, Pure, Zcdp
+from dpstats.budget import Budget, Gdp, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.newton import Problem
@@ -24,7 +24,7 @@ from dpstats.estimators.objective import (
 from dpstats.estimators.objective.plan import PUBLISHED_PENALTY, least_ridge
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
 from dpstats.results import Fit
@@ -75,7 +75,8 @@ def fit_margin(
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
     ball = UnitBall.of_box(design.bounds, design.has_intercept, norms=design.norms)
-    curator, plan = Curator(rows, design, budget), make_plan(budget)
+    curator = Curator(rows, design, budget)
+    plan = make_plan(budget, pure_tilt=compat == "paper" and method == "objective")
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
     _try(curator, ball, plan, loss, ridge, method, compat)
     return _published(
@@ -124,20 +125,18 @@ def fit_debiased_logit(
 
 
 def _published(
-    curator: Curator, design: Design, budget: Budget, method: str, released: dict[str, str],
+    curator: Curator, design: Design, budget: Budget, method: str, costs: dict[str, Pure | Gdp],
     ledger: Ledger | str | Path | None, estimated: Callable[[], Estimate],
     described: Callable[[Estimate], dict[str, Any]],
 ) -> Fit:  # fmt: skip
     """Pay, estimate and put the record together."""
     method += " (pure epsilon)" if isinstance(budget, Pure) else ""
-    line = pay(
-        ledger, budget, formula=design.formula, method=method, released=released, unit=curator.unit.short
-    )
+    line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     result = estimated()
     return Fit(
         formula=design.formula, schema=design.schema, names=design.names, params=result.params,
         cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails, nobs=curator.n, budget=budget,
-        method=method, released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
+        method=method, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
         flags=cautions(result.problems, design.names), ledger=line, not_private=curator.not_private,
         **described(result),
     )  # fmt: skip
@@ -170,9 +169,9 @@ def _ridge(
 ) -> float:  # fmt: skip
     """2 n c, public."""
     if c is None and method != "output" and not compat:
-        cost = curator.cost_per_row(plan.minimum)
+        cost = curator.cost_per_row(plan.minimum.amount)
         # Gaussian noise is paid twice for a row that is replaced
-        return least_ridge(loss, ball.longest, cost if plan.pure else cost / 2)
+        return least_ridge(loss, ball.longest, cost if isinstance(plan.minimum, Pure) else cost / 2)
     return 2 * curator.n * (PUBLISHED_PENALTY if c is None else c)
 
 
@@ -184,7 +183,7 @@ def _try(
     paper = compat == "paper"
     curator.check_minimum(
         plan.minimum, loss=loss, ridge=ridge, tilted=method == "objective", spherical=paper,
-        pure=paper and method == "objective", **ball.public(),
+        **ball.public(),
     )  # fmt: skip
     if paper:
         zeros = [0.0] * ball.k

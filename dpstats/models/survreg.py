@@ -21,7 +21,7 @@ from dpstats.estimators.location_scale import (
 )
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
 from dpstats.models.functional import fit_by_functional
@@ -34,12 +34,16 @@ from dpstats.schema import Schema
 METHOD = "noisy Newton (Gaussian)"
 PURE_METHOD = "noisy Newton (pure epsilon)"
 PURE_RELEASED = ("event moments", "event matrix", "score", "sizes of the information", "check of the law")
-RELEASED = ("event moments", "event matrix", "score", "information", "check of the law")
+MOMENTS = "event moments"
+RELEASED = (MOMENTS, "event matrix", "score", "information", "check of the law")
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
-    "event moments", "event matrix", "signs of residuals", "score and information of intercept and log sigma",
+    MOMENTS, "event matrix", "signs of residuals", "score and information of intercept and log sigma",
     "check of the law",
 )  # fmt: skip
+# The event moments decide which of the two routes a fit takes; a ledger, charged before, names both.
+ROUTES = f"{METHOD} or {SIGNS_METHOD}"
+LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
 
 def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> Survreg:
@@ -133,13 +137,14 @@ class Survreg:
         if isinstance(budget, Pure):
             _check_pure(self.design)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            line = self._pay(ledger, budget, PURE_METHOD, pure_plan.costs)
+            line = curator.pay(
+                ledger, formula=self.design.formula, method=PURE_METHOD, costs=pure_plan.costs
+            )
             result = fit_location_scale_pure(curator, problem, pure_plan)
             return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
-        costs = {name: f"mu = {mu:.4g}" for name, mu in plan.costs.items()}
-        costs |= {LOGLIK: f"mu = {cost(budget.mu):.4g}"} if asked else {}
-        line = self._pay(ledger, budget, METHOD, costs)
+        costs = {MOMENTS: plan.moments, LATER: plan.rest} | ({LOGLIK: cost(budget.mu)} if asked else {})
+        line = curator.pay(ledger, formula=self.design.formula, method=ROUTES, costs=costs)
         result = fit_location_scale(curator, problem, plan)
         method, released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
         if not asked:
@@ -158,14 +163,6 @@ class Survreg:
     def _log_likelihood(self, curator: Curator, mu: float, params: np.ndarray) -> Quantity:
         dist = DISTS[self.dist]
         return log_likelihood(curator, mu, params[:-1], dist.family, float(params[-1]), dist.log)
-
-    def _pay(
-        self, ledger: Ledger | str | Path | None, budget: Budget, method: str, costs: dict[str, str]
-    ) -> str | None:
-        return pay(
-            ledger, budget, formula=self.design.formula, method=method, released=costs,
-            unit=self._rows.unit.short,
-        )  # fmt: skip
 
     def _publish(
         self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,

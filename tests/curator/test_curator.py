@@ -26,7 +26,7 @@ def curator(total=1.0, **options):
 def test_a_release_says_what_is_public_about_it():
     release = curator().release("event_moments", 0.5, **PUBLIC)
     assert isinstance(release, Release)
-    assert (release.name, release.cost, release.n) == ("event_moments", 0.5, 50)
+    assert (release.name, release.cost, release.n) == ("event_moments", gdp(0.5), 50)
     assert release.adjacency == "replace one row"
     assert release.sensitivity == pytest.approx(math.sqrt(3.56 * 3 + 2.25), rel=1e-4)
     assert release.sd == pytest.approx(release.sensitivity / 0.5, rel=1e-8)

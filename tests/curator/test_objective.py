@@ -126,11 +126,9 @@ def test_a_penalty_too_small_for_the_budget_is_refused_before_rows_are_read():
 def test_costs_add_up_and_are_spent_first():
     tight = curator(budget=dps.zcdp(0.5))
     tight.minimise(0.8, loss=LOGISTIC_LOSS, ridge=10, **unit_map(2))
-    tight.minimise(0.6, loss=LOGISTIC_LOSS, ridge=10, pure=True, **unit_map(2))
+    tight.minimise(dps.pure(0.6), loss=LOGISTIC_LOSS, ridge=10, **unit_map(2))
     with pytest.raises(BudgetError, match="left"):
         tight.minimise(0.1, loss=LOGISTIC_LOSS, ridge=10, **unit_map(2))
-    with pytest.raises(BudgetError, match="pure or zcdp"):
-        curator(budget=dps.gdp(1)).minimise(0.1, loss=LOGISTIC_LOSS, ridge=10, pure=True, **unit_map(2))
 
 
 def test_noise_on_the_minimum_is_that_of_output_perturbation():

@@ -154,7 +154,7 @@ def test_no_tilt_is_too_long(size: float) -> None:
     x, y = separated(50, 1, 0)
     for loss in LOSSES:
         problem = Objective(Labelled(1), loss=loss, ridge=0.7, **unit_map(1))
-        planned = problem.planned(9.0, 50, 1, True)
+        planned = problem.planned(dps.pure(9), 50, 1)
         farthest = problem.farthest(50, planned.tilt)
         blocks = Blocks(labelled(x, y), Labelled(1), 8192)
         for b in (size, -size):
@@ -189,7 +189,7 @@ def test_what_floats_cannot_certify_is_refused_before_anything_is_spent() -> Non
     with pytest.raises(BudgetError, match="offset"):
         far = Labelled(2)
         far.offset_bounds = (0.0, 1e30)
-        Objective(far, ridge=2.0, **problem).planned(1.0, 1000, 1, True)
+        Objective(far, ridge=2.0, **problem).planned(dps.pure(1), 1000, 1)
     with noise(NoNoise()):
         Curator(labelled(x, y), Labelled(2), dps.pure(1)).minimise(1.0, ridge=1.01 * least, **problem)
     curator.minimise(1.0, ridge=1.0, **problem)  # nothing was spent

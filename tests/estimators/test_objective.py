@@ -113,9 +113,8 @@ def test_the_bias_of_the_penalty_is_taken_off():
     with noise(NoNoise()):
         corrected = debiased(4000, 1.0).params
         plan = make_plan(budget)
-        penalised = fit_penalised(
-            curator(4000, budget), BALL, LOGISTIC_LOSS, least_ridge(LOGISTIC_LOSS, 1.0, plan.minimum), plan
-        ).params
+        ridge = least_ridge(LOGISTIC_LOSS, 1.0, plan.minimum.amount)
+        penalised = fit_penalised(curator(4000, budget), BALL, LOGISTIC_LOSS, ridge, plan).params
     assert np.abs(corrected - target).max() < 0.2 * np.abs(penalised - target).max()
 
 

@@ -10,7 +10,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.errors import BudgetError, LedgerError
-from dpstats.ledger import Ledger, pay
+from dpstats.ledger import Ledger
 
 FOR = {"formula": "Surv(time, failed) ~ temp", "method": "newton"}
 
@@ -27,12 +27,13 @@ def test_a_new_ledger_has_spent_nothing(fleet: Ledger) -> None:
 
 
 def test_a_fit_is_charged_once_and_its_line_says_so(fleet: Ledger) -> None:
-    line = pay(fleet, dps.approx(1, 1e-6), **FOR, released={"score": "mu = 0.2", "moments": "mu = 0.1"})
-    assert line == "1.00 of 3.00 spent on 'fleet'"
+    told = {"score": "mu = 0.2", "moments": "mu = 0.1"}
+    charged = fleet.charge(dps.approx(1, 1e-6), **FOR, released=told, gaussian=True)
+    assert fleet.line(charged) == "1.00 of 3.00 spent on 'fleet'"
     (entry,) = fleet.entries()
     assert (entry.seq, entry.budget, entry.gaussian) == (1, dps.approx(1, 1e-6), True)
     assert (entry.formula, entry.method) == tuple(FOR.values())
-    assert entry.released == {"score": "mu = 0.2", "moments": "mu = 0.1"}
+    assert entry.released == told
     assert fleet.report().frame.loc[1, "released"] == "score (mu = 0.2), moments (mu = 0.1)"
 
 
@@ -54,17 +55,10 @@ def test_the_line_is_of_its_own_charge_whoever_charges_next(fleet: Ledger) -> No
 )
 def test_a_fit_of_pure_epsilon_is_charged_as_such(tmp_path: Path, total: Budget, spent: Fraction) -> None:
     ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
-    pay(ledger, dps.pure(0.5), **FOR)
+    ledger.charge(dps.pure(0.5), **FOR)
     (entry,) = ledger.entries()
     assert (entry.gaussian, entry.budget) == (False, dps.pure(0.5))
     assert entry.cost[0] == spent and not any(entry.cost[1:])
-
-
-def test_a_fit_may_have_a_path_or_no_ledger(fleet: Ledger) -> None:
-    assert pay(None, dps.gdp(1), **FOR) is None
-    assert pay(str(fleet.path), dps.gdp(0.1), **FOR) == fleet.line()
-    with pytest.raises(LedgerError, match="no ledger .*flete.ledger; start one"):
-        pay(fleet.path.with_name("flete.ledger"), dps.gdp(0.1), **FOR)
 
 
 def test_a_refusal_says_what_was_asked_left_and_would_fit(tmp_path: Path) -> None:

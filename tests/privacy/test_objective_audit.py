@@ -44,7 +44,7 @@ class Case(NamedTuple):
         n, d = self.pair[0][0].shape
         row_map = unit_map(d) | dict(longest=self.longest, reach=np.full(d, self.longest))
         asked = Objective(Labelled(d, self.longest), loss=self.loss, ridge=self.ridge, **row_map)
-        return asked.planned(self.epsilon, n, 1, True)
+        return asked.planned(dps.pure(self.epsilon), n, 1)
 
 
 def log_density(plan: Planned, data: Data, grid: Array) -> Array:

@@ -118,7 +118,7 @@ def test_a_release_says_what_is_public_about_it():
     asking, scale = curator(), np.array([1.0, 0.5, 0.1])
     law, sds = asking.noise("totals", 0.5, scale=scale)
     release = asking.release("totals", 0.5, scale=scale)
-    assert (release.law, release.cost, release.n) == (law, 0.5, 40)
+    assert (release.law, release.cost, release.n) == (law, pure(0.5), 40)
     assert all((a == b).all() for a, b in zip(release.sds, sds, strict=True))
     assert release.sd == pytest.approx(math.sqrt(np.mean(release.sds[0] ** 2)))
     assert release.sensitivity == pytest.approx(2 * np.linalg.norm(scale), rel=1e-5)

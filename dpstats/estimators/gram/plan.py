@@ -42,12 +42,12 @@ class Plan:
     final: float
 
     @property
-    def costs(self) -> dict[str, str]:
-        """What is paid for, in words, for a ledger."""
-        unit, what = ("epsilon", "score") if self.pure else ("mu", "second moments")
+    def costs(self) -> dict[str, float]:
+        """Of all releases of each kind together, by name."""
+        what = "score" if self.pure else "second moments"
         together = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
         costs = {"moments": self.moments, "matrix": self.matrix, f"pilot {what}": together, what: self.final}
-        return {name: f"{unit} = {cost:.4g}" for name, cost in costs.items() if cost}
+        return {name: cost for name, cost in costs.items() if cost}
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:

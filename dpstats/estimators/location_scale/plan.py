@@ -44,14 +44,6 @@ class Plan:
         """mu of all that follows the event moments."""
         return math.sqrt(max(self.mu**2 - self.moments**2, 0.0))
 
-    @property
-    def costs(self) -> dict[str, float]:
-        """mu of what is certain before any row is read, by name; the squares add up to that of the total.
-
-        What follows the event moments depends on the number of events that they tell of.
-        """
-        return {"event moments": self.moments, "scores, matrices and check of the law": self.rest}
-
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.

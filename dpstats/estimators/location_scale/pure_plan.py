@@ -46,9 +46,9 @@ class PurePlan:
         return math.hypot(*self.combined)
 
     @property
-    def costs(self) -> dict[str, str]:
-        """What is paid for, in words, for a ledger."""
-        costs = {
+    def costs(self) -> dict[str, float]:
+        """Of all releases of each kind together, by name."""
+        return {
             "event moments": self.moments,
             "event matrix": self.matrix,
             "location score": sum(self.location),
@@ -56,7 +56,6 @@ class PurePlan:
             "score": sum(self.steps),
             "check of the law": self.check,
         }
-        return {name: f"epsilon = {cost:.4g}" for name, cost in costs.items()}
 
 
 def make_pure_plan(epsilon: float, n: int, k: int) -> PurePlan:

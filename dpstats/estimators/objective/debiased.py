@@ -74,7 +74,7 @@ def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
 
 def _ridge(curator: Curator, plan: Plan) -> float:
     """The least that privacy needs, and that floats can do with."""
-    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.minimum), debiased=True)
+    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.minimum.amount), debiased=True)
     return max(ridge, _LEAST_RIDGE * curator.n)
 
 

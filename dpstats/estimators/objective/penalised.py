@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -34,8 +33,8 @@ def fit_penalised(
     tilted : bool
         Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
     compat : {None, "paper"}
-        "paper": spherical noise of pure epsilon in the tilt, also under zCDP, and noise of the published
-        size on the two matrices, each by itself, with eigenvalues of both raised to 2c.
+        "paper": spherical noise, and noise of the published size on the two matrices, each by itself, with
+        eigenvalues of both raised to 2c.
 
     Notes
     -----
@@ -49,9 +48,8 @@ def fit_penalised(
     """
     paper = compat == "paper"
     minimum = curator.minimise(
-        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=paper, pure=paper and tilted,
-        **ball.public(),
-    )  # fmt: skip
+        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=paper, **ball.public()
+    )
     n, c = minimum.n, ridge / (2 * minimum.n)
     about = dict(ball.public(), loss=loss, params=minimum.params)
     least, center = 2 * c * np.eye(ball.k), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
@@ -87,8 +85,7 @@ def _joint(
 
 def _published(curator: Curator, plan: Plan, about: dict[str, Any]) -> tuple[Array, Array]:
     """Both per row, each for half of epsilon, or of mu squared."""
-    cost = plan.matrices / (2 if plan.pure else math.sqrt(2))
-    names = ("margin_curvature", "margin_scores")
-    releases = [curator.release(name, cost, published=True, **about) for name in names]
+    half, names = plan.matrices.split(0.5, 0.5)[0], ("margin_curvature", "margin_scores")
+    releases = [curator.release(name, half, published=True, **about) for name in names]
     curvature, scores = (release.values[0] / release.n for release in releases)
     return curvature, scores

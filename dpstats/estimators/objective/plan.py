@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget, Gdp, Pure
 from dpstats.families import MarginLoss
 
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
@@ -24,45 +24,51 @@ PUBLISHED_PENALTY = 0.001
 
 @dataclass(frozen=True)
 class Plan:
-    """Cost of the minimum and of the matrices after it, in epsilon if `pure`, else in mu.
+    """Cost of the minimum and of the matrices after it, each of the measure of its noise.
 
     Attributes
     ----------
     matrices_name : str
         What is released of these, in words for a ledger.
     means, octaves : float
-        Of where the columns lie, if that is asked first.
+        Epsilon of where the columns lie, if that is asked first.
     """
 
-    pure: bool
-    minimum: float
-    matrices: float
+    minimum: Pure | Gdp
+    matrices: Pure | Gdp
     matrices_name: str = "curvature and scores"
     means: float = 0.0
     octaves: float = 0.0
 
     @property
-    def costs(self) -> dict[str, str]:
-        """What is paid for, in words for a ledger."""
-        unit = "epsilon" if self.pure else "mu"
-        parts = {
-            "column means": self.means, "column octaves": self.octaves, "minimum": self.minimum,
-            self.matrices_name: self.matrices,
-        }  # fmt: skip
-        return {name: f"{unit} = {cost:.4g}" for name, cost in parts.items() if cost > 0}
+    def costs(self) -> dict[str, Pure | Gdp]:
+        """Of each kind of release, by name."""
+        columns = {"column means": self.means, "column octaves": self.octaves}
+        found = {name: Pure(epsilon) for name, epsilon in columns.items() if epsilon}
+        return {**found, "minimum": self.minimum, self.matrices_name: self.matrices}
 
 
-def make_plan(budget: Budget) -> Plan:
-    """Split a budget between the minimum and what says how it errs."""
+def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
+    """Split a budget between the minimum and what says how it errs.
+
+    Parameters
+    ----------
+    budget : Budget
+    pure_tilt : bool
+        Have the minimum perturbed by noise of pure epsilon whatever the budget: of epsilon = mu, whose rho is
+        that of mu.
+    """
     if isinstance(budget, Pure):
-        return Plan(True, budget.epsilon * MINIMUM_PURE, budget.epsilon * (1 - MINIMUM_PURE))
-    return Plan(False, budget.mu * math.sqrt(MINIMUM), budget.mu * math.sqrt(1 - MINIMUM))
+        return Plan(Pure(budget.epsilon * MINIMUM_PURE), Pure(budget.epsilon * (1 - MINIMUM_PURE)))
+    mu = budget.mu * math.sqrt(MINIMUM)
+    return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))
 
 
 def make_debiased_plan(budget: Pure, robust: bool = False) -> Plan:
     """Split a budget for a fit without penalty; `robust`: with squared scores beside the curvature."""
     means, octaves, minimum, matrices = (budget.epsilon * share for share in DEBIASED)
-    return Plan(True, minimum, matrices, "curvature and scores" if robust else "curvature", means, octaves)
+    name = "curvature and scores" if robust else "curvature"
+    return Plan(Pure(minimum), Pure(matrices), name, means, octaves)
 
 
 def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:

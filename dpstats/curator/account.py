@@ -1,0 +1,144 @@
+"""What a fit may spend, what its ledger is told, and what it has spent.
+
+A cost is a value that says its measure: ``Pure(epsilon)`` of noise of pure epsilon, ``Gdp(mu)`` of Gaussian
+noise (and of Gaussian tilts of an objective, :mod:`dpstats.curator.tilt`). It is made where the noise is
+chosen (`Law.price`, `Planned.price`), and nothing but its own rule turns it into another measure:
+
+=====================  =================  =============================
+total                  Gaussian of mu     pure epsilon
+=====================  =================  =============================
+pure                   refused            epsilon
+zcdp, as 2 rho         mu^2               epsilon^2 (Bun & Steinke 2016)
+gdp, approx, as mu^2   mu^2               (-2 Phi^-1(1 / (1 + e^epsilon)))^2
+=====================  =================  =============================
+
+A ledger hears of Gaussian noise only where every planned cost is Gaussian, and no draw may then be of another
+measure, or exceed what was planned of its own. So the ledger never holds less than what is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from dpstats.budget import Budget, Gdp, Pure, Zcdp
+from dpstats.errors import BudgetError
+from dpstats.ledger import Ledger
+
+__all__ = ["Account", "Price", "guarded"]
+
+Price = Pure | Gdp
+
+# A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and
+# the lattice of Gaussian noise is paid for (see mechanisms).
+GUARD = 1e-9
+
+
+def guarded(price: Price) -> Price:
+    """What is drawn for a cost."""
+    return type(price)(price.amount * (1 - GUARD))
+
+
+class Account:
+    """A total that no sum of costs exceeds, also when each is chosen after seeing the last release.
+
+    Parameters
+    ----------
+    budget : Budget
+        Under a pure budget costs are in epsilon, and they add up. Under the others costs are squared: they
+        are mu, or epsilon as the module says.
+    unit : str
+        What is protected, for the ledger.
+    """
+
+    def __init__(self, budget: Budget, unit: str) -> None:
+        if not isinstance(budget, Budget):
+            raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
+        self._budget, self._unit = budget, unit
+        self.pure = isinstance(budget, Pure)
+        self._limit = self._amount(budget if isinstance(budget, Pure) else Gdp(budget.mu))
+        self._spent = Fraction(0)
+        self._planned: dict[type[Price], Fraction] | None = None  # by measure, once a plan was made
+
+    def price(self, name: str, cost: float | Price) -> Price:
+        """A cost with its measure; a number is in the unit of the budget, epsilon or mu."""
+        if isinstance(cost, Price):
+            return cost
+        unit, kind = ("epsilon", Pure) if self.pure else ("mu", Gdp)
+        if not (math.isfinite(cost) and cost > 0):
+            raise BudgetError(f"the {unit} of release {name!r} must be positive and finite, got {cost!r}")
+        return kind(cost)
+
+    def pay(
+        self, ledger: Ledger | str | Path | None, *, formula: str, method: str,
+        costs: Mapping[str, float | Price],
+    ) -> str | None:  # fmt: skip
+        """Plan all releases of a fit and charge its whole budget, before the first; there is no refund.
+
+        Parameters
+        ----------
+        ledger : Ledger, path or None
+            Charged in one transaction.
+        formula, method : str
+            What it is for.
+        costs
+            Of each kind of release, together at most the budget.
+
+        Returns
+        -------
+        str or None
+            The line for the table of the fit; None without a ledger.
+
+        Raises
+        ------
+        BudgetError
+            If the ledger refuses the charge, or the costs exceed the budget. Nothing is charged then.
+        """
+        if self._spent or self._planned is not None:
+            raise RuntimeError("a fit is paid for once, before anything is released")
+        prices = {name: self.price(name, cost) for name, cost in costs.items()}
+        if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:
+            raise BudgetError("the planned releases cost more than the budget")
+        line = None
+        if ledger is not None:
+            book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+            entry = book.charge(
+                self._budget, formula=formula, method=method, unit=self._unit,
+                gaussian=all(isinstance(price, Gdp) for price in prices.values()),
+                released={name: _told(price) for name, price in prices.items()},
+            )  # fmt: skip
+            line = book.line(entry)
+        self._planned = {
+            kind: sum((self._amount(price) for price in prices.values() if type(price) is kind), Fraction(0))
+            for kind in (Pure, Gdp)
+        }
+        return line
+
+    def charge(self, name: str, price: Price) -> None:
+        """Count the cost of a draw before any row is read. There is no refund."""
+        kind, amount = type(price), self._amount(price)
+        left = self._limit - self._spent
+        if self._planned is not None:
+            left = min(left, self._planned[kind])
+        if amount > left:
+            there = f"epsilon = {float(left):g}" if self.pure else f"mu = {math.sqrt(left):g}"
+            raise BudgetError(f"release {name!r} costs {_told(price)}, but only {there} is left")
+        self._spent += amount
+        if self._planned is not None:
+            self._planned[kind] -= amount
+
+    def _amount(self, price: Price) -> Fraction:
+        """What adds up: epsilon, or mu squared."""
+        if self.pure:
+            if isinstance(price, Gdp):
+                raise BudgetError("Gaussian noise promises no pure epsilon, however large")
+            return Fraction(price.epsilon)
+        zcdp = isinstance(self._budget, Zcdp) and isinstance(price, Pure)
+        return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2
+
+
+def _told(price: Price) -> str:
+    """In words, such as ``mu = 0.25``."""
+    return f"{next(iter(vars(price)))} = {price.amount:.4g}"
