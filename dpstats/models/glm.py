@@ -25,7 +25,7 @@ from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import fit_debiased_logit, fit_margin, said
-from dpstats.models.public import as_columns
+from dpstats.models.public import as_columns, check_apart
 from dpstats.results import Fit
 from dpstats.schema import Event, Flag, Schema
 
@@ -126,6 +126,7 @@ class GlmModel:
         self._name, self.family = name, family
         self.design: Design = build_design(formula, schema, weights)
         self._problem = _problem(self.design, family, name)
+        check_apart(public, data)
         self._public = None if public is None else as_columns(public, self.design)
         self._rows = rows_of(data, self.design)
 

@@ -17,7 +17,7 @@ from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
-from dpstats.models.public import as_public
+from dpstats.models.public import as_public, check_apart
 from dpstats.moments import Solution
 from dpstats.results import Fit
 from dpstats.results.record import penalty
@@ -108,6 +108,7 @@ class LinearModel:
         self._name, self.alpha = name, alpha
         self.design: Design = build_design(formula, schema, weights)
         self._box = _box(self.design, name)
+        check_apart(public, data)
         self._public = None if public is None else as_public(public, self.design)
         self._rows = rows_of(data, self.design)
 

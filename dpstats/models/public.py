@@ -10,7 +10,7 @@ import numpy as np
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.moments import ColumnMoments, PublicMoments
-from dpstats.rows import Rows, open_rows
+from dpstats.rows import Rows, open_rows, shared
 from dpstats.schema import Schema
 
 
@@ -43,6 +43,21 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
     """
     design = build_design(formula, Schema(dict(schema)), weights)
     return _moments(open_rows(frame, design.schema, design.variables), design)
+
+
+def check_apart(public: Any, data: Any) -> None:
+    """Refuse private rows as public ones: nothing protects what a fit takes from public rows.
+
+    Raises
+    ------
+    SpecificationError
+        If they are one object or one file, or have the memory of a column in common.
+    """
+    if public is not None and data is not None and shared(public, data):
+        raise SpecificationError(
+            "public= is the private data, or shares a column with them, and nothing protects public rows; "
+            "give rows that everyone may see, or leave public= out"
+        )
 
 
 def as_public(public: Any, design: Design) -> PublicMoments:

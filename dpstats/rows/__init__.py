@@ -6,6 +6,7 @@ columns. Two inputs that differ in one record therefore give two tables that dif
 
 from dpstats.rows.csvfile import CsvFile, read_csv
 from dpstats.rows.files import column_names
+from dpstats.rows.memory import shared
 from dpstats.rows.rows import Rows, open_rows
 
-__all__ = ["CsvFile", "Rows", "column_names", "open_rows", "read_csv"]
+__all__ = ["CsvFile", "Rows", "column_names", "open_rows", "read_csv", "shared"]
