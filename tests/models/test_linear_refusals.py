@@ -21,7 +21,7 @@ SCHEMA = dps.Schema(
     g=dps.levels("a", "b"),
 )  # fmt: skip
 FORMULA = "y ~ x"
-ROWS = {name: column[:100] for name, column in DATA.items()}
+ROWS = {name: column[:100].copy() for name, column in DATA.items()}
 OTHER = dps.public_moments("y ~ x + g", ROWS, SCHEMA)
 SAME_COLUMNS = dps.public_moments("time ~ x", ROWS, SCHEMA)
 
@@ -36,7 +36,7 @@ DESCRIBING: dict[str, tuple[dict[str, Any], str]] = {
     "weights not declared": (dict(weights="size"), "'size' has no public bounds: declare it"),
     "public moments of other columns": (dict(public=OTHER), "public=.*g\\[T.b\\].*public_moments\\('y ~ x'"),
     "public moments of another response": (dict(public=SAME_COLUMNS), "public=.*another response.*compute"),
-    "public rows without a column": (dict(public={"y": DATA["y"]}), "public=.*no column 'x'"),
+    "public rows without a column": (dict(public={"y": np.zeros(9)}), "public=.*no column 'x'"),
     "public rows that are none": (dict(public=3), "public=: data must be a frame"),
     "too few public rows": (dict(public={"x": [0.1, 0.2], "y": [1, 2]}), "more than 3 rows.*without public="),
     "public rows all alike": (dict(public={"x": [0.5] * 9, "y": np.ones(9)}), "x apart.*without public="),
