@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.schema import Unit
 
 __all__ = ["Block", "Blocks", "PublicDesign", "RowReader", "RowSource", "Scratch"]
@@ -72,7 +73,7 @@ class RowReader(PublicDesign, Protocol):
     def read(self, block: dict[str, np.ndarray]) -> Block: ...
 
 
-class Blocks:
+class Blocks(HoldsRows):
     """All rows through a design, a block at a time, for as many passes as one likes.
 
     A fit passes over its rows two dozen times, and reading is a quarter of its work. A design of up to

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import Account, Price, guarded
@@ -27,7 +28,7 @@ __all__ = ["Curator"]
 T = TypeVar("T")
 
 
-class Curator:
+class Curator(HoldsRows):
     """Releases bounded sums of rows with noise, and refuses to exceed its total.
 
     Neighbouring data sets differ in one unit of privacy, a row unless the schema declares another; n is

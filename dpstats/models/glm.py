@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
@@ -109,7 +110,7 @@ def glm(
 _MARGIN = ("objective", "output")
 
 
-class GlmModel:
+class GlmModel(HoldsRows):
     """A model that has not been fitted.
 
     Attributes

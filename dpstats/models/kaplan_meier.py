@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
@@ -53,7 +54,7 @@ def kaplan_meier(
     return KaplanMeier(formula, data, schema, times)
 
 
-class KaplanMeier:
+class KaplanMeier(HoldsRows):
     """Curves that have not been released.
 
     Attributes

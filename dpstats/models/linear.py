@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
@@ -90,7 +91,7 @@ def ridge(
     return LinearModel("ridge", formula, data, schema, penalty(alpha), public, weights)
 
 
-class LinearModel:
+class LinearModel(HoldsRows):
     """A model that has not been fitted.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -75,7 +76,7 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     return Survreg(formula, data, schema, dist)
 
 
-class Survreg:
+class Survreg(HoldsRows):
     """A model that has not been fitted.
 
     Attributes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import MarginLoss, huber_hinge
@@ -46,7 +47,7 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     return Svm(formula, data, schema, huber_hinge(h), c)
 
 
-class Svm:
+class Svm(HoldsRows):
     """A support vector machine that has not been fitted.
 
     Attributes

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpstats._private import HoldsRows
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
@@ -22,7 +23,7 @@ from dpstats.schema import WEIGHS, Schema, Unit
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (spec/speed.md 3)
 
 
-class Rows:
+class Rows(HoldsRows):
     """A table in the terms of its schema, coded when it is first needed.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dpstats._private import HoldsRows
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow, of_numpy, of_pandas
 from dpstats.rows.encode import Batch
@@ -67,7 +68,7 @@ class Asked:
 
 
 @dataclass(frozen=True, repr=False)
-class Source:
+class Source(HoldsRows):
     """A table whose header suits what is asked of it.
 
     Attributes
