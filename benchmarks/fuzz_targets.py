@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import shlex
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,25 @@ def _parquet(folder: Path) -> list[bytes]:
         parquet.write_table(table, folder / "made.parquet", **options)
         found.append((folder / "made.parquet").read_bytes())
     return found
+
+
+def _first_line(data: bytes) -> str:
+    return repr(data.split(b"\n", 1)[0].decode(errors="replace"))
+
+
+def _unzipped(data: bytes) -> bytes:
+    """As much as there is."""
+    try:
+        return zlib.decompressobj(31).decompress(data)
+    except zlib.error:
+        return b""
+
+
+def _names(data: bytes) -> str:
+    try:
+        return repr(parquet.read_schema(pa.BufferReader(data)).names)
+    except Exception:
+        return ""
 
 
 # What is public: schemas, fits, curves, moments, plans, messages, ledgers.
@@ -238,9 +258,9 @@ def _lines(folder: Path) -> list[bytes]:
 TARGETS = {
     target.name: target
     for target in (
-        Target("csv", _csv, _rows, private=True),
-        Target("csv.gz", _zipped, _rows, private=True),
-        Target("parquet", _parquet, _rows, private=True),
+        Target("csv", _csv, _rows, _first_line),
+        Target("csv.gz", _zipped, _rows, lambda data: _first_line(_unzipped(data))),
+        Target("parquet", _parquet, _rows, _names),
         Target("schema.json", _schema_json, _schema),
         Target("schema.toml", _schema_toml, _schema),
         Target("fit.json", _fits, _fit),
@@ -250,6 +270,6 @@ TARGETS = {
         Target("messages.jsonl", _sent("jsonl"), _messages),
         Target("messages.parquet", _sent("parquet"), _messages),
         Target("ledger", _ledgers, _ledger),
-        Target("command", _lines, _commands, private=True, commands=True),
+        Target("command", _lines, _commands, _first_line, commands=True),
     )
 }

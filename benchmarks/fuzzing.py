@@ -30,8 +30,8 @@ FORBIDDEN = {
     "sqlite3.enable_load_extension",
 }  # fmt: skip
 CHANGES = {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "shutil.rmtree"}
-# methods of distributions and named tuples are made by running texts of these libraries' own
-OWN_TEXTS = ("/scipy/stats/", "/collections/__init__.py")
+# run code of their own: methods of distributions, named tuples, the modules of installed libraries
+RUN_THEIR_OWN = ("/scipy/stats/", "/collections/__init__.py", "<frozen importlib")
 
 
 class Fault(AssertionError):
@@ -50,8 +50,8 @@ class Target:
         A folder -> valid inputs.
     read : callable
         A path -> nothing; reads the file, and uses what it holds as a user would.
-    private : bool
-        Whether the bytes hold private cells.
+    header : callable, optional
+        Where the bytes hold private cells: the names of the columns, which may be told, as Python shows them.
     commands : bool
         Whether the bytes are a command, which may load what it needs and write where it is told to.
     """
@@ -59,7 +59,7 @@ class Target:
     name: str
     corpus: Callable[[Path], list[bytes]]
     read: Callable[[Path], None]
-    private: bool = False
+    header: Callable[[bytes], str] | None = None
     commands: bool = False
 
 
@@ -74,7 +74,7 @@ class Watch:
         if not self.armed or not (event in FORBIDDEN or _changes(event, args)):
             return
         caller = sys._getframe(1).f_code.co_filename
-        if event == "exec" and any(name in caller for name in OWN_TEXTS):
+        if event == "exec" and any(name in caller for name in RUN_THEIR_OWN):
             return
         if event in FORBIDDEN or not _temporary(args[0]):
             self.seen.add(f"{event} {args[0] if args else ''}"[:100])
@@ -112,7 +112,7 @@ def check(target: Target, data: bytes, folder: Path, watch: Watch) -> bool:
     if watch.seen:
         raise Fault(f"{target.name} did {', '.join(sorted(watch.seen))}")
     said.write("\n".join(str(warning.message) for warning in caught))
-    if target.private and SECRET in said.getvalue() and SECRET.encode() not in data.split(b"\n", 1)[0]:
+    if target.header and SECRET in said.getvalue() and SECRET not in target.header(data):
         raise Fault(f"{target.name} told a cell: {said.getvalue()[:200]}")
     return accepted
 
