@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ class Numbers:
 
 @dataclass(frozen=True, repr=False)
 class Texts:
-    """A pyarrow.LargeBinaryArray of UTF-8 texts; null is missing."""
+    """An Arrow array of bytes, UTF-8 texts; null is missing."""
 
     cells: pa.Array
 
@@ -59,12 +58,11 @@ class Objects:
         """Where cells are numbers or texts, and these; all others are missing."""
         for start in range(0, len(self), _CHUNK):
             cells = self.cells[start : start + _CHUNK]
-            kinds = np.fromiter(map(_KINDS.get, map(id, map(type, cells)), repeat(0)), np.int8, len(cells))
-            for kind in np.flatnonzero(np.bincount(kinds, minlength=1)).tolist():
-                if kind:
-                    where = np.flatnonzero(kinds == kind)
-                    for part, column in _RULES[kind](cells[where]):
-                        yield start + where[part], column
+            kinds = _kinds(cells)
+            for kind in np.flatnonzero(np.bincount(kinds)[1:]) + 1:
+                where = np.flatnonzero(kinds == kind)
+                for part, column in _TYPES[kind - 1][0](cells[where]):
+                    yield start + where[part], column
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,21 +115,30 @@ def of_arrow(values: Any) -> Column:
         positions = pc.fill_null(values.indices.cast(pa.int64(), safe=False), -1)
         return Coded(of_arrow(values.dictionary), positions.to_numpy())
     if pa.types.is_decimal(form):
-        return Texts(values.cast(pa.large_string()).view(pa.large_binary()))
+        return Texts(values.cast(pa.string()).view(pa.binary()))
     if pa.types.is_floating(form):
         return Numbers(pc.fill_null(values, pa.scalar(math.nan, form)).to_numpy())
     if pa.types.is_boolean(form) or pa.types.is_integer(form):
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         values = values.cast(pa.uint8()) if pa.types.is_boolean(form) else values
         return Numbers(pc.fill_null(values, 0).to_numpy(), missing)
-    return Texts(values.cast(pa.binary()).cast(pa.large_binary()))  # texts, or nothing but nulls
+    if pa.types.is_string(form) or pa.types.is_large_string(form):
+        return Texts(values.view(pa.binary() if pa.types.is_string(form) else pa.large_binary()))
+    return Texts(values.cast(pa.binary()))  # views of texts, or nothing but nulls
 
 
 def _texts(cells: Array) -> _Group:
-    texts = dict.fromkeys(cells)  # pandas' own tables end a text at its first null character
-    table = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    places = dict(zip(texts, range(len(texts)), strict=True))
-    yield _ALL, Coded(Texts(table), np.fromiter(map(places.__getitem__, cells), np.int64, len(cells)))
+    places = _Places()  # tables of pandas may end a text at its first null character
+    positions = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
+    encoded = [text.encode("utf-8", "surrogatepass") for text in places]
+    yield _ALL, Coded(Texts(pa.array(encoded, pa.large_binary())), positions)
+
+
+class _Places(dict[str, int]):
+    """Numbers texts in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        return self.setdefault(text, len(self))
 
 
 def _numpy_texts(cells: Array) -> _Group:
@@ -181,6 +188,16 @@ _TYPES = (
     (_booleans, (bool, np.bool_)),
     (_decimals, (Decimal,)),
 )  # fmt: skip
-_RULES = dict(enumerate((rule for rule, _ in _TYPES), 1))
-# a type is found by its identity: to look up the type itself would run code of its metaclass
-_KINDS = {id(kind): number for number, (_, kinds) in enumerate(_TYPES, 1) for kind in kinds}
+_KNOWN = np.array(
+    sorted((id(kind), number) for number, (_, kinds) in enumerate(_TYPES, 1) for kind in set(kinds))
+)
+
+
+def _kinds(cells: Array) -> Array:
+    """From 1 the place in `_TYPES` of each cell's type, or 0.
+
+    A type is found by its identity: to look up the type itself would run code of its metaclass.
+    """
+    types = np.fromiter(map(id, map(type, cells)), np.int64, len(cells))
+    nearest = np.searchsorted(_KNOWN[:, 0], types).clip(max=len(_KNOWN) - 1)
+    return np.where(_KNOWN[nearest, 0] == types, _KNOWN[nearest, 1], 0)

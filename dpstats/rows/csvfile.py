@@ -9,7 +9,9 @@ import io
 import lzma
 import os
 import string
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +20,12 @@ from typing import Any
 import pyarrow as pa
 
 from dpstats.errors import DataError
+from dpstats.rows.encode import Batch
 from dpstats.rows.lines import LONGEST, Lines, fields
 from dpstats.rows.sources import Asked, Source
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
-_CHUNK = 1 << 24  # bytes parsed at a time; the temporary columns are some times as large
+_CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
 _HEADER = 1 << 26  # bytes of the longest header
 
 
@@ -77,7 +80,7 @@ class CsvFile:
         """The source of what is asked for."""
         asked.require(self.names)
         lines = Lines(self.names, self.sep, self.decimal, None if self.is_utf8 else self.encoding, asked)
-        return Source(lambda: map(lines.parse, self._chunks()),
+        return Source(lambda: _ahead(lines.parse, self._chunks()),
                       f"{self.path} cannot be read to its end: is it complete?")
 
     def _open(self) -> Any:
@@ -97,6 +100,19 @@ class CsvFile:
                     carry = (carry + data)[: LONGEST + 1]
         if carry:
             yield carry + b"\n"
+
+
+def _ahead(function: Callable[[bytes], Batch], items: Iterable[bytes]) -> Iterator[Batch]:
+    """As ``map`` does, with the next results on their way in threads."""
+    threads = os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        coming: deque[Future[Batch]] = deque()
+        for item in items:
+            coming.append(pool.submit(function, item))
+            if len(coming) > threads:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 def read_csv(

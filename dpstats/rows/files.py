@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from dpstats.rows.csvfile import COMPRESSED, SEPARATORS, CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.sources import Asked, Source, check_arrow
 
+_CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
 _PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 
 
@@ -70,10 +71,11 @@ def _called(kind: str) -> str:
     return "a Parquet file" if kind in _PARQUET else "an Arrow file"
 
 
-def _parquet(path: Path) -> Any:
+def _parquet(path: Path, texts: Sequence[str] = ()) -> Any:
+    """A Parquet file; columns of texts among `texts` come with a table of their distinct cells."""
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path)
+    return parquet.ParquetFile(path, read_dictionary=texts)
 
 
 def _reader(path: Path) -> Any:
@@ -83,7 +85,9 @@ def _reader(path: Path) -> Any:
 
 
 def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
-    for batch in _parquet(path).iter_batches(batch_size=1 << 17, columns=list(asked.columns)):
+    file = _parquet(path, [name for name in asked.columns if name not in asked.numbers])
+    size = max(_CELLS // len(asked.columns), 1)
+    for batch in file.iter_batches(batch_size=size, columns=list(asked.columns)):
         yield _columns(batch, asked)
 
 

@@ -60,11 +60,12 @@ def parse(cells: pa.Array) -> Array:
 
     Parameters
     ----------
-    cells : pyarrow.LargeBinaryArray
+    cells : pyarrow.BinaryArray or pyarrow.LargeBinaryArray
     """
     simple = pc.fill_null(pc.match_substring_regex(cells, f"\\A(?:{simple_number()})\\z"), False)
     kept = pc.if_else(simple, cells, pa.scalar(None, cells.type))
-    values = pc.fill_null(kept.view(pa.large_string()).cast(pa.float64()), math.nan).to_numpy()
+    texts = kept.view(pa.string() if pa.types.is_binary(kept.type) else pa.large_string())
+    values = pc.fill_null(texts.cast(pa.float64()), math.nan).to_numpy()
     others = pc.and_not(cells.is_valid(), simple).to_numpy(zero_copy_only=False)
     if not others.any():
         return np.asarray(values)

@@ -25,7 +25,7 @@ from dpstats.rows.grammar import MISSING_TEXTS, Array, is_text, number, simple_n
 from dpstats.rows.sources import Asked
 
 LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
-_PARSED = 1 << 22  # bytes that Arrow hands to one of its threads; a line must be shorter
+_PARSED = 1 << 22  # bytes that Arrow parses at a time; a line must be shorter
 _WIDEST = 500  # columns up to which a pattern of the whole line stays small
 
 
@@ -40,14 +40,14 @@ class Lines:
         self._pattern = self._regular() if self._width <= _WIDEST else None
         self._parsing = dict(
             read_options=pa_csv.ReadOptions(
-                column_names=list(map(str, range(self._width))), block_size=_PARSED
+                column_names=list(map(str, range(self._width))), use_threads=False, block_size=_PARSED
             ),
             parse_options=pa_csv.ParseOptions(delimiter=sep, ignore_empty_lines=False),
             convert_options=pa_csv.ConvertOptions(
                 check_utf8=False, null_values=MISSING_TEXTS, decimal_point=decimal,
                 include_columns=sorted({str(place) for place in self._places.values()}),
                 column_types={
-                    str(place): pa.float64() if name in self._numbers else pa.large_binary()
+                    str(place): pa.float64() if name in self._numbers else pa.binary()
                     for name, place in self._places.items()
                 },
             ),
@@ -119,7 +119,7 @@ class Lines:
         assert isinstance(column, Texts)
         mask = np.zeros(len(column), dtype=bool)
         mask[where] = True
-        return Texts(pc.replace_with_mask(column.cells, mask, pa.array(cells, pa.large_binary())))
+        return Texts(pc.replace_with_mask(column.cells, mask, pa.array(cells, pa.binary())))
 
 
 def fields(line: str, sep: str) -> list[str]:
