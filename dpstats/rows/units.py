@@ -107,7 +107,7 @@ def _ranked(words: Array) -> tuple[Array, Array, Array]:
 def row_hashes(columns: Mapping[str, Array]) -> Array:
     """A hash of 128 bits of each row's coded cells, shape (n, 2).
 
-    Variables are taken in alphabetical order. Numbers count as float64, bit by bit, and all that are not
+    Variables are taken in alphabetical order. All cells count as float64, bit by bit, and all that are not
     finite as one. A person who wants two rows with one hash may make them: then the order of the data decides
     which of the two weighs, and both are that person's.
     """
@@ -125,9 +125,7 @@ def row_hashes(columns: Mapping[str, Array]) -> Array:
 
 
 def _words(values: Array) -> Array:
-    if values.dtype == np.int16:
-        return values.astype(np.uint64)
-    numbers = values.astype(np.float64)
+    numbers = values.astype(np.float64)  # whatever the type, which a missing cell may have changed
     return np.where(np.isfinite(numbers), numbers.view(np.uint64), _NAN)
 
 
