@@ -1,0 +1,1 @@
+"""Designs drawn at random, fitted and scored, for lottery.py."""

@@ -1,0 +1,165 @@
+"""A design drawn from a seed: model, budget, rows, bounds and law; everything else follows from it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import dpstats as dps
+from dpstats.budget import Budget
+from lots.covariates import Covariates, draw_covariates, pick
+
+MODELS = {"survreg": 0.32, "ols": 0.2, "logit": 0.2, "poisson": 0.12, "gamma": 0.08, "kaplan_meier": 0.08}
+DISTS = {"weibull": 0.5, "loglogistic": 0.2, "lognormal": 0.3}
+LAWS = {
+    "ols": {"right": 0.4, "heavy": 0.15, "skewed": 0.2, "heteroskedastic": 0.15, "clustered": 0.1},
+    "logit": {"right": 0.85, "bent": 0.15},
+    "poisson": {"right": 0.55, "overdispersed": 0.25, "bounded": 0.2},
+    "gamma": {"right": 0.7, "lognormal": 0.3},
+    "survreg": {"right": 0.7, "other": 0.15, "heteroskedastic": 0.15},
+    "kaplan_meier": {"right": 1.0},
+}
+KNOWN = {("survreg", "other"), ("survreg", "heteroskedastic"), ("logit", "bent"), ("poisson", "bounded")}
+CENSORING = {"end": 0.2, "lumps": 0.25, "staggered": 0.25, "random": 0.15, "informative": 0.15}
+KINDS = {"approx": 0.5, "pure": 0.3, "zcdp": 0.2}
+NUMBERS = 3_000_000  # of an exog matrix at most
+DELTA = 1e-6
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a seed has drawn.
+
+    Attributes
+    ----------
+    seed : int
+    model, dist, law, kind, censoring : str
+        `dist` of a survival model; `kind` of the budget.
+    n : int
+    epsilon : float
+        Of a zcdp budget, what it is worth with DELTA, about.
+    covariates : Covariates
+    signal : float
+        Share of the variance of an ols response, or sd of the linear predictor, of a survival model in
+        sigmas.
+    level : float
+        Share of ones, mean count, shape of a gamma law, sigma of a survival model.
+    censored : float
+    extra : str
+        "", "interaction", "spline", "offset", "weights" or "units".
+    looseness : float
+        Of the bounds of the response.
+    """
+
+    seed: int
+    model: str
+    dist: str
+    law: str
+    kind: str
+    n: int
+    epsilon: float
+    covariates: Covariates
+    signal: float
+    level: float
+    censoring: str
+    censored: float
+    extra: str
+    looseness: float
+
+    @property
+    def known(self) -> bool:
+        """Whether the estimand is the true parameter; else it is what very many rows would give."""
+        return (self.model, self.law) not in KNOWN
+
+    @property
+    def budget(self) -> Budget:
+        return budget_of(self.kind, self.epsilon)
+
+    @property
+    def route(self) -> str:
+        return f"{self.model} {'pure' if self.kind == 'pure' else 'gaussian'}"
+
+    def described(self) -> dict[str, Any]:
+        """Every dimension as a plain value."""
+        columns = self.covariates.columns
+        rare = [float(min(c.shares)) for c in columns if c.coded]
+        return {
+            "seed": self.seed, "model": self.model, "route": self.route, "dist": self.dist, "law": self.law,
+            "kind": self.kind, "n": self.n, "epsilon": round(self.epsilon, 3), "d": len(columns),
+            "n epsilon": self.n * self.epsilon,
+            "looseness": max([c.looseness for c in columns if not c.coded], default=1.0),
+            "response looseness": self.looseness, "correlation": self.covariates.correlation,
+            "rarest level": min(rare, default=0.5),
+            "skewed": any(c.kind in ("skewed", "heavy") for c in columns),
+            "signal": self.signal, "level": self.level, "censoring": self.censoring,
+            "censored": self.censored, "extra": self.extra,
+        }  # fmt: skip
+
+
+def draw_design(seed: int) -> Design:
+    """The design of a seed."""
+    rng = np.random.default_rng(seed)
+    model = pick(rng, MODELS)
+    n = int(10 ** rng.uniform(np.log10(300), np.log10(200_000)))
+    d = int(np.clip(round(10 ** rng.uniform(0, np.log10(30))), 1, NUMBERS // n))
+    covariates = draw_covariates(rng, 1 if model == "kaplan_meier" else d)
+    survival = model in ("survreg", "kaplan_meier")
+    return Design(
+        seed, model, pick(rng, DISTS) if survival else "", pick(rng, LAWS[model]), draw_kind(rng, model), n,
+        10 ** rng.uniform(np.log10(0.2), 1), covariates, _signal(rng, model), _level(rng, model),
+        pick(rng, CENSORING) if survival else "", _censored(rng) if survival else 0.0,
+        _extra(rng, model, covariates), 10 ** (rng.uniform(0, 3) if rng.uniform() < 0.5 else 0.3),
+    )  # fmt: skip
+
+
+def draw_kind(rng: np.random.Generator, model: str) -> str:
+    """Of the budget: counts and amounts take no pure epsilon."""
+    gaussian = {kind: share for kind, share in KINDS.items() if kind != "pure"}
+    return pick(rng, gaussian if model in ("poisson", "gamma") else KINDS)
+
+
+def budget_of(kind: str, epsilon: float) -> Budget:
+    """A zcdp budget is worth about this epsilon with DELTA."""
+    if kind == "pure":
+        return dps.pure(epsilon)
+    if kind == "approx":
+        return dps.approx(epsilon, DELTA)
+    return dps.zcdp(epsilon**2 / (4 * np.log(1 / DELTA) + 4 * epsilon))
+
+
+def _signal(rng: np.random.Generator, model: str) -> float:
+    if rng.uniform() < 0.1:
+        return 0.0
+    strong = rng.uniform() < 0.2
+    if model == "ols":
+        return float(rng.uniform(0.9, 0.99) if strong else rng.uniform(0, 0.9))
+    if model == "survreg":
+        return float(10 ** (rng.uniform(0.3, 1.1) if strong else rng.uniform(-1, 0.3)))
+    return float(rng.uniform(1, 4 if model == "logit" else 1.5) if strong else rng.uniform(0, 1))
+
+
+def _level(rng: np.random.Generator, model: str) -> float:
+    if model == "logit":
+        share = 10 ** rng.uniform(-2, np.log10(0.5))
+        return float(share if rng.uniform() < 0.7 else 1 - share)
+    if model == "poisson":
+        return float(10 ** rng.uniform(-1, 1.5))
+    return float(10 ** rng.uniform(-1, 0.3)) if model != "gamma" else float(rng.uniform(0.5, 5))
+
+
+def _censored(rng: np.random.Generator) -> float:
+    return float((0.0, rng.uniform(0, 0.9), rng.uniform(0.9, 0.97))[rng.choice(3, p=[0.15, 0.65, 0.2])])
+
+
+def _extra(rng: np.random.Generator, model: str, covariates: Covariates) -> str:
+    if model == "kaplan_meier":
+        return str(rng.choice(["", "units"], p=[0.9, 0.1]))
+    extra = str(rng.choice(["", "interaction", "spline", "offset", "weights", "units"],
+                           p=[0.6, 0.08, 0.08, 0.08, 0.06, 0.1]))  # fmt: skip
+    first = covariates.columns[0]
+    tight = not first.coded and first.looseness < 3  # else most of the basis is 0
+    if (extra == "interaction" and len(covariates.columns) < 2) or (extra == "spline" and not tight):
+        return ""
+    if extra == "weights" and model in ("survreg", "logit"):
+        return ""
+    return "" if extra == "offset" and model in ("ols", "survreg") else extra

@@ -1,0 +1,77 @@
+"""Fits without privacy: parameters, and covariances that hold where the law is another one."""
+
+import numpy as np
+from censored_mle import Likelihood, censored_mle
+from scipy.special import expit
+
+from dpstats.families import DISTS
+
+Array = np.ndarray
+STEPS = 60
+
+
+def least_squares(exog: Array, y: Array, weights: Array | None) -> tuple[Array, Array]:
+    w = np.ones(len(y)) if weights is None else weights
+    information = (exog * w[:, None]).T @ exog
+    params = np.linalg.lstsq(exog * np.sqrt(w)[:, None], y * np.sqrt(w), rcond=None)[0]
+    scores = exog * (w * (y - exog @ params))[:, None]
+    return params, _sandwich(information, scores)
+
+
+def glm(
+    exog: Array, y: Array, family: str, offset: Array | float = 0.0, weights: Array | None = None
+) -> tuple[Array, Array]:
+    """By Newton steps that are halved until the score's length in the metric falls; canonical or log link."""
+    w = np.ones(len(y)) if weights is None else weights
+    params = np.zeros(exog.shape[1])
+    mean = np.average(y, weights=w)
+    params[0] = np.log(mean / (1 - mean)) if family == "logit" else np.log(mean)
+    scale = np.maximum(np.abs(exog).max(axis=0), 1e-12)
+    exog = exog / scale
+    params = params * scale
+    for _ in range(STEPS):
+        score, information = _score(exog, y, family, exog @ params + offset, w)
+        step = np.linalg.lstsq(information, score.sum(axis=0), rcond=1e-12)[0]
+        length = min(1.0, 2.0 / max(float(np.abs(exog @ step).max()), 1e-12))
+        params = params + length * step
+        if length == 1.0 and np.abs(exog @ step).max() < 1e-9:
+            break
+    score, information = _score(exog, y, family, exog @ params + offset, w)
+    return params / scale, _sandwich(information, score) / np.outer(scale, scale)
+
+
+def _score(exog: Array, y: Array, family: str, eta: Array, w: Array) -> tuple[Array, Array]:
+    eta = np.clip(eta, -200, 200)
+    if family == "logit":
+        mean = expit(eta)
+        rest, curvature = y - mean, mean * (1 - mean)
+    elif family == "poisson":
+        mean = np.exp(eta)
+        rest, curvature = y - mean, mean
+    else:
+        rest, curvature = y * np.exp(-eta) - 1, np.ones(len(y))
+    return exog * (w * rest)[:, None], (exog * (w * curvature)[:, None]).T @ exog
+
+
+def survival(exog: Array, log_time: Array, event: Array, dist: str) -> tuple[Array, Array]:
+    """Columns are standardised first: the optimiser wants numbers of one size."""
+    law = DISTS[dist].family.name
+    center, scale = exog[:, 1:].mean(axis=0), np.maximum(exog[:, 1:].std(axis=0), 1e-12)
+    standard = np.column_stack([exog[:, 0], (exog[:, 1:] - center) / scale])
+    theta, inverse = censored_mle(standard, log_time, event, law)
+    likelihood = Likelihood(standard, log_time, event, law)
+    likelihood(theta)
+    scores = np.column_stack([
+        standard * (likelihood._first / np.exp(theta[-1]))[:, None],
+        likelihood._first * likelihood._z - event,
+    ])  # fmt: skip
+    cov = inverse @ (scores.T @ scores) @ inverse
+    back = np.eye(len(theta))
+    back[1:-1, 1:-1] = np.diag(1 / scale)
+    back[0, 1:-1] = -center / scale
+    return back @ theta, back @ cov @ back.T
+
+
+def _sandwich(information: Array, scores: Array) -> Array:
+    inverse = np.linalg.pinv(information, hermitian=True)
+    return inverse @ (scores.T @ scores) @ inverse

@@ -1,0 +1,99 @@
+"""Designs drawn at random from a wide law, a fit of each, and how often intervals are confidently wrong.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --minutes 30 \\
+        | tee benchmarks/results/lottery.txt
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --real --minutes 10
+
+Every run draws fresh designs; its seed is printed, and --seed repeats a run or goes on with one that was
+stopped. Each fit is a line of a file in --work. --design shows one design again, whole. --real takes rows of
+real sets, with response, covariates and bounds drawn at random, and compares with the fit without privacy.
+"""
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lots.real import DATA, real_lot
+from lots.report import report
+from lots.score import lot
+from provenance import estimator, header
+from tqdm import tqdm
+
+Record = dict[str, Any]
+WORK = Path(__file__).parent / ".work"
+SOME = 5  # fits of each process between two looks at the clock
+
+
+def seeds(run: int) -> Iterator[int]:
+    """Of the designs of a run, without end."""
+    for index in range(sys.maxsize):
+        yield int(np.random.SeedSequence([run, index]).generate_state(1, np.uint64)[0] >> 11)
+
+
+def drawn(
+    path: Path, run: int, one: Callable[[int], Record], fits: int, minutes: float, jobs: int
+) -> list[Record]:
+    """Records of a run; what is in the file already is not done again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+    known, until = {record["seed"] for record in done}, time.monotonic() + 60 * minutes
+    wanted = (seed for _, seed in zip(range(fits), seeds(run), strict=False) if seed not in known)
+    with (
+        path.open("a") as file,
+        multiprocessing.Pool(jobs) as pool,
+        tqdm(total=fits, initial=len(done), mininterval=5) as bar,
+    ):
+        while time.monotonic() < until and (some := list(itertools.islice(wanted, SOME * jobs))):
+            for record in pool.imap_unordered(one, some):
+                file.write(json.dumps(record) + "\n")
+                file.flush()
+                done.append(record)
+                bar.update()
+    return done
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seed", type=int, help="of a run; default: a fresh one")
+    parser.add_argument("--fits", type=int, default=1_000_000)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=WORK)
+    parser.add_argument("--design", type=int, nargs="+", help="fit these designs and print all of them")
+    parser.add_argument("--real", action="store_true", help="real sets")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of tables for --real")
+    options = parser.parse_args()
+    one: Callable[[int], Record] = Real(options.data) if options.real else lot
+    if options.design:
+        for seed in options.design:
+            print(json.dumps(one(seed), indent=1))
+        return
+    run = secrets.randbelow(10**9) if options.seed is None else options.seed
+    kind = "real" if options.real else "lottery"
+    path = options.work / f"{kind}-{estimator()}-{run}.jsonl"
+    records = drawn(path, run, one, options.fits, options.minutes, options.jobs)
+    print(header(work=options.work, data=options.data))
+    print(f"seed {run}\n")
+    print(report(records, f"python benchmarks/lottery.py{' --real' * options.real}"))
+
+
+class Real:
+    """A lot of the real sets in a folder, by its seed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, seed: int) -> Record:
+        return real_lot(seed, self.folder)
+
+
+if __name__ == "__main__":
+    main()
