@@ -7,6 +7,10 @@ from typing import Any
 
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.estimators.functional import STANDARDS
+from dpstats.estimators.location_scale.by_fraction import KINDS
+from dpstats.families import Dist, GlmFamily
+from dpstats.families.complete import faults_of_family, faults_of_glm_family
 from dpstats.formula import Design
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
@@ -24,6 +28,35 @@ def rows_of(data: Any, design: Design) -> Rows:
         As :func:`dpstats.rows.open_rows`.
     """
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
+
+
+def check_dist(dist: Dist) -> None:
+    """Refuse a distribution whose family cannot do what a fit asks of it.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    faults = faults_of_family(dist.family)
+    faults += tuple(
+        f"an entry in {table}"
+        for table, known in (("by_fraction.KINDS", KINDS), ("functional.STANDARDS", STANDARDS))
+        if getattr(dist.family, "name", None) not in known
+    )
+    _refuse(f"dist={dist.name!r}", faults)
+
+
+def check_family(family: GlmFamily) -> None:
+    """The same of the family of a generalised linear model."""
+    _refuse(f"family={family.name!r}", faults_of_glm_family(family))
+
+
+def _refuse(what: str, faults: Sequence[str]) -> None:
+    if faults:
+        raise SpecificationError(
+            f"{what} is not complete: it lacks, or has in contradiction to the rest, {', '.join(faults)}; "
+            "complete the record of its family, or use another"
+        )
 
 
 def check_budget(budget: object, n: int) -> None:

@@ -21,7 +21,14 @@ from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
+from dpstats.models.checks import (
+    PMT_METHOD,
+    check_budget,
+    check_family,
+    check_gaussian,
+    check_method,
+    rows_of,
+)
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
@@ -124,6 +131,7 @@ class GlmModel(HoldsRows):
         self, name: str, family: GlmFamily, formula: str, data: Any, schema: Schema, public: Any,
         weights: str | None,
     ) -> None:  # fmt: skip
+        check_family(family)
         self._name, self.family = name, family
         self.design: Design = build_design(formula, schema, weights)
         self._problem = _problem(self.design, family, name)

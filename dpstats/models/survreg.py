@@ -24,7 +24,7 @@ from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import check_budget
+from dpstats.models.checks import check_budget, check_dist
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.moments.linear import Quantity
@@ -89,6 +89,7 @@ class Survreg(HoldsRows):
     def __init__(self, formula: str, data: Any, schema: Schema, dist: str) -> None:
         if dist not in DISTS:
             raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {dist!r}")
+        check_dist(DISTS[dist])
         self.dist = dist
         self.design: Design = build_design(formula, schema)
         _check(self.design, DISTS[dist])

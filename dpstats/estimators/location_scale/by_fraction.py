@@ -258,7 +258,8 @@ class _Normal(Expected):
         return gamma, math.sqrt(1 - explained) / self._sd
 
 
-_KINDS: dict[str, type[Expected]] = {"sev": _SEV, "logistic": _Logistic, "gaussian": _Normal}
+KINDS: dict[str, type[Expected]] = {"sev": _SEV, "logistic": _Logistic, "gaussian": _Normal}
+"""By the name of the family."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -271,4 +272,4 @@ def expected(family: Family, fraction: float) -> Expected:
     fraction : float
         Released event fraction.
     """
-    return _KINDS[family.name](fraction)
+    return KINDS[family.name](fraction)

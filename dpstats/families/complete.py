@@ -1,0 +1,130 @@
+"""What a family must be able to do before a budget is spent on it: its functions are tried at a few points.
+
+A record that was added or changed may lack a function, or its functions may contradict each other. Either
+would show in the middle of a fit, when the ledger has been charged. The points are public, and so is what is
+found.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dpstats.families.glm import GlmFamily
+from dpstats.families.links import LINKS
+from dpstats.families.location_scale import Family
+from dpstats.families.martingale import taper
+
+__all__ = ["faults_of_family", "faults_of_glm_family"]
+
+Array = np.ndarray
+
+_Z = np.linspace(-5.0, 2.0, 15)
+_SIGMA = np.array([0.1, 0.4, 0.8])
+_ETA = np.linspace(-3.0, 3.0, 13)
+_SHARES = np.array([0.1, 0.5, 0.9])
+_STEP, _NEAR = 1e-5, 1e-6  # of a difference, whose error is about 1e-10; of what must agree
+_CUT, _FLOOR, _LIMIT, _DISPERSION = 1.5, -1.5, 2.0, 0.7
+
+
+@functools.lru_cache(maxsize=32)
+def faults_of_family(family: Family) -> tuple[str, ...]:
+    """Names of the functions that a location-scale family lacks, or that contradict the others."""
+    return tuple(_failing(_tests_of_family(family)))
+
+
+@functools.lru_cache(maxsize=32)
+def faults_of_glm_family(family: GlmFamily) -> tuple[str, ...]:
+    """The same of a family of a generalised linear model."""
+    return tuple(_failing(_tests_of_glm_family(family)))
+
+
+def _failing(tests: dict[str, Callable[[], bool]]) -> Iterator[str]:
+    for name, holds in tests.items():
+        try:
+            with np.errstate(all="ignore"):
+                fine = bool(holds())
+        except Exception:
+            fine = False
+        if not fine:
+            yield name
+
+
+def _agree(values: Any, others: Any) -> bool:
+    values, others = np.asarray(values, dtype=float), np.asarray(others, dtype=float)
+    return values.shape == others.shape and bool(np.allclose(values, others, rtol=_NEAR, atol=_NEAR))
+
+
+def _slope(function: Callable[[Array], Any], at: Array) -> Array:
+    return (np.asarray(function(at + _STEP)) - np.asarray(function(at - _STEP))) / (2 * _STEP)
+
+
+def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
+    def log_survival(z: Array) -> Array:
+        return np.log(f.sf(z))
+
+    def of_the_taper() -> bool:
+        cut = taper(f, _CUT, _FLOOR)
+        z = _Z[(_Z < cut.stop - 0.01) & (abs(_Z - cut.start) > 0.01) & (abs(_Z - _FLOOR) > 0.01)]
+        g, slope, hazard = cut.g(z), cut.slope(z), f.hazard(z)
+        found = _slope(lambda at: np.array(cut.integrals(at)), z)
+        falls = (np.diff(cut.slope(_Z)) <= 0).all() and (slope > 0).all() and (slope <= cut.steepest).all()
+        own = _agree(slope[z > _FLOOR], f.log_hazard_slope(z[z > _FLOOR]))
+        wanted = (g * hazard, g * slope * hazard, z * g * slope * hazard)
+        return bool(falls) and own and all(map(_agree, found, wanted))
+
+    return {
+        "name": lambda: bool(f.name and f.title),
+        "cdf": lambda: bool((np.diff(f.cdf(_Z)) > 0).all()) and f.cdf(_Z).shape == _Z.shape,
+        "sf": lambda: _agree(f.cdf(_Z) + f.sf(_Z), np.ones_like(_Z)),
+        "quantile": lambda: _agree(f.quantile(f.cdf(_Z)), _Z),
+        "log_cumulative_hazard": lambda: _agree(f.log_cumulative_hazard(_Z), np.log(-log_survival(_Z))),
+        "log_hazard": lambda: _agree(f.hazard(_Z), -_slope(log_survival, _Z)),
+        "log_hazard_slope": lambda: _agree(f.log_hazard_slope(_Z), _slope(f.log_hazard, _Z)),
+        "mean": lambda: math.isfinite(f.mean),
+        "mean_factor": lambda: bool((np.asarray(f.mean_factor(_SIGMA)) > 0).all()),
+        "log_mean_factor_slope": lambda: _agree(
+            f.log_mean_factor_slope(_SIGMA), _slope(lambda sigma: np.log(f.mean_factor(sigma)), _SIGMA)
+        ),
+        "interval_scale": lambda: f.interval_scale in ("cloglog", "logit", "probit"),
+        "a taper of its hazard (dpstats.families.martingale)": of_the_taper,
+    }
+
+
+def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
+    def mean_at(eta: Array) -> Array:
+        return np.asarray(f.mean(eta), dtype=float)
+
+    def of_clipped_square() -> bool:
+        found = f.clipped_square and f.clipped_square(_LIMIT, _DISPERSION)
+        return found is not None and 0 < found < _LIMIT**2
+
+    def of_quantile() -> bool:
+        return f.quantile is not None and bool((np.diff(f.quantile(_SHARES, _DISPERSION)) > 0).all())
+
+    def of_clipped_mean() -> bool:
+        found = np.asarray(f.clipped_mean(_ETA, np.full_like(_ETA, _LIMIT), _DISPERSION))
+        return found.shape == _ETA.shape and bool((np.abs(found) <= _LIMIT).all())
+
+    free = f.free_dispersion  # only then are clipped_square and quantile asked
+    return {
+        "name": lambda: bool(f.name and f.title),
+        "mean": lambda: bool((np.diff(mean_at(_ETA)) > 0).all()),
+        "link": lambda: _agree(f.link(mean_at(_ETA)), _ETA),
+        "link_name": lambda: _agree(LINKS[f.link_name].inverse(_ETA), mean_at(_ETA)),
+        "score": lambda: _agree(f.score(mean_at(_ETA), _ETA), np.zeros_like(_ETA)),
+        "curvature": lambda: _agree(f.curvature(_ETA), -_slope(lambda eta: f.score(mean_at(_ETA), eta), _ETA))
+        and bool((f.curvature(_ETA) <= f.most_curved).all()),
+        "variance": lambda: _agree(
+            f.curvature(_ETA), _slope(mean_at, _ETA) ** 2 / np.asarray(f.variance(mean_at(_ETA)))
+        ),
+        "score_variance": lambda: bool((f.score_variance(_ETA, _DISPERSION) > 0).all()),
+        "clipped_mean": of_clipped_mean,
+        "clipped_square": lambda: not free or of_clipped_square(),
+        "quantile": lambda: not free or of_quantile(),
+        "support": lambda: f.support[0] < f.support[1],
+    }

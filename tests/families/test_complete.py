@@ -1,0 +1,96 @@
+"""A family that is not complete is refused when its model is made: the ledger stays as it was."""
+
+import dataclasses
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.errors import SpecificationError
+from dpstats.families import DISTS, FAMILIES, LOGISTIC, NORMAL, SEV, Dist
+from dpstats.families.complete import faults_of_family, faults_of_glm_family
+from tests.privacy.catalogue import SCHEMA, made
+
+DATA = made()
+FREE = {"name", "title", "ratio_name"}  # words, and nothing rests on what they are
+
+
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+def test_the_families_are_complete(family):
+    assert faults_of_family(family) == ()
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_the_families_of_means_are_complete(family):
+    assert faults_of_glm_family(family) == ()
+
+
+def broken(value):
+    """What a field could wrongly be."""
+    if isinstance(value, bool):
+        return []
+    if callable(value):
+        return [
+            None, lambda *given: np.full(np.shape(given[0]), np.nan), lambda *given: 3.0 * value(*given) + 1,
+            lambda *given: {}["nothing"], lambda *given: "a text",
+        ]  # fmt: skip
+    if isinstance(value, str):
+        return ["unknown"]
+    return [None, (1.0, 0.0)] if isinstance(value, tuple) else [None, math.nan, "a text"]
+
+
+def spoiled(family, free):
+    for field in dataclasses.fields(family):
+        value = getattr(family, field.name)
+        if field.name not in free and value is not None:
+            for wrong in broken(value):
+                yield field.name, replace(family, **{field.name: wrong})
+
+
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
+def test_each_function_that_is_missing_or_wrong_is_seen(family):
+    for name, wrong in spoiled(family, FREE):
+        assert faults_of_family(wrong), name
+
+
+@pytest.mark.parametrize("name", ["binomial", "poisson", "gamma"])
+def test_each_function_of_a_mean_that_is_missing_or_wrong_is_seen(name):
+    family = FAMILIES[name]
+    of_any_size = {"score_variance", "clipped_mean", "clipped_square", "quantile"}
+    for field, wrong in spoiled(family, FREE | of_any_size):
+        assert faults_of_glm_family(wrong), field
+    for field in of_any_size:
+        if getattr(family, field) is not None:
+            assert faults_of_glm_family(replace(family, **{field: None})) == (field,)
+
+
+TOYS = {
+    "of no taper": replace(SEV, name="toy"),
+    "without a hazard": replace(SEV, log_hazard=None),
+    "of another slope": replace(SEV, log_hazard_slope=lambda z: 0.5 * np.ones_like(z)),
+    "under the name of another": replace(LOGISTIC, name="sev"),
+    "not a record": object(),
+}
+
+
+@pytest.mark.parametrize("toy", TOYS)
+@pytest.mark.parametrize("budget", [dps.zcdp(0.5), dps.pure(1)], ids=str)
+def test_a_toy_distribution_leaves_the_ledger_as_it_was(monkeypatch, tmp_path, toy, budget):
+    monkeypatch.setitem(DISTS, "toy", Dist("toy", "Toy", TOYS[toy], log=True))
+    ledger = dps.Ledger(tmp_path / "toy.ledger", total=budget)
+    with pytest.raises(SpecificationError, match="dist='toy' is not complete.*complete the record"):
+        dps.survreg("Surv(time) ~ temp", DATA, SCHEMA, dist="toy").fit(budget, ledger=ledger)
+    assert ledger.entries() == []
+    fit = dps.survreg("Surv(time) ~ temp", DATA, SCHEMA).fit(budget, ledger=ledger)
+    assert len(ledger.entries()) == 1 and fit.nobs == len(DATA["time"])
+
+
+@pytest.mark.parametrize("field", ["score", "variance", "clipped_mean", "score_variance", "link"])
+def test_a_toy_family_leaves_the_ledger_as_it_was(monkeypatch, tmp_path, field):
+    monkeypatch.setitem(FAMILIES, "poisson", replace(FAMILIES["poisson"], **{field: None}))
+    ledger = dps.Ledger(tmp_path / "toy.ledger", total=dps.gdp(1))
+    with pytest.raises(SpecificationError, match=f"family='poisson' is not complete.*{field}"):
+        dps.glm("visits ~ temp", DATA, SCHEMA, family="poisson").fit(dps.gdp(1), ledger=ledger)
+    assert ledger.entries() == []
