@@ -8,23 +8,24 @@ RANGES = "privacy/test_worst_case.py::test_the_search_reaches_every_range_and_ne
 L1 = "privacy/test_worst_case.py::test_the_search_reaches_the_l1_norm_and_never_passes_it"
 
 
-def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARCH) -> Mutant:
-    """Of the statistic `name`, searched with one covariate."""
-    return planted(what, f"{test}[{name}-1]", (f"curator/statistics/{file}.py", old, new))
+def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARCH, at: str = "0-1") -> Mutant:
+    """Of the statistic `name`, in the search with this space and number of covariates."""
+    return planted(what, f"{test}[{name}-{at}]", (f"curator/statistics/{file}.py", old, new))
 
 
 MUTANTS = (
     small("event moments: two events are forgotten", "event_moments", "moments",
-          "math.sqrt(max(4 * k, 3.56 * k + 2.25))", "math.sqrt(3.56 * k)"),
+          "max(4 * k, 3.56 * k + 2.25)", "3.56 * k + 2.25", at="0-6"),
+    small("event moments: the count is free", "event_moments", "moments",
+          "max(4 * k, 3.56 * k + 2.25)", "max(4 * k, 3.56 * k)"),
     small("event moments: ranges of one sign, |lo| for hi - lo (diffprivlib, IBM#105)", "event_moments", "moments",
           "np.repeat([2.0, 1.6, 1.5], [k, k, 1])", "np.repeat([1.0, 1.6, 1.5], [k, k, 1])", RANGES),
     small("event moments: clipped into a new array, the old one used (SmartNoise)", "event_moments", "moments",
           "np.clip(right[:k], -1.0, 1.0, out=right[:k])", "np.clip(right[:k], -1.0, 1.0)"),
     small("event matrix: one row more, not one replaced", "event_matrix", "moments",
           "self.sensitivity = math.sqrt(2) * limit**2", "self.sensitivity = limit**2"),
-    small("event matrix: a response that is not clipped", "event_matrix", "moments",
-          "np.clip(self._map.y(block, scratch), -self.Y_CLIP, self.Y_CLIP, out=row[k])",
-          "row[k] = self._map.y(block, scratch)\n        row = row[:] * 1.05"),
+    small("event matrix: long rows are not shortened", "event_matrix", "moments",
+          "np.multiply(row, shorten(row, self._limit, scratch), out=row)", "np.multiply(row, 1.0, out=row)", at="1-1"),
     small("truncated matrix: one row more, not one replaced", "truncated_gram", "truncated",
           "(math.sqrt(2) if self._rows.k > 1 else 1.0) * self._rows.radius**2", "self._rows.radius**2"),
     small("truncated triangle: half", "truncated_triangle", "truncated",

@@ -253,7 +253,8 @@ def _glm_refuses(case: Case) -> bool:
 def repeats(case: Case) -> bool:
     """Whether another case takes nearly the same path, so that it is among the long tests."""
     if case.option is None:
-        return case.model == "ridge" and case.method == "auto"
+        again = case.model == "ridge" or (case.model == "glm" and case.law in ("binomial", "gaussian"))
+        return case.method == "auto" and again
     if case.model == "survreg" and case.option == "numbers" and case.budget == "gdp":
         return case.method == "auto"
     plain = ("weibull", "poisson") if case.law else ("logit", "ols", "svm", "kaplan_meier")
@@ -264,6 +265,7 @@ def repeats(case: Case) -> bool:
         or (twice and case.model != "kaplan_meier")
         or (case.model == "svm" and case.option not in ("c", "h", "offset", "no intercept"))
         or (case.option == "numbers" and case.model != "survreg")
+        or (case.option == "factor" and case.model != "kaplan_meier")
         or (case.method in MARGIN and case.option in ("public rows", "public moments", "robust"))
     )
 

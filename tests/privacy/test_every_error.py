@@ -6,7 +6,7 @@ import pytest
 from dpstats.testing import SeededNoise, noise
 from tests.privacy.catalogue import CASES, Case, made
 
-FITS = 40
+FITS = 30
 ROWS = 4000
 DATA = made(ROWS, 3)
 # one of each estimator, at a budget that lets it work; those of papers have an error of their own
