@@ -3,7 +3,8 @@
 
 from tests.mutants.mutant import planted
 
-CURATOR, LAW, LATTICE = "curator/curator.py", "curator/law.py", "curator/lattice.py"
+CURATOR, ACCOUNT = "curator/curator.py", "curator/account.py"
+LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
 
 MUTANTS = (
@@ -103,22 +104,22 @@ MUTANTS = (
     planted(
         "a release is not charged to the curator's total",
         "curator/test_curator.py::test_what_exceeds_the_total_is_refused_before_a_row_is_read",
-        (CURATOR, "        self._spent = after", "        self._spent = self._spent"),
+        (CURATOR, "self._account.charge(name, law.price)", "law.price"),
     ),
     planted(
         "a minimum is not charged to the curator's total",
         "curator/test_objective.py::test_costs_add_up_and_are_spent_first",
-        (CURATOR, '        self._charge("minimum"', '        # self._charge("minimum"'),
+        (CURATOR, 'self._account.charge("minimum", planned.price)', "planned.price"),
     ),
     planted(
         "a release counts as a quarter of its cost, so that the budget is spent twice (diffprivlib, IBM#104)",
         "curator/test_curator.py::test_shares_of_the_total_fit_and_never_overspend",
-        (CURATOR, "        after = self._spent + self._amount(cost)", "        after = self._spent + self._amount(cost) / 4"),
+        (ACCOUNT, "kind, amount = type(price), self._amount(price)", "kind, amount = type(price), self._amount(price) / 4"),
     ),
     planted(
         "shares that overshoot in floats are given whole",
         "privacy/test_floating_point.py::test_shares_that_overshoot_in_floats_are_paid_for",
-        (CURATOR, "_GUARD = 1e-9", "_GUARD = -1e-9"),
+        (ACCOUNT, "GUARD = 1e-9", "GUARD = -1e-9"),
     ),
     planted(
         "an exact sum is released where it has one entry",

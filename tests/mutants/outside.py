@@ -34,10 +34,6 @@ MUTANTS = (
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
     ),
     planted(
-        "a pure charge is entered as Gaussian", "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
-        (LEDGER, "gaussian = not isinstance(budget, Pure)", "gaussian = False if ledger is None else True"),
-    ),
-    planted(
         "a pure charge costs a quarter of its rho", "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
         (RULES, "exact(charge.budget.epsilon) ** 2 / 2", "exact(charge.budget.epsilon) ** 2 / 4"),
     ),
