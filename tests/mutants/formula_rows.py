@@ -3,7 +3,8 @@
 
 from tests.mutants.mutant import planted
 
-BLOCK = "formula/block.py"
+BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
+LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[row-ols-gram-pure]"
 
 MUTANTS = (
     planted(
@@ -27,14 +28,58 @@ MUTANTS = (
         (BLOCK, "np.multiply(exog, ok.astype(np.float64)[:, None], out=exog)", "np.multiply(exog, 1.0, out=exog)"),
     ),
     planted(
-        "an offset beyond its bounds",
-        "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
-        ("formula/offset.py", "clip_into(self._expression.values(leaves), self.bounds, ok, out)",
-         "out[:] = self._expression.values(leaves)"),
-    ),
-    planted(
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
         ("formula/weights.py", "np.divide(out, self.maximum, out=out)", "np.divide(out, 0.5 * self.maximum, out=out)"),
+    ),
+    planted(
+        "a line that cannot be read raises (an open quotation mark)", LINE,
+        (LINES, "lines, self._blank).to_pylist())", "lines, b'').to_pylist())"),
+    ),
+    planted(
+        "a line that cannot be read is left out, so that n tells of it", LINE,
+        (LINES, "lines, self._blank).to_pylist())", "lines, b'').to_pylist())"),
+        (LINES, "if table.num_rows != len(lines):", "if False:"),
+        (LINES, "        if len(others):\n", "        if False:\n"),
+    ),
+    planted(
+        "bytes that are no text raise", LINE,
+        (LINES, "except (UnicodeDecodeError, csv.Error):", "except csv.Error:"),
+    ),
+    planted(
+        "one line with other cells lets all lines be read as blank ones", LINE,
+        (LINES, "        return np.asarray(regular)", "        return np.full(len(lines), bool(regular.all()))"),
+        (LINES, "return read if len(read) == self._width else None", "return None"),
+    ),
+    planted(
+        "one wild object switches off all cells beside it",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[ols-gram-zcdp]",
+        (CELLS, "            kinds = _kinds(cells)", "            kinds = _kinds(cells) * (_kinds(cells) > 0).all()"),
+    ),
+    planted(
+        "ids go through floats where one is missing, and large ones merge",
+        "privacy/test_every_replay.py::test_a_record_of_a_parquet_file_that_is_replaced",
+        (UNITS, "            out[column.missing] = _NOBODY",
+         "            out[:, 1] = column.values.astype(np.float64).astype(np.uint64)\n"
+         "            out[column.missing] = _NOBODY"),
+    ),
+    planted(
+        "the first rows of a unit weigh, so that their order tells (OpenDP's Theil-Sen)",
+        "rows/test_units.py::test_neither_order_nor_partition_matters",
+        (UNITS, "    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})",
+         "    hashes = np.zeros((len(crowded), 2), dtype=np.uint64)"),
+    ),
+    planted(
+        "all rows of a unit weigh", "privacy/test_every_replay.py::test_a_unit_that_is_replaced[ols-gram-zcdp]",
+        (UNITS, "weighs[crowded[order]] = rank < max_rows", "weighs[crowded[order]] = rank < 9 * max_rows"),
+    ),
+    planted(
+        "rows without an id weigh", "rows/test_units.py",
+        (UNITS, "    weighs = np.asarray(ids.any(axis=1))", "    weighs = np.ones(len(ids), dtype=bool)"),
+    ),
+    planted(
+        "words such as inf are numbers", "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
+        ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
+        ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),
     ),
 )

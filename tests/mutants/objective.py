@@ -66,8 +66,7 @@ MUTANTS = (
         (OBJECTIVE, "2.0 * rows * _RAISED)", "2.0 * _RAISED)"),
     ),
     planted(
-        "long rows of a margin weigh as much as short ones",
-        "curator/test_objective.py",
+        "long rows of a margin weigh as much as short ones", f"{AUDIT}[R for R^2]",
         (UNIT_ROWS, "        if not self._inside:", "        if False:"),
     ),
 )

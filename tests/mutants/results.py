@@ -100,4 +100,16 @@ MUTANTS = (
         "a delta by which a row in n may leak whole", "models/test_svm.py::test_refusals",
         ("models/checks.py", "if isinstance(budget, Approx) and budget.delta > 1 / n:", "if False:"),
     ),
+    planted(
+        "private data pass as public= (linear)", "models/test_public_apart.py",
+        ("models/linear.py", "        check_apart(public, data)\n", ""),
+    ),
+    planted(
+        "private data pass as public= (glm)", "models/test_public_apart.py",
+        ("models/glm.py", "        check_apart(public, data)\n", ""),
+    ),
+    planted(
+        "a model is pickled with its rows", "models/test_pickle.py",
+        ("_private.py", "def __reduce_ex__(self, protocol: object)", "def refused(self, protocol: object)"),
+    ),
 )

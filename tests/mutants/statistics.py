@@ -69,6 +69,13 @@ MUTANTS = (
           "math.sqrt(4.5) * radius * limit", "math.sqrt(2) * radius * limit"),
     small("scores of a margin: one row more, not one replaced", "margin_sandwich", "margin",
           "self.sensitivity = math.sqrt(2 * loss.joint)", "self.sensitivity = math.sqrt(loss.joint)"),
-    small("functional mechanism: the longest row once", "functional_weights", "functional",
-          "max(2 * longest, longest + self._of_q)", "longest"),
+    small("functional mechanism: half in L2", "functional_weights", "functional",
+          "(6.0 if d else 4.0), longest", "(3.0 if d else 2.0), longest"),
+    small("functional mechanism: half in L1", "functional_weights", "functional",
+          "(6.0 if d else 4.0), longest", "(6.0 if d else 4.0), longest / 2", L1),
+    planted(
+        "functional mechanism as published: a quarter",
+        "privacy/test_every_replay.py::test_a_row_that_is_replaced[survreg-weibull-functional-paper-pure-all fail]",
+        ("curator/statistics/functional.py", "max(2 * longest, longest + self._of_q)", "longest / 2"),
+    ),
 )
