@@ -43,9 +43,11 @@ def test_a_summary_says_what_was_done(tmp_path: Path) -> None:
         assert words in text
     assert "longer = censored" not in text
     assert fit.record.released == ("weights of a quadratic likelihood",)
-    # the paper's sigma lies between half and the whole half-width of log time, whatever the data
-    assert fit.settings["published sigma"] > 1.7 > 2 * np.exp(fit.params.iloc[-1])
     assert dps.load(_saved(fit, tmp_path)).to_dict() == fit.to_dict()
+    # the paper's sigma lies between half and the whole half-width of log time, whatever the data
+    with noise(SeededNoise(1)):
+        fit = dps.survreg(FAILED, DATA, SCHEMA).fit(dps.pure(5), method="functional")
+    assert fit.settings["published sigma"] > 1.7 > 2 * np.exp(fit.params.iloc[-1])
 
 
 def _saved(fit: dps.Fit, folder: Path) -> Path:
