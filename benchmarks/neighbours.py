@@ -33,6 +33,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         while found.total() < options.pairs:
             kind, seed = str(rng.choice(sorted(KINDS))), int(rng.integers(2**62))
+            if found.total() % 100_000 < 40:
+                print(f"{found.total():,} pairs", file=sys.stderr, flush=True)
             try:
                 found[kind] += search(kind, seed, Path(folder))
             except BaseException:

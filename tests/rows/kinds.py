@@ -229,8 +229,8 @@ def parquet_file(rng: Random, folder: Path) -> Kind:
 
 
 def arrow_file(rng: Random, folder: Path) -> Kind:
-    start, path, size = one(rng, [pa.ipc.new_file, pa.ipc.new_stream]), folder / "d.arrow",
-    int(rng.integers(1, ROWS))
+    start, size = one(rng, [pa.ipc.new_file, pa.ipc.new_stream]), int(rng.integers(1, ROWS))
+    path = folder / "d.arrow"
     known = {name: column for name, column in ARROW.items() if "dictionary" not in name}
 
     def made(columns: dict[str, Any]) -> Any:
