@@ -89,6 +89,11 @@ class Encoder:
             block[WEIGHS] = coded(batch[self._unit.column], self._ids)
         return block
 
+    def nothing(self) -> dict[str, Array]:
+        """What a table without a row is coded as."""
+        none = Texts(pa.array([], pa.binary()))
+        return self(dict.fromkeys((*self._coders, self._unit.column or WEIGHS), none))
+
 
 def _coder(variable: Variable) -> Coder:
     if isinstance(variable, Levels):

@@ -85,9 +85,7 @@ class Rows(HoldsRows):
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
     with np.errstate(all="ignore"):
-        blocks = [encoder(batch) for batch in source.batches()]
-        if not blocks:
-            raise DataError("the data have no frame")
+        blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
         columns = blocks[0] if len(blocks) == 1 else {
             name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
         }  # fmt: skip

@@ -165,6 +165,4 @@ def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked]
     parts: Iterable[Source] = (opened(frame, asked) for frame in frames)
     if isinstance(frames, Sequence):
         parts = list(parts)
-        if not parts:
-            raise DataError("the data are a sequence without a single frame")
     return Source(lambda: (batch for part in parts for batch in part.batches()))

@@ -1,0 +1,134 @@
+"""Lines of CSV files: which are records, and what their cells are."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpstats as dps
+from dpstats.errors import DataError
+from dpstats.rows import csvfile, open_rows
+from dpstats.rows.lines import LONGEST
+
+SCHEMA = dps.Schema(x=dps.bounded(0, 9), g=dps.levels("a", 'q"q', "s,t", "ü", other=True), f=dps.flag("yes",
+    "no"))
+NAMES = ["x", "g", "f"]
+NAN = np.nan
+
+
+def read(content, path, **how):
+    """x and g of a file with these bytes."""
+    path.write_bytes(content)
+    rows = open_rows(dps.read_csv(path, **how), SCHEMA, NAMES)
+    blocks = list(rows.blocks())
+    return tuple([value for block in blocks for value in block[name].tolist()] for name in ("x", "g"))
+
+
+@pytest.mark.parametrize("lines, x, g", [
+    (b"1,a,yes\n2,b,no\n", [1, 2], [0, 4]),
+    (b"1,a,yes\n2,b,no", [1, 2], [0, 4]),  # the last newline makes no record
+    (b"1,a,yes\r\n2,b,no\r\n", [1, 2], [0, 4]),
+    (b"", [], []),
+    (b"\n1,a,yes\n\n\n", [NAN, 1, NAN, NAN], [-1, 0, -1, -1]),  # blank lines are records
+    (b"1,a\n1,a,yes,5\n,,\n2,a,no\n", [NAN, NAN, NAN, 2], [-1, -1, -1, 0]),  # too few, too many
+    (b'"1","a","yes"\n1,"q""q",no\n1,"s,t",no\n', [1, 1, 1], [0, 1, 2]),
+    (b'1,"a,yes\n2,a,no\n3,a",no\n', [NAN, 2, 3], [-1, 0, 4]),  # an open quotation mark ends with its line
+    (b'1,"a\nb",no\n2,a,no\n', [NAN, NAN, 2], [-1, -1, 0]),  # a newline between them makes two bad records
+    (b'1,"a"b,no\n2,q"q,no\n', [NAN, 2], [-1, 1]),
+    (b"1,a\r,no\n1,a\0,no\n2,a,no\n", [NAN, NAN, 2], [-1, -1, 0]),
+    (b"1,\xff,no\n2,\xc3\xbc,no\n", [NAN, 2], [-1, 3]),
+    (b"\xef\xbb\xbf1,a,no\n1,a,no\n", [NAN, 1], [0, 0]),  # a mark of byte order is one in the header only
+    (b" 1 , a ,yes\n\t2,a\t,no\n+3,NA,no\n", [1, 2, 3], [0, 0, -1]),
+    (b"1,a," + b"y" * LONGEST + b"\n2,a,no\n", [NAN, 2], [-1, 0]),
+    (b"1,a," + b"y" * (LONGEST - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
+])  # fmt: skip
+@pytest.mark.parametrize("chunk", [csvfile._CHUNK, 5])
+def test_a_line_is_a_record(lines, x, g, chunk, tmp_path, monkeypatch):
+    if len(lines) < 10_000:
+        monkeypatch.setattr(csvfile, "_CHUNK", chunk)
+    for mark in (b"", b"\xef\xbb\xbf"):
+        got = read(mark + b"x,g,f\n" + lines, tmp_path / "d.csv")
+        np.testing.assert_array_equal(got[0], x)
+        assert got[1] == g
+
+
+def test_a_line_without_an_end_takes_no_memory_and_is_one_bad_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(csvfile, "_CHUNK", 1 << 16)
+    endless = b"1,a,no\n" + b"9" * (3 * LONGEST) + b"\n2,a,no\n" + b"7" * (2 * LONGEST)
+    np.testing.assert_array_equal(read(b"x,g,f\n" + endless, tmp_path / "d.csv")[0], [1, NAN, 2, NAN])
+
+
+@pytest.mark.parametrize("header", [b"x,g,f\n", b'"x","g","f"\r\n', b" x, g ,f\n", b"\xef\xbb\xbfx,g,f\n"])
+def test_the_header_names_columns(header, tmp_path):
+    assert read(header + b"1,a,no\n", tmp_path / "d.csv") == ([1], [0])
+
+
+def test_columns_that_nobody_asks_for_may_have_any_name(tmp_path):
+    assert read(b',x,"a,b",g,,f,a,a\n0,1,2,a,3,no,4,5\n', tmp_path / "d.csv") == ([1], [0])
+
+
+def test_hundreds_of_columns_are_read_without_a_pattern_of_the_line(tmp_path):
+    more = 600
+    header = b"x,g,f," + b",".join(b"c%d" % i for i in range(more))
+    lines = b"".join(b"%d,a,no" % (i % 9) + b",1" * (more - i % 2) + b"\n" for i in range(8))
+    x, g = read(header + b"\n" + lines, tmp_path / "d.csv")
+    np.testing.assert_array_equal(x, [i if i % 2 == 0 else NAN for i in range(8)])
+    assert g == [0, -1] * 4
+
+
+@pytest.mark.parametrize("name, packed", [
+    ("d.csv", bytes), ("d.csv.gz", gzip.compress), ("d.csv.bz2", bz2.compress), ("d.csv.xz", lzma.compress),
+    ("d.csv.zst", lambda content: pa.compress(content, codec="zstd", asbytes=True)), ("d.txt", bytes),
+    ("d.CSV", bytes), ("data", bytes),
+])  # fmt: skip
+def test_compressed_files(name, packed, tmp_path):
+    assert read(packed(b"x,g,f\n1,a,no\n2,b,no\n"), tmp_path / name) == ([1, 2], [0, 4])
+
+
+def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
+    assert read(b"x\tg\tf\n1\ts,t\tno\n", tmp_path / "d.tsv") == ([1], [2])
+    assert read(b"x;g;f\n1,5;\xfc;no\n1.5;a;no\n", tmp_path / "d.csv", sep=";", decimal=",",
+        encoding="latin-1")[1] == [3, 0]
+    x, _ = read(b"x;g;f\n1,5;a;no\n+1,5;a;no\n1.5;a;no\n", tmp_path / "d.csv", sep=";", decimal=",")
+    np.testing.assert_array_equal(x, [1.5, 1.5, NAN])
+    x, g = read("x,g,f\n1,ü,no\n2,a,no\n".encode("cp1252") + b"3,\x81,no\n", tmp_path / "d.csv",
+        encoding="cp1252")
+    np.testing.assert_array_equal(x, [1, 2, NAN])
+    assert g == [3, 0, -1]
+
+
+@pytest.mark.parametrize("how, words", [
+    (dict(sep=",,"), "sep must be one ASCII character"), (dict(sep='"'), "sep must be"), (dict(sep="1"),
+        "sep must be"),
+    (dict(sep="\u00a7"), "sep must be"), (dict(decimal=";"), "decimal must be '.' or ','"),
+    (dict(decimal=","), "sep and decimal are both ','; .* sep is often ';'"),
+    (dict(encoding="utf-16"), "ASCII characters are themselves"), (dict(encoding="klingon"),
+        "encoding must be"),
+    (dict(encoding="cp037"), "encoding must be"), (dict(encoding=None), "encoding must be"),
+])  # fmt: skip
+def test_how_a_file_is_written_is_checked_at_once(how, words, tmp_path):
+    (tmp_path / "d.csv").write_bytes(b"x,g,f\n")
+    with pytest.raises(DataError, match=words):
+        dps.read_csv(tmp_path / "d.csv", **how)
+    with pytest.raises(DataError, match="there is no file"):
+        dps.read_csv(tmp_path / "e.csv")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n1,2,3\n", b'"x,g,f\n1,a,no\n', b"\xff,x\n", b"x\0,g\n"])
+def test_a_file_without_a_header_says_so(content, tmp_path):
+    with pytest.raises(DataError, match="CSV file with a header of column names"):
+        read(content, tmp_path / "d.csv")
+
+
+def test_nothing_but_the_header_is_read_until_a_fit(tmp_path):
+    path = tmp_path / "d.csv.gz"
+    whole = gzip.compress(b"x,g,f\n" + b"1,a,no\n" * 100_000)
+    path.write_bytes(whole[:-50])  # a fit will fail
+    model = dps.logit("f ~ x + g", dps.read_csv(path), SCHEMA)
+    assert model.design.names
+    with pytest.raises(DataError, match="cannot be read to its end: is it complete") as caught:
+        model.fit(dps.gdp(1))
+    assert caught.value.__cause__ is None and caught.value.__context__ is None

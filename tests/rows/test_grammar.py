@@ -1,0 +1,59 @@
+"""Numbers in texts: one grammar, the nearest float64, and the same alone as beside any other text."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dpstats.rows import grammar
+
+GRAMMAR = re.compile(rb"[ \t\n\r\v\f]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\n\r\v\f]*")
+
+
+def expected(cell: bytes | None) -> float:
+    if cell is None or not GRAMMAR.fullmatch(cell):
+        return math.nan
+    return float(cell) if math.isfinite(float(cell)) else math.nan
+
+
+numbers = st.one_of(
+    st.floats().map(repr),
+    st.floats().map("{:.17f}".format),
+    st.from_regex(r"[ ]?[+-]?[0-9]{0,40}\.?[0-9]{0,60}([eE][+-]?[0-9]{0,4})?[ ]?", fullmatch=True),
+    st.text("0123456789.eE+-_xinfa ,\t", max_size=12),
+)
+cells = st.lists(st.none() | numbers.map(str.encode) | st.binary(max_size=6), max_size=30)
+
+
+@settings(max_examples=500, deadline=None)
+@given(cells)
+@example([b"1e999", b"1e-999", b"9" * 400, b"1." + b"1" * 400, b".", b"", b"-", b"+1", b"inf", b"nan",
+    b"1_0"])
+@example([b"2.2250738585072011e-308", b"9007199254740993", b"1.7976931348623159e308", b"5e-324", b"2.4e-324"])
+def test_texts_become_the_nearest_numbers_one_by_one(drawn):
+    for form in (pa.binary(), pa.large_binary()):
+        got = grammar.parse(pa.array(drawn, form))
+        np.testing.assert_array_equal(got, [expected(cell) for cell in drawn])
+        assert np.signbit(got[got == 0]).tolist() == [
+            bool(re.match(rb"[ \t\n\r\v\f]*-", cell)) for cell, value in zip(drawn, got,
+                strict=True) if value == 0
+        ]
+    for cell in drawn:
+        alone = float(grammar.parse(pa.array([cell], pa.binary()))[0])
+        assert repr(alone) == repr(grammar.number(cell) if cell is not None else math.nan) or alone != alone
+
+
+def test_texts_without_a_number_are_missing_and_say_nothing():
+    words = [text.encode() for text in grammar.MISSING_TEXTS] + [b"inf", b"Infinity", b"0x10", b"1_000",
+        b"1,5", b"\xff"]
+    assert np.isnan(grammar.parse(pa.array(words, pa.binary()))).all()
+
+
+@pytest.mark.parametrize("text, value", [(b"1,5", 1.5), (b" -,5e1", -5.0), (b"1.5", math.nan), (b"1.000,5",
+    math.nan)])
+def test_a_decimal_comma(text, value):
+    assert repr(grammar.number(text, ",")) == repr(value)

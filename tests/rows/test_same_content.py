@@ -1,0 +1,100 @@
+"""The same content is the same rows, to the bit, in whatever table or file it is written."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import dpstats as dps
+from dpstats.rows import open_rows
+from dpstats.schema import WEIGHS
+
+SCHEMA = dps.Schema(
+    x=dps.bounded(-1, 1), k=dps.count(2**60), g=dps.levels("a", "b b", "ü", other=True), h=dps.levels(1, 2,
+        10),
+    e=dps.event(failed="dead", censored="alive"), f=dps.flag(),
+).unit("serial", max_rows=2)  # fmt: skip
+NAMES = list(SCHEMA)
+N = 1000
+
+
+def columns() -> dict[str, list]:
+    rng = np.random.default_rng(5)
+
+    def holes(cells):
+        return [None if rng.uniform() < 0.05 else cell for cell in cells]
+
+    x = rng.normal(size=N) * 10.0 ** rng.integers(-300, 300, N)
+    return {
+        "x": holes([*x.tolist()[:-4], 5e-324, -0.0, 1.7976931348623157e308, 0.1]),
+        "k": holes(rng.integers(0, 2**60, N).tolist()),
+        "g": holes(rng.choice(["a", "b b", "ü", "z, z", 'q"q', "1"], N).tolist()),
+        "h": holes(rng.choice([1, 2, 10, 3], N).tolist()),
+        "e": holes(rng.choice(["dead", "alive", "gone"], N).tolist()),
+        "f": holes(rng.choice([True, False], N).tolist()),
+        "serial": [f"s{i}" if i else None for i in rng.integers(0, 200, N).tolist()],
+    }
+
+
+CONTENT = columns()
+
+
+def table() -> pa.Table:
+    return pa.table(CONTENT)
+
+
+def frame() -> pd.DataFrame:
+    types = {"k": "Int64", "h": "Int64", "f": "boolean"}
+    made = {name: pd.array(column, dtype=types.get(name)) for name, column in CONTENT.items()}
+    return pd.DataFrame(made | {"x": np.array(CONTENT["x"], dtype=float)})
+
+
+def written(path, write):
+    write(path)
+    return path
+
+
+MAKERS = {
+    "csv": lambda path: written(path / "d.csv", lambda p: frame().to_csv(p, index=False)),
+    "tsv.gz": lambda path: written(path / "d.tsv.gz", lambda p: frame().to_csv(p, index=False, sep="\t",
+        quoting=1)),
+    "latin-1": lambda path: dps.read_csv(written(path / "d.csv", lambda p: frame().to_csv(
+        p, index=False, sep=";", decimal=",", encoding="latin-1")), sep=";", decimal=",", encoding="latin-1"),
+    "parquet": lambda path: written(path / "d.parquet", lambda p: parquet.write_table(table(), p,
+        row_group_size=99)),
+    "pandas parquet": lambda path: written(path / "d.parquet", frame().to_parquet),
+    "arrow": lambda path: table(),
+    "arrow in pieces": lambda path: table().to_reader(max_chunksize=7),
+    "dictionaries": lambda path: frame()[["x", "k", "h", "f"]].join(
+        table().select(["g", "e", "serial"]).to_pandas(categories=["g", "e", "serial"])),
+    "polars": lambda path: polars.DataFrame(CONTENT),
+    "pandas": lambda path: frame(),
+    "pandas, Arrow's types": lambda path: frame().convert_dtypes(dtype_backend="pyarrow"),
+    "pandas, Python's texts": lambda path: frame().astype({"g": "string[python]", "e": "string[python]"}),
+    "objects": lambda path: frame().astype(object),
+    "categories": lambda path: frame().astype(dict.fromkeys(["g", "h", "f", "serial"], "category")),
+    "lists": lambda path: CONTENT,
+    "texts": lambda path: {name: [cell if cell is None else str(cell) for cell in column]
+                           for name, column in CONTENT.items()},
+    "decimals": lambda path: CONTENT | {"k": [k and decimal.Decimal(k) for k in CONTENT["k"]]},
+    "arrow's decimals": lambda path: table().set_column(
+        1, "k", pa.array(CONTENT["k"]).cast(pa.decimal128(30))),
+    "frames": lambda path: [frame().iloc[:100], table().slice(100, 300), frame().iloc[400:]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("maker", sorted(MAKERS))
+def test_every_reader_gives_the_same_bits(maker, tmp_path):
+    (expected,) = open_rows({name: np.fromiter(column, object) for name, column in CONTENT.items()},
+                            SCHEMA, NAMES).blocks()  # fmt: skip
+    np.testing.assert_array_equal(expected["x"], np.array(CONTENT["x"], dtype=float))
+    assert 300 < expected[WEIGHS].sum() < 400
+    (block,) = open_rows(MAKERS[maker](tmp_path), SCHEMA, NAMES).blocks()
+    for name, column in expected.items():
+        same = block[name].view(np.uint8).reshape(N, -1) == column.view(np.uint8).reshape(N, -1)
+        missing = np.isnan(block[name]) & np.isnan(column)
+        assert (same.all(axis=1) | missing).all(), name
