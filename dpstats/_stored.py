@@ -14,7 +14,7 @@ __all__ = ["read_object", "restored", "text"]
 
 T = TypeVar("T")
 
-_LARGEST = 2**63  # of the integers that we write: numbers of rows and of messages
+_LARGEST = 10**300  # of the integers that are read: each of them is a float, too
 
 
 def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
@@ -80,5 +80,5 @@ def _finite(digits: str) -> float:
 def _small(digits: str) -> int:
     number = int(digits)
     if abs(number) > _LARGEST:
-        raise ValueError("not an integer that is ever written")
+        raise ValueError("not an integer that a float can hold")
     return number

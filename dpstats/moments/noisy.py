@@ -127,13 +127,13 @@ class NoisyMoments:
             name: value if name in (*_ARRAYS, "n") else float(value) for name, value in content.items()
         }
         made = cls(**plain)
-        numbers = np.concatenate([np.ravel(value).astype(float) for value in plain.values()])
-        sizes = [abs(made.total or 1.0), *(plain[name] for name in _POSITIVE if name in plain)]
+        sizes = {name: np.abs(np.ravel(value)).max(initial=0) for name, value in plain.items()}
+        divisors = [abs(made.total or 1.0), *(plain[name] for name in _POSITIVE if name in plain)]
         shapes = [(np.shape(plain[name]), axes) for name, axes in _ARRAYS.items() if name in plain]
         if (
             any(shape != (len(made.origin),) * axes for shape, axes in shapes)
-            or not np.abs(numbers).max() <= _MOST
-            or not min(sizes) >= 1 / _MOST
+            or not all(size <= _MOST ** (2 if name in _IN_UNITS else 1) for name, size in sizes.items())
+            or not min(divisors) >= 1 / _MOST**2
         ):
             raise SpecificationError("the moments of a saved fit are none that a fit could have")
         return made
@@ -180,4 +180,5 @@ class NoisyMoments:
 
 _ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2)  # axes, all of length d
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
-_MOST = 1e50  # no released moment comes near; its sixth power is a float
+_IN_UNITS = ("origin", "map", "scale", "total", "noise_total")  # of the user; other moments have none
+_MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float
