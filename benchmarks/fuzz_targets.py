@@ -62,13 +62,32 @@ def _zipped(folder: Path) -> list[bytes]:
     return [gzip.compress(text, mtime=0) for text in _csv(folder)]
 
 
+def _table() -> pa.Table:
+    texts = ("serial", "maker")
+    return pa.table({
+        name: pa.array([str(cell) for cell in column] if name in texts else column,
+                       pa.string() if name in texts else pa.float64())
+        for name, column in COLUMNS.items()
+    })  # fmt: skip
+
+
 def _parquet(folder: Path) -> list[bytes]:
-    table = pa.table({name: pa.array([str(cell) for cell in column]) if name in ("serial", "maker")
-                      else pa.array(column, pa.float64()) for name, column in COLUMNS.items()})  # fmt: skip
     found = []
     for options in ({}, dict(use_dictionary=False, compression="none"), dict(compression="gzip")):
-        parquet.write_table(table, folder / "made.parquet", **options)
+        parquet.write_table(_table(), folder / "made.parquet", **options)
         found.append((folder / "made.parquet").read_bytes())
+    return found
+
+
+def _arrow(folder: Path) -> list[bytes]:
+    """A file and a stream, and a file with dictionaries of texts."""
+    coded = _table().set_column(4, "maker", _table()["maker"].dictionary_encode())
+    found = []
+    for make, table in ((pa.ipc.new_file, _table()), (pa.ipc.new_stream, _table()), (pa.ipc.new_file, coded)):
+        sink = pa.BufferOutputStream()
+        with make(sink, table.schema) as out:
+            out.write_table(table)
+        found.append(sink.getvalue().to_pybytes())
     return found
 
 
@@ -77,18 +96,21 @@ def _first_line(data: bytes) -> str:
 
 
 def _unzipped(data: bytes) -> bytes:
-    """As much as there is."""
-    try:
-        return zlib.decompressobj(31).decompress(data)
-    except zlib.error:
-        return b""
+    """As much as there is before the damage."""
+    stream, found = zlib.decompressobj(31), bytearray()
+    with contextlib.suppress(zlib.error):
+        for byte in data:
+            found += stream.decompress(bytes([byte]))
+    return bytes(found)
 
 
 def _names(data: bytes) -> str:
-    try:
-        return repr(parquet.read_schema(pa.BufferReader(data)).names)
-    except Exception:
-        return ""
+    for read in (parquet.read_schema, lambda file: pa.ipc.open_file(file).schema, pa.ipc.read_schema):
+        try:
+            return repr(read(pa.BufferReader(data)).names)
+        except Exception:
+            continue
+    return ""
 
 
 # What is public: schemas, fits, curves, moments, plans, messages, ledgers.
@@ -261,6 +283,7 @@ TARGETS = {
         Target("csv", _csv, _rows, _first_line),
         Target("csv.gz", _zipped, _rows, lambda data: _first_line(_unzipped(data))),
         Target("parquet", _parquet, _rows, _names),
+        Target("arrow", _arrow, _rows, _names),
         Target("schema.json", _schema_json, _schema),
         Target("schema.toml", _schema_toml, _schema),
         Target("fit.json", _fits, _fit),

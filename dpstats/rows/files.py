@@ -15,6 +15,9 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.sources import Asked, Source, check_arrow
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
+_AS_BYTES = {
+    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()
+}  # fmt: skip
 _PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 
 
@@ -59,7 +62,8 @@ def kind_of(path: Path) -> str:
 def _schema(path: Path, kind: str) -> pa.Schema:
     schema = None
     try:
-        schema = _parquet(path).schema_arrow if kind in _PARQUET else _reader(path).schema
+        found = _parquet(path).schema_arrow if kind in _PARQUET else _reader(path).schema
+        schema = found if found.names else None  # names that are no text raise here
     except Exception:
         pass  # the exception of a reader may quote what it read
     if schema is None:
@@ -94,10 +98,24 @@ def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
 def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
     reader = _reader(path)
     if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-        yield from (_columns(batch, asked) for batch in reader)
+        batches = iter(reader)
     else:
-        for position in range(reader.num_record_batches):
-            yield _columns(reader.get_batch(position), asked)
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+    for batch in batches:
+        for name in asked.columns:
+            _check(batch.column(name))
+        yield _columns(batch, asked)
+
+
+def _check(column: pa.Array) -> None:
+    """Refuse a damaged file: what reads a column follows its offsets and positions, wherever they lead.
+
+    Bytes that are no text are a cell's own matter, for which no file is refused: texts are checked as bytes.
+    """
+    if pa.types.is_dictionary(column.type):
+        pa.DictionaryArray.from_arrays(column.indices, column.dictionary)
+        return _check(column.dictionary)
+    column.view(_AS_BYTES.get(column.type, column.type)).validate(full=True)
 
 
 def _columns(batch: pa.RecordBatch, asked: Asked) -> Batch:
