@@ -4,7 +4,7 @@
 from tests.mutants.mutant import planted
 
 BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
-LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[row-ols-gram-pure]"
+LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure-row]"
 
 MUTANTS = (
     planted(
