@@ -84,7 +84,8 @@ def test_lumps_of_censored_rows_lie_at_times_of_the_grid():
 def test_scores_are_in_half_lengths_on_the_side_of_the_truth():
     found = scored(
         params=np.array([1.0, 1.0, 1.0]), low=np.array([0.0, 0.9, -np.inf]),
-        high=np.array([3.0, 1.1, np.inf]), truth=np.array([5.0, 1.25, 0.0]), doubt=np.zeros(3), exact_se=np.full(3, 0.5),
+        high=np.array([3.0, 1.1, np.inf]), truth=np.array([5.0, 1.25, 0.0]), doubt=np.zeros(3),
+        exact_se=np.full(3, 0.5),
     )  # fmt: skip
     assert found["halves"] == [-2.0, -2.5, None] and found["lost"] == 1
     assert found["errors"] == [-8.0, -0.5, None]

@@ -6,9 +6,12 @@ With Y_j and Y_{j+1} at risk at the ends of an interval in which D_j of them fai
 
 failures over the logarithmic mean of the numbers at risk. It is what constant hazards of failure and of
 censoring within the interval give (Chiang's estimator of competing risks): without censoring the survival
-curve is Kaplan and Meier's at the ends of intervals, and where both are rare it is Nelson and Aalen's. Being
-smooth, it takes noise well. Standard errors are by the delta method in all counts, whose sampling variance is
-Poisson's (the estimate does not change with their total) and whose noise variance is known.
+curve is Kaplan and Meier's at the ends of intervals, and where both are rare it is Nelson and Aalen's. Rows
+censored exactly at an end are at risk through the interval and leave after it, as in Kaplan and Meier's.
+Being smooth, it takes noise well. Standard errors are by the delta method in all counts, whose sampling
+variance is Poisson's (the estimate does not change with their total) and whose noise variance is known; and
+by what hazards that change within an interval may do, a share of D_j C_j / (Y_j Y_{j+1}), the difference that
+it makes whether all C_j rows are censored at its beginning or at its end.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ Array = np.ndarray
 
 FEWEST = 5.0  # sds of its noise: where fewer are left at risk, nothing is said
 _SMALL = 1e-4
+# sd of the error by hazards that change within an interval, over its range: in 250 random designs of 20,000
+# rows and more the error is .2 of it, sampling included
+_CHANGING = 0.15
 
 
 @dataclass(frozen=True)
@@ -51,29 +57,40 @@ def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
 
     Parameters
     ----------
-    counts, sds : array, shape (2 J + 1,)
-        Released counts of events, of rows censored, and of rows that outlast the grid
-        (:class:`dpstats.curator.statistics.exits.ExitCounts`), and the sds of their noise.
+    counts, sds : array, shape (3 J,)
+        Released counts of events, of rows censored before an end and at one, and of rows that outlast the
+        grid (:class:`dpstats.curator.statistics.exits.ExitCounts`), and the sds of their noise.
     """
-    j = len(counts) // 2
+    j = len(counts) // 3
     events, noise = counts[:j], sds**2
-    at_risk = _left(counts, j)
-    usable = np.cumprod(at_risk[1:] > FEWEST * np.sqrt(_left(noise, j)[1:])).astype(bool)
-    first, last = np.where(usable, at_risk[:-1], 2.0), np.where(usable, at_risk[1:], 1.0)
+    entering, leaving = _at_risk(j)
+    at_risk, left = entering @ counts, leaving @ counts
+    usable = np.cumprod(left > FEWEST * np.sqrt(leaving @ noise)).astype(bool)
+    first, last = np.where(usable, at_risk, 2.0), np.where(usable, left, 1.0)
     inverse, by_first, by_last = _inverse_mean(first, last)
-    gradient = _gradient(events, inverse, by_first, by_last)
+    increments = (events * by_first)[:, None] * entering + (events * by_last)[:, None] * leaving
+    increments[np.arange(j), np.arange(j)] += inverse
+    gradient = np.cumsum(increments, axis=0)  # of each sum in all counts
     privacy = gradient**2 @ noise
     sampling = np.maximum(gradient**2 @ counts, 0.0)
+    changing = _CHANGING * events * counts[j : 2 * j] / (first * last)
+    sampling += np.cumsum(changing**2)
     lost = np.where(usable, 0.0, np.nan)
     return CumulativeHazard(
-        at_risk[:-1], events, _rising(np.cumsum(events * inverse) + lost),
+        at_risk, events, _rising(np.cumsum(events * inverse) + lost),
         np.sqrt(sampling + privacy) + lost, np.sqrt(privacy) + lost,
     )  # fmt: skip
 
 
-def _left(counts: Array, j: int) -> Array:
-    """Sums over this interval, the later ones and what outlasts the grid; shape (J + 1,)."""
-    return np.cumsum(np.append(counts[:j] + counts[j : 2 * j], counts[-1])[::-1])[::-1]
+def _at_risk(j: int) -> tuple[Array, Array]:
+    """Which counts are at risk at the beginning of each interval and at its end; shape (J, 3 J)."""
+    interval, later = np.arange(j)[:, None], np.arange(j)
+    censored_at_end = later >= interval  # the last of them outlast the grid
+    entering, leaving = (
+        np.hstack([still, still, censored_at_end]).astype(float)
+        for still in (later >= interval, later > interval)
+    )
+    return entering, leaving
 
 
 def _inverse_mean(a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -86,17 +103,6 @@ def _inverse_mean(a: Array, b: Array) -> tuple[Array, Array, Array]:
     value = 2 * g / total
     by_d = 2 * slope / total
     return value, by_d * 2 * b / total**2 - value / total, -by_d * 2 * a / total**2 - value / total
-
-
-def _gradient(events: Array, inverse: Array, by_first: Array, by_last: Array) -> Array:
-    """Derivatives of the J cumulative sums in all counts, shape (J, 2 J + 1)."""
-    j = len(events)
-    of_risk = np.zeros((j, j + 1))  # of each increment in the numbers at risk
-    of_risk[np.arange(j), np.arange(j)] = events * by_first
-    of_risk[np.arange(j), np.arange(1, j + 1)] = events * by_last
-    of_exits = np.cumsum(of_risk, axis=1)  # a row counts in its interval and in all before
-    of_events = of_exits[:, :j] + np.diag(inverse)
-    return np.cumsum(np.hstack([of_events, of_exits], dtype=float), axis=0)
 
 
 def _rising(values: Array) -> Array:

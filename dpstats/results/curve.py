@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "SurvivalCurve"]
 
-FORMAT = "dpstats.curve/1"
+FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
 ESTIMATES = ("survival", "std_error", "conf_low", "conf_high")
 
@@ -45,9 +45,9 @@ class SurvivalCurve(Shown):
         Public.
     groups : tuple of str
         Levels of the factor; ``("",)`` without one.
-    counts, sds : array, shape (groups, 2 J + 1)
-        Released: rows that fail in each interval, that are censored in it, and that outlast all; the sds of
-        their noise.
+    counts, sds : array, shape (groups, 3 J)
+        Released: rows that fail in each interval, that are censored in it before its end, that are censored
+        at the end of each but the last, and that outlast all; the sds of their noise.
     nobs : int
     budget : Budget
     method, adjacency, unit, time_unit : str
@@ -70,7 +70,7 @@ class SurvivalCurve(Shown):
     not_private: bool = False
 
     def __post_init__(self) -> None:
-        shape = (len(self.groups), 2 * len(self.times) + 1)
+        shape = (len(self.groups), 3 * len(self.times))
         for name in ("times", "counts", "sds"):
             array = np.array(getattr(self, name), dtype=float)
             array.setflags(write=False)

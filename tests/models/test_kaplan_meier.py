@@ -65,13 +65,28 @@ def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:
     assert fine["std_error"].to_numpy() == pytest.approx(error, rel=0.01)
 
 
+def test_rows_censored_at_a_time_of_the_grid_are_at_risk_through_it() -> None:
+    """As in R: with all censoring at times of the grid the curve is Kaplan and Meier's, to the last digit."""
+    data, ends = rows(5000, censored=False), np.random.default_rng(2).choice(TIMES, 5000)
+    data = data.assign(failed=(data["time"] <= ends).astype(int), time=np.minimum(data["time"], ends))
+    theirs = SurvfuncRight(data["time"], data["failed"])
+    at = np.searchsorted(theirs.surv_times, TIMES, side="right") - 1
+    frame = curve(data, times=TIMES).frame
+    known = frame["survival"].notna().to_numpy()
+    assert known.sum() >= 5
+    assert frame["survival"].to_numpy()[known] == pytest.approx(theirs.surv_prob[at][known], rel=1e-9)
+    assert frame["std_error"].to_numpy()[known] == pytest.approx(theirs.surv_prob_se[at][known], rel=2e-3)
+
+
 def test_counts_are_of_exits_and_a_row_at_a_time_of_the_grid_has_its_place() -> None:
-    data = pd.DataFrame({"time": [5, 5, 5.5, 80, 80, 99, 0.2, np.nan], "failed": [1, 0, 1, 1, 0, 1, 1, 1]})
+    data = pd.DataFrame({"time": [5, 5, 5.5, 80, 80, 99, 0.2, np.nan, 29.9],
+                         "failed": [1, 0, 1, 1, 0, 1, 1, 1, 0]})  # fmt: skip
     recording = Recording(NoNoise())
     with noise(recording):
         dps.kaplan_meier("Surv(time, failed) ~ 1", data, SCHEMA, times=TIMES).fit(dps.zcdp(1))
-    events, censored, beyond = np.split(recording.records[0].exact, [6, 12])
-    assert list(events) == [2, 1, 0, 0, 0, 1] and list(censored) == [1, 0, 0, 0, 0, 0] and beyond == [2]
+    events, censored, at_end, beyond = np.split(recording.records[0].exact, [6, 12, 17])
+    assert list(events) == [2, 1, 0, 0, 0, 1] and list(censored) == [0, 0, 0, 1, 0, 0]
+    assert list(at_end) == [1, 0, 0, 0, 0] and beyond == [2]
 
 
 def test_groups_are_curves_of_their_own() -> None:
@@ -83,7 +98,20 @@ def test_groups_are_curves_of_their_own() -> None:
     assert list(frame["group"].unique()) == ["A", "B", "C"]
 
 
-counts = st.lists(st.floats(-30, 500), min_size=13, max_size=13)
+def test_hazards_that_change_within_a_wide_interval_widen_it() -> None:
+    """Rows enter over two years and end on one day, so that few are left in the last interval."""
+    rng, covered = np.random.default_rng(4), []
+    times = [10.0, 30, 60, 99]
+    truth = np.exp(-((np.array(times) / 40) ** 2))
+    for _ in range(20):
+        time, end = rng.weibull(2.0, 100_000) * 40, rng.uniform(0, 100, 100_000)
+        data = pd.DataFrame({"time": np.minimum(time, end), "failed": (time <= end).astype(int)})
+        frame = curve(data, times=times).frame
+        covered.append(frame["conf_low"].le(truth) & frame["conf_high"].ge(truth) | frame["survival"].isna())
+    assert np.mean(covered) > 0.85
+
+
+counts = st.lists(st.floats(-30, 500), min_size=18, max_size=18)
 
 
 @settings(max_examples=100, deadline=None)
@@ -91,7 +119,7 @@ counts = st.lists(st.floats(-30, 500), min_size=13, max_size=13)
 def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, level: float) -> None:
     made = SurvivalCurve(
         formula="Surv(t, e) ~ 1", times=np.arange(1.0, 7), groups=("",), counts=[noisy],
-        sds=np.full((1, 13), sd), nobs=100, budget=dps.pure(1), method="", adjacency="", unit="",
+        sds=np.full((1, 18), sd), nobs=100, budget=dps.pure(1), method="", adjacency="", unit="",
     )  # fmt: skip
     frame = made.table(level).dropna()
     for name in ("survival", "conf_low", "conf_high"):
@@ -102,13 +130,15 @@ def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, leve
 
 
 def test_the_delta_method_is_the_derivative() -> None:
-    noisy = np.array([30.0, 20, 25, 4, 9, 6, 900])
-    sds = np.full(7, 0.5)
+    noisy = np.array([30.0, 20, 25, 4, 9, 6, 40, 11, 900])
+    sds = np.full(9, 0.5)
     base = cumulative_hazard(noisy, sds)
-    moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(7)])
+    moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(9)])
     gradient = (moved - base.value).T / 1e-5
     assert base.se_privacy == pytest.approx(0.5 * np.sqrt((gradient**2).sum(axis=1)), rel=1e-4)
-    assert base.se == pytest.approx(np.sqrt(gradient**2 @ (noisy + 0.25)), rel=1e-4)
+    changing = 0.15 * noisy[:3] * noisy[3:6] / (np.array([1045, 971, 931]) * np.array([1011, 942, 900]))
+    expected = gradient**2 @ (noisy + 0.25) + np.cumsum(changing**2)
+    assert base.se == pytest.approx(np.sqrt(expected), rel=1e-4)
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(1)], ids=["gaussian", "pure"])

@@ -179,7 +179,7 @@ SPACES = {
     ],
     "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
     "exit_counts": [
-        Space(lambda d: dict(edges=(-1.0, 1.0)), 1.5),
+        Space(lambda d: dict(edges=(0.0, 1.0)), 1.5),  # times of 0 are searched
         Space(lambda d: dict(edges=(0.0,), groups=d + 1), 0.6),
     ],
     "residual_moments": [

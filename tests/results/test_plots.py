@@ -23,7 +23,8 @@ def curve(groups: tuple[str, ...] = ("",), **changes: object) -> SurvivalCurve:
     """250 fail in each of three intervals, 250 outlast them."""
     fields = dict(
         formula="Surv(time, failed) ~ 1", times=[400.0, 800, 1600], groups=groups, nobs=1000,
-        counts=np.tile([250.0, 250, 250, 0, 0, 0, 250], (len(groups), 1)), sds=np.full((len(groups), 7), 2.0),
+        counts=np.tile([250.0, 250, 250, 0, 0, 0, 0, 0, 250], (len(groups), 1)),
+        sds=np.full((len(groups), 9), 2.0),
         budget=dps.pure(1), method="noisy counts of exits", adjacency="replace one row", unit="one row",
         time_unit="hours",
     )  # fmt: skip

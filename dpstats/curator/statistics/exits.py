@@ -16,11 +16,12 @@ __all__ = ["ExitCounts"]
 
 
 class ExitCounts(Statistic):
-    """Counts of rows by group, interval of time and kind of exit; shape (groups, 2 J + 1).
+    """Counts of rows by group, interval of time and kind of exit; shape (groups, 3 J).
 
     The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-1}, t_J]. Columns 0 to J - 1 count events in each,
-    columns J to 2 J - 1 rows censored in each, and the last column rows that outlast the grid: those whose
-    time exceeds t_J, and those censored at t_J. A row's group is 0 if its covariates are all 0, else the
+    columns J to 2 J - 1 rows censored in each before its end, columns 2 J to 3 J - 2 rows censored at t_1 to
+    t_{J-1} exactly, and the last column rows that outlast the grid: those whose time exceeds t_J, and those
+    censored at t_J. A row's group is 0 if its covariates are all 0, else the
     number of the covariate that is 1: the coding of a factor whose first level is the reference.
 
     Parameters
@@ -48,7 +49,7 @@ class ExitCounts(Statistic):
         self._first, self._groups = int(design.has_intercept), groups
         if groups not in (1, 1 + len(design.names) - self._first):
             raise ValueError("groups must be 1, or one more than there are covariates")
-        self._cells = groups * (2 * len(self._edges) + 1)
+        self._cells = groups * 3 * len(self._edges)
         self.parts = (Part(np.ones(1), np.ones(self._cells)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
         self.ranges = np.ones(self._cells)
@@ -57,9 +58,11 @@ class ExitCounts(Statistic):
         intervals, rows = len(self._edges), len(block.ok)
         interval = np.searchsorted(self._edges, block.time)
         censored = block.event < 0.5
+        inside = np.minimum(interval, intervals - 1)
+        at_end = censored & (block.time == self._edges[inside])
         beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
-        kind = np.where(beyond, 2 * intervals, np.minimum(interval, intervals - 1) + intervals * censored)
-        cell = self._group(block, scratch) * (2 * intervals + 1) + kind
+        kind = np.where(beyond, 3 * intervals - 1, inside + intervals * (censored * 1 + at_end))
+        cell = self._group(block, scratch) * 3 * intervals + kind
         counts = scratch("counts", rows, self._cells)
         counts[:] = 0.0
         counts[np.arange(rows), cell] = 1.0
