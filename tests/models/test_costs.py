@@ -1,7 +1,6 @@
 """Over all models, methods, budgets and ledgers: the ledger holds what is drawn, before it is."""
 
 import math
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -188,20 +187,3 @@ def test_noise_of_pure_epsilon_is_not_sold_as_gaussian(tmp_path: Path) -> None:
     with pytest.raises(BudgetError, match="implies no mu"):
         FITS["svm, paper"](dps.zcdp(0.5), ledger)
     assert not ledger.entries()
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_a_unit_reaches_the_ledger(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever model a schema with a unit is given to."""
-    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.approx(60, 1e-4))
-    for data in (DATA, DRIVES, LATE, NEVER_CENSORED):
-        monkeypatch.setitem(data, "serial", np.arange(len(data["x" if "x" in data else "temp"])).astype(str))
-    for module in (sys.modules[__name__], drives, late):
-        monkeypatch.setattr(module, "SCHEMA", module.SCHEMA.unit("serial", max_rows=2))
-    for budget in (dps.zcdp(0.5), dps.pure(3)):
-        try:
-            with noise(SeededNoise(1)):
-                FITS[name](budget, ledger)
-        except SpecificationError:
-            continue
-    assert {entry.unit for entry in ledger.entries()} == {"one serial"}

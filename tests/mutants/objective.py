@@ -4,6 +4,7 @@
 from tests.mutants.mutant import planted
 
 TILT, OBJECTIVE, UNIT_ROWS = "curator/tilt.py", "curator/objective.py", "curator/unit_rows.py"
+SOLVER = "curator/solver.py"
 AUDIT = "privacy/test_objective_audit.py::test_densities_stay_within_the_claim_and_faults_are_caught"
 SPLIT = "curator/test_tilt_costs.py::test_what_a_cost_pays_for_is_no_more_than_it"
 
@@ -68,5 +69,20 @@ MUTANTS = (
     planted(
         "long rows of a margin weigh as much as short ones", f"{AUDIT}[R for R^2]",
         (UNIT_ROWS, "        if not self._inside:", "        if False:"),
+    ),
+    planted(
+        "the minimum after some steps, certified or not",
+        "curator/test_solver.py::test_every_answer_is_certified",
+        (SOLVER, "while not tolerance.reached(point):", "for _ in range(8):"),
+    ),
+    planted(
+        "answers to long tilts are not brought back to the public ball",
+        "curator/test_solver.py::test_no_tilt_is_too_long",
+        (OBJECTIVE, "return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))", "return params"),
+    ),
+    planted(
+        "a penalty that floats cannot certify is taken",
+        "curator/test_solver.py::test_what_floats_cannot_certify_is_refused_before_anything_is_spent",
+        (OBJECTIVE, "        self._check(n)\n", ""),
     ),
 )
