@@ -11,10 +11,18 @@ import numpy as np
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
-from dpstats.curator.account import Account, Price, guarded
+from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.lattice import MAX_ROWS, LatticeSum
-from dpstats.curator.law import MOST_SPHERICAL, Law, Sensitivity, gaussian_law, pure_law
+from dpstats.curator.law import (
+    LEAST_MU,
+    MOST_GAUSSIAN,
+    MOST_SPHERICAL,
+    Law,
+    Sensitivity,
+    gaussian_law,
+    pure_law,
+)
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.objective import Objective, Planned
 from dpstats.curator.release import Minimum, Release
@@ -216,7 +224,13 @@ class Curator(HoldsRows):
         return self._drawable(gaussian_law(sensitivity, spent.mu))
 
     def _drawable(self, law: Law) -> Law:
-        """The law, unless secure noise of it takes too long."""
+        """The law, unless secure noise of it takes too long, or is not proved to be worth its mu."""
+        provable = len(law.axes) <= MOST_GAUSSIAN and law.cost >= LEAST_MU * (1 - GUARD)
+        if law.name == "gaussian" and not (provable or self.not_private):
+            raise BudgetError(
+                f"Gaussian noise on {len(law.axes)} numbers for mu = {law.cost:.3g} is not offered: give "
+                f"each release a mu of at least {LEAST_MU:g}, and at most {MOST_GAUSSIAN} numbers"
+            )
         if law.name == "spherical" and len(law.axes) > MOST_SPHERICAL and not self.not_private:
             raise BudgetError(
                 f"spherical noise for {len(law.axes)} numbers takes too long to draw; more than "

@@ -7,14 +7,20 @@ the scale begins with that and is raised until it does not, by less than one par
 
 Why a release at rho = mu^2/2 may be counted as mu-GDP. Continuous Gaussian noise rounded to the lattice is
 post-processing of a mu-GDP release, because the vector is on the lattice. In a cell of width g around x sd
-the probabilities of the rounded law and of the discrete one differ by the factor 1 + h(x),
-|h| = (g^2 / 24 sd^2) |x^2 - 1| <= 2^-84 |x^2 - 1|, to first order. Let p and q be the rounded laws for two
-neighbours and E an event. With the discrete laws p(E) - e^epsilon q(E) grows by at most the integral of
-|h| p + e^epsilon |h| q over E, which is largest for the event p > e^epsilon q, where it is below the mean of
-|h(x)| + |h(x + shift)| under p. Summed over m coordinates whose shifts have the norm mu, that is
-(3 m + mu^2) 2^-84, the amount by which any delta(epsilon) can exceed that of mu-GDP.
-The curator noises for mu (1 - 1e-9), which lowers a delta by about 1e-9 of it: more than this amount for a
-thousand coordinates and any delta above 1e-12.
+the probabilities of the rounded law and of the discrete one differ by the factor 1 + h(x), |h| <= c (x^2 + 1)
+with c = g^2 / 24 sd^2 <= 2^-84.5 (for |x| < 2^20; the rest has chance below e^-2^38). Let p and q be the
+rounded laws for two neighbours, delta the largest p(A) - e^epsilon q(A), and a = epsilon / mu - mu / 2: A is
+the half-space where a normal number u, the noise along the shift, exceeds a. With the discrete laws delta
+grows by at most the mean of |h(x)| + |h(x + shift)| under p over A, summed over m coordinates, which is
+
+    c (2 a f(a) + 4 m F(-a) + 2 mu f(a) + mu^2 F(-a)) <= c f(a) (2 a + 5.1 m + 2 mu + 1.3 mu^2)
+
+for a >= 0, with f and F the density and the distribution of a normal number, as F(-a) <= 1.26 f(a). For a < 0
+the same holds of the complement of A under p and of A under q, where e^epsilon f(a + mu) = f(a), with
+mu + 5.1 m in the brackets. The curator noises for mu (1 - 1e-9). As delta grows with mu at the rate f(a),
+this lowers it by at least .9e-9 mu f(a); for a < 0 as long as mu <= 1e4. **That is more for every delta**
+above e^-10^11 (a < 10^6), if at most 10^7 coordinates are noised for a mu of at least 1e-8 (`MOST_GAUSSIAN`
+and `LEAST_MU` in :mod:`law`: the curator refuses others). Beyond mu = 1e4, it holds for delta below 1/2.
 """
 
 from __future__ import annotations

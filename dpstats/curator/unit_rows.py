@@ -102,7 +102,8 @@ class UnitRows:
         """The largest -f' of a row about public `params`, raised for rounding.
 
         Of a row longer than `longest`, -f' may be larger, but w |a| is longest / |a| at most, and -f' over
-        the length falls with it: w |a| (-f') does not exceed the number of a row of length `longest`.
+        the length falls with it, because `loss.pulled` is concave and not negative: w |a| (-f') does not
+        exceed the number of a row of length `longest`.
         """
         longest = math.sqrt(min(float(self.reach @ self.reach), self.longest**2))
         reach = longest * float(np.linalg.norm(params)) + self.most_offset

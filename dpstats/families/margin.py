@@ -32,7 +32,8 @@ class MarginLoss:
     pull : float
         Upper bound of -f'(m) m: how far a minimum lies follows from it.
     pulled : callable
-        Largest -f'(m) of margins m >= -reach.
+        Largest -f'(m) of margins m >= -reach; a concave function of reach >= 0, on which
+        :meth:`dpstats.curator.unit_rows.UnitRows.pulled` rests.
     together : float
         The largest weight w for which (-f')^4 + (w f'')^2 <= `joint` everywhere: curvature released beside
         squared slopes.
