@@ -31,14 +31,15 @@ from dpstats.budget import Gdp, Pure
 from dpstats.curator.lattice import Part, slack
 
 __all__ = [
-    "LEAST_MU", "MOST_GAUSSIAN", "MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law", "pure_law",
+    "LEAST_MU", "MOST_GAUSSIAN", "MOST_SPHERICAL", "Bounded", "Law", "Sensitivity", "gaussian_law",
+    "pure_law",
 ]  # fmt: skip
 
 MOST_SPHERICAL = 256
 """Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
 
 MOST_GAUSSIAN, LEAST_MU = 10**7, 1e-8
-"""Most coordinates and least mu of Gaussian noise for which the guard is proved enough (:mod:`mechanisms`)."""
+"""Most coordinates and least mu of Gaussian noise for which :mod:`mechanisms` proves the guard enough."""
 
 _RAISED = 1 + 1e-9  # for the rounding of a statistic's own numbers
 

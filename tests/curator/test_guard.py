@@ -1,4 +1,4 @@
-"""The curator takes enough off each cost for the lattice of Gaussian noise; where it could not, it refuses."""
+"""The curator takes enough off each cost for the lattice of Gaussian noise, or refuses."""
 
 import math
 

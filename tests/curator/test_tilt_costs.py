@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpstats as dps
 from dpstats.curator.objective import Objective
 from dpstats.curator.tilt import gaussian, split
 from dpstats.errors import BudgetError
@@ -37,7 +38,7 @@ def test_two_answers_as_far_apart_as_allowed_are_hidden(loss: object, rows: int,
     """Answers for neighbours lie within tau / ridge of the same exact minimum, on opposite sides of it."""
     for tilted in (True, False):
         asked = Objective(Labelled(3), loss=loss, ridge=20.0, tilted=tilted, **unit_map(3))
-        planned = asked.planned(9.0, 100, rows, pure)
+        planned = asked.planned(dps.pure(9) if pure else dps.gdp(9), 100, rows)
         apart = 2 * asked.tau(100, planned.tilt) + (0.0 if tilted else 2 * rows)
         for direction in (np.eye(3)[0], -np.ones(3) / math.sqrt(3)):
             assert planned.rest.distance(direction * apart / asked.ridge) <= 1

@@ -62,6 +62,21 @@ MUTANTS = (
         ("curator/account.py", "unit=self._unit,", "unit='one row',"),
     ),
     planted(
+        "noise of another measure than was planned",
+        "curator/test_account.py::test_what_was_not_planned_is_not_drawn",
+        ("curator/account.py", "left = min(left, self._planned[kind])", "pass"),
+    ),
+    planted(
+        "the ledger is told of one route only (survreg)",
+        "models/test_costs.py::test_the_ledger_holds_what_is_drawn_before_it_is[survreg]",
+        ("models/survreg.py", "method=ROUTES", "method=METHOD"),
+    ),
+    planted(
+        "Gaussian noise for a mu that the guard is not proved for",
+        "curator/test_guard.py::test_noise_that_is_not_proved_is_refused",
+        ("curator/curator.py", "if law.name == \"gaussian\" and not (provable or self.not_private):", "if False:"),
+    ),
+    planted(
         "pure noise under zcdp is entered as Gaussian", f"{WHOLE}[svm-objective-paper-zcdp]",
         ("curator/account.py", "gaussian=all(isinstance(price, Gdp)", "gaussian=any(isinstance(price, Gdp)"),
     ),
