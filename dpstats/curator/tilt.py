@@ -61,11 +61,11 @@ part of the error of the minimum, the densities differ by the factors 1 + h of :
 those of t, for each D, and what is said there of delta holds with the shift v - v'. The curator's guard
 pays for it.
 
-**The minimum is not exact** (spec/erm.md A (2); Iyengar et al. 2019). The solver returns t_a with |grad
-J(t_a)| <= tau, proved for the floating-point numbers, the lattice's rounding of b included (`Tolerance` in
-:mod:`objective`). J is strongly convex: |t_a - t| <= tau / ridge. So, given the exact t, which is released
-in this argument only, t_a lies in a ball that is the same for D and D': releasing t_a + noise for a
-sensitivity of 2 tau / ridge is a second, adaptive release. Epsilons add, and the squares of mu.
+**The minimum is not exact** (spec/erm.md A (2); Iyengar et al. 2019). The answer lies within tau / ridge of
+P t, the exact minimum brought back to a public ball, whatever the data and the tilt; :mod:`objective` proves
+it for the floating-point numbers, the lattice's rounding of b included. So, given the exact t, which is
+released in this argument only, the answer lies in a ball that is the same for D and D': releasing it with
+noise for a sensitivity of 2 tau / ridge is a second, adaptive release. Epsilons add, and the squares of mu.
 """
 
 from __future__ import annotations
