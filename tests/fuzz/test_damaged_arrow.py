@@ -1,4 +1,4 @@
-"""Arrow files whose offsets or positions lead elsewhere: kernels would read memory that is not of the file."""
+"""Arrow files whose offsets or positions lead elsewhere: kernels would read memory beyond the file."""
 
 import struct
 from pathlib import Path
