@@ -26,6 +26,26 @@ chi = A2(z) - A2(e) - event g (1 + rho h1*), the information matrix as before. F
 
 The chi part so gains X at most (spec/survreg_derivations.md B), cell by cell of m, and nothing on the cells
 where A2 still falls; the psi part gains nothing but on events that enter just before they fail.
+
+*Rounding.* Nodes are computed in floating point, and so are rows. `rounding` bounds the errors of one of
+them; u = 2^-53, and s is the largest h1*.
+
+* The integrals A0, A1 and M (of z g h1* dH) are sums of at most 16 terms, with those of the offset at the
+  start of the taper. None is larger than T = 4 (c + 1) (1 + |z|) (1 + s) max(1, d), |z| that of the ends of
+  the taper and d its steepest slope: hazards are at most 2 c there, and further left |z| e^z is below 1. A
+  term takes at most 8 roundings and standard functions of a few u, of arguments up to c, whose exponentials
+  err by c u more: in all less than e = 2^-44 T, which is 512 u T. The normal's table adds at most
+  8e-12 (1 + s) max(1, d).
+* A2 is a sum of A0, of two M, and of five A1 times m, low or high, some at the arguments m + low and
+  m + high. These are rounded, and no integral rises faster than T. A2 errs by at most
+  e (3 + 2 |m| + |low| + 2 |high|) + 4 u (|m| + |low| + |high|)^2 T.
+* g <= 1 and h1* <= s err by less than e. So psi errs by at most e (2 + s), chi by as much as A2 and the
+  product g (1 + rho h1*), e (2 + s) (1 + r) with r the larger of |low| and |high|, and the entries of the
+  matrix, g h1*^2 and g (1 + rho h1*)^2, by at most 4 e (1 + s)^2 and 4 e (2 + r s)^2 (1 + r).
+
+Boxes are widened by these twice, for the nodes and for the row; with entries, which take off a second set of
+integrals, four times. Then only the arithmetic on boxes is left, less than 64 roundings one after the other:
+a factor of 1 + 2^-46. A test has A1 and A2 to 30 digits, and finds less than a tenth of these errors.
 """
 
 from __future__ import annotations
@@ -33,6 +53,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +67,7 @@ PIVOTS = 9
 # Weight of the log sigma score and of the information matrix against the location score: their largest
 # entries, as a share of the largest location score.
 LOG_SIGMA_SHARE = 1.3
-# for the floating point arithmetic of the enclosures, which errs by about 1e-13
-_MARGIN = 1 + 1e-9
+_MARGIN = 1 + 2.0**-46  # for the arithmetic on boxes
 
 
 @dataclass(frozen=True)
@@ -125,6 +145,29 @@ class _Boxes:
     log_sigma_square: Array
 
 
+class Rounding(NamedTuple):
+    """Bounds on the errors of what is computed of one row or node; see the module."""
+
+    integral: float
+    psi: float
+    chi: float
+    slope_square: float
+    log_sigma_square: float
+
+
+def rounding(where: Truncation) -> Rounding:
+    """From public numbers."""
+    cut, (low, high), m = where.cut, map(abs, where.limits), max(map(abs, where.pivots))
+    s, r = cut.steepest, max(low, high)
+    steep = max(1.0, 1 / (cut.stop - cut.start))
+    term = 4 * (cut.c + 1) * (1 + max(abs(cut.start), abs(cut.stop))) * (1 + s) * steep
+    e = 2.0**-44 * term + 8e-12 * (1 + s) * steep
+    a2 = e * (3 + 2 * m + low + 2 * high) + 2.0**-51 * (m + low + high) ** 2 * term
+    return Rounding(
+        e, e * (2 + s), a2 + e * (2 + s) * (1 + r), 4 * e * (1 + s) ** 2, 4 * e * (2 + r * s) ** 2 * (1 + r)
+    )
+
+
 @functools.lru_cache(maxsize=8)  # a step asks twice: for its scales, and for the sensitivity of its release
 def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     """Bounds and weights of the scores.
@@ -136,7 +179,7 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
         Size of the information matrix's largest contribution against the largest location score.
     """
     cut = where.cut
-    boxes, steepest = _boxes(where, cut), cut.steepest
+    boxes, steepest = _widened(_boxes(where, cut), where), cut.steepest
     psi = max(steepest, float(boxes.psi.max()))
     size = float(np.maximum(np.abs(boxes.low), np.abs(boxes.high)).max())
     kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
@@ -146,6 +189,18 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     largest = _largest_distance(boxes, kappa, tau, norms)
     return ScoreBounds(
         psi * _MARGIN, size * _MARGIN, kappa, unit, tau, steepest, steepest * _MARGIN, largest * _MARGIN
+    )
+
+
+def _widened(boxes: _Boxes, where: Truncation) -> _Boxes:
+    """The boxes with room for rounding; the row that weighs nothing needs none, and has it too."""
+    error, times = rounding(where), 4 if where.delayed else 2
+    return _Boxes(
+        psi=boxes.psi + times * error.psi,
+        low=boxes.low - times * error.chi,
+        high=boxes.high + times * error.chi,
+        slope_square=boxes.slope_square + times * error.slope_square,
+        log_sigma_square=boxes.log_sigma_square + times * error.log_sigma_square,
     )
 
 
