@@ -7,13 +7,13 @@ Each table draws its kind, storage types, separators, compression and cells afre
 
 import argparse
 import collections
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from provenance import header
 
 from tests.rows.kinds import KINDS
 from tests.rows.pairs import search
@@ -24,8 +24,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout
-    print("python benchmarks/neighbours.py", *sys.argv[1:], "at", commit.strip(), flush=True)
+    print(header(), flush=True)
     seeds = np.random.SeedSequence(options.seed)
     print("seed", seeds.entropy, flush=True)
     found: collections.Counter[str] = collections.Counter()

@@ -23,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 BLANKS = b" \t\n\r\v\f"
 MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "None", "NULL", "null", "<NA>")
 
+SIMPLE = 200  # letters of a simple number: it is below 10^(200 + 99), the largest float64 is near 10^308
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 
 
@@ -34,13 +35,13 @@ _NUMBER = {".": _number_pattern(r"\."), ",": _number_pattern(",")}
 
 
 def simple_number(mark: str = ".") -> str:
-    """A pattern of RE2 for numbers that every bulk parser reads, and that cannot overflow.
+    """A pattern of RE2 for numbers that every bulk parser reads; others are converted one by one.
 
-    Without blanks and a plus sign, at most 20 digits before the decimal mark and 30 after it, and an exponent
-    of at most two digits: far inside the range of float64. Other numbers are converted one by one.
+    They have no blanks and no plus sign, and an exponent of at most two digits. With up to `SIMPLE` letters
+    they lie far inside the range of float64, so that no parser can stumble over one too large.
     """
     mark = re.escape(mark)
-    return f"-?(?:[0-9]{{1,20}}(?:{mark}[0-9]{{0,30}})?|{mark}[0-9]{{1,30}})(?:[eE][+-]?[0-9]{{1,2}})?"
+    return f"-?(?:[0-9]+(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9][0-9]?)?"
 
 
 def number(cell: bytes, mark: str = ".") -> float:
@@ -55,14 +56,15 @@ def number(cell: bytes, mark: str = ".") -> float:
 def parse(cells: pa.Array) -> Array:
     """Texts as float64, shape (n,), each by itself.
 
-    A text goes to the bulk conversion if it matches `simple_number`, else to `number`; both round correctly,
+    A text goes to the bulk conversion if it is a `simple_number`, else to `number`; both round correctly,
     so that the result is a function of the text alone, and neither can fail.
 
     Parameters
     ----------
     cells : pyarrow.BinaryArray or pyarrow.LargeBinaryArray
     """
-    simple = pc.fill_null(pc.match_substring_regex(cells, f"\\A(?:{simple_number()})\\z"), False)
+    simple = pc.match_substring_regex(cells, f"\\A(?:{simple_number()})\\z")
+    simple = pc.fill_null(pc.and_(simple, pc.less_equal(pc.binary_length(cells), SIMPLE)), False)
     kept = pc.if_else(simple, cells, pa.scalar(None, cells.type))
     texts = kept.view(pa.string() if pa.types.is_binary(kept.type) else pa.large_string())
     values = pc.fill_null(texts.cast(pa.float64()), math.nan).to_numpy()

@@ -21,7 +21,7 @@ from pyarrow import csv as pa_csv
 
 from dpstats.rows.cells import Column, Numbers, Texts, of_arrow
 from dpstats.rows.encode import Batch
-from dpstats.rows.grammar import MISSING_TEXTS, Array, is_text, number, simple_number
+from dpstats.rows.grammar import MISSING_TEXTS, SIMPLE, Array, is_text, number, simple_number
 from dpstats.rows.sources import Asked
 
 LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
@@ -81,7 +81,10 @@ class Lines:
         if self._pattern is None:
             return np.zeros(len(lines), dtype=bool)
         regular = pc.match_substring_regex(lines, self._pattern).to_numpy(zero_copy_only=False)
-        regular &= pc.binary_length(lines).to_numpy() <= LONGEST
+        lengths = pc.binary_length(lines).to_numpy()
+        regular &= lengths <= LONGEST
+        longer = np.flatnonzero(lengths > SIMPLE)
+        regular[longer] &= ~_has_long_number(lines.take(pa.array(longer)), self._decimal)
         if not is_text(chunk):
             regular &= np.fromiter(map(is_text, lines.to_pylist()), dtype=bool, count=len(lines))
         return np.asarray(regular)
@@ -141,6 +144,12 @@ def _lines(chunk: bytes) -> pa.Array:
     ends = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + 1
     offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
     return pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(chunk)])
+
+
+def _has_long_number(lines: pa.Array, decimal: str) -> Array:
+    """Whether a line may hold a number too large for the bulk parser."""
+    found = pc.match_substring_regex(lines, f"[0-9{decimal}]{{{SIMPLE}}}")
+    return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
 def _recoded(line: bytes, encoding: str) -> bytes:

@@ -61,6 +61,13 @@ def test_a_line_without_an_end_takes_no_memory_and_is_one_bad_record(tmp_path, m
     np.testing.assert_array_equal(read(b"x,g,f\n" + endless, tmp_path / "d.csv")[0], [1, NAN, 2, NAN])
 
 
+def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_path):
+    numbers = (b"9" * 400, b"9" * 250 + b"e99", b"1e99", b"9" * 199, b"0." + b"1" * 400)
+    lines = [b"%s,a,no" % number for number in numbers]
+    x, _ = read(b"x,g,f\n" + b"\n".join(lines) + b"\n", tmp_path / "d.csv")
+    np.testing.assert_array_equal(x, [NAN, NAN, 1e99, float("9" * 199), float("0." + "1" * 400)])
+
+
 @pytest.mark.parametrize("header", [b"x,g,f\n", b'"x","g","f"\r\n', b" x, g ,f\n", b"\xef\xbb\xbfx,g,f\n"])
 def test_the_header_names_columns(header, tmp_path):
     assert read(header + b"1,a,no\n", tmp_path / "d.csv") == ([1], [0])
