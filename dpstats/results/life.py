@@ -15,6 +15,8 @@ from dpstats.results.record import Record
 
 Linear = tuple[np.ndarray, np.ndarray]
 
+_NOTHING = 2.0**-50  # a quantile below is 0 but for rounding, as that of eta, and sigma has no part in it
+
 
 def dist_of(record: Record) -> Dist:
     """Return the distribution of a survival fit."""
@@ -37,7 +39,9 @@ def linear_predictor(record: Record, at: Points) -> Linear:
 def quantile(record: Record, at: Points, failed: np.ndarray) -> Linear:
     """Return x'b + sigma q(failed): the quantile of y."""
     centre, gradient = linear_predictor(record, at)
-    spread = sigma_of(record) * dist_of(record).family.quantile(failed)
+    q = dist_of(record).family.quantile(failed)
+    q = np.where(np.abs(q) < _NOTHING, 0.0, q)
+    spread = sigma_of(record) * q
     gradient[:, -1] = spread
     return centre + spread, gradient
 
