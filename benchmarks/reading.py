@@ -1,7 +1,7 @@
 """How long a table takes to read: `dpstats.rows` beside pandas and pyarrow, and beside an older checkout.
 
-A million rows: nine columns of normal numbers, and one of texts with four levels. To read is to open the table
-and pass once over all blocks. Each figure is the least of several rounds, in which contestants take turns.
+A million rows: nine columns of normal numbers and one of texts with four levels. To read is to open it and
+pass once over all blocks. Each figure is the least of several rounds, in which contestants take turns.
 
     python benchmarks/reading.py --older CHECKOUT_OF_726aa4e
 """

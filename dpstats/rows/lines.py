@@ -68,9 +68,10 @@ class Lines:
 
     def _regular(self) -> str:
         """A pattern of RE2 for regular lines."""
-        sep, blank = re.escape(self._sep), "[ \\t]" if self._sep != "\t" else " "
+        # neither a blank nor a missing text may hold a separator, or fields could not be counted
+        sep, blank = re.escape(self._sep), "[" + " \t".replace(self._sep, "") + "]"
         text = f'(?:[^{sep}"\\r\\n\\x00]*|"(?:[^"\\r\\n\\x00]|"")*")'
-        missing = "|".join(map(re.escape, MISSING_TEXTS))
+        missing = "|".join(re.escape(text) for text in MISSING_TEXTS if self._sep not in text)
         plain = f"{blank}*(?:{simple_number(self._decimal)}){blank}*|{missing}"
         numeric = f'(?:{plain}|"(?:{plain})")'
         numbers = {self._places[name] for name in self._numbers}

@@ -140,7 +140,14 @@ def of_stream(data: Any, asked: Asked) -> Source:
     if isinstance(data, pa.Table | pa.RecordBatch):
         asked.require(data.schema.names)
         data = data.select(list(asked.columns))
-    return of_reader(pa.RecordBatchReader.from_stream(data), asked)
+    reader = None
+    try:
+        reader = pa.RecordBatchReader.from_stream(data)
+    except Exception:
+        pass  # a library's exception may quote what it read
+    if reader is None:
+        raise DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream")
+    return of_reader(reader, asked)
 
 
 def of_reader(reader: Any, asked: Asked, broken: str = Source.broken) -> Source:

@@ -285,9 +285,9 @@ _PLAIN = [byte for byte in range(256) if byte != 10]
 
 def csv_file(rng: Random, folder: Path) -> Kind:
     """A file of lines; a record is the bytes of one."""
-    sep, decimal = one(rng, [",", ",", "\t", ";", "|"]), "."
-    if sep == ";":
-        decimal = one(rng, ".,")
+    sep, decimal = one(rng, [*",,,\t\t;|", *" /<^]:~#\\'.\1"]), "."
+    if sep != ",":
+        decimal = "," if sep == "." else one(rng, ".,")
     packed, encoding = one(rng, [*[""] * 9, *_OPEN, ".zst"]), one(rng, ["utf-8", "utf-8", "utf-8",
         "latin-1", "cp1252", "gbk"])
     end, last = one(rng, [b"\n", b"\r\n"]), bool(rng.integers(2))

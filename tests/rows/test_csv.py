@@ -11,6 +11,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import DataError
 from dpstats.rows import csvfile, open_rows
+from dpstats.rows.grammar import number
 from dpstats.rows.lines import LONGEST
 
 SCHEMA = dps.Schema(x=dps.bounded(0, 9), g=dps.levels("a", 'q"q', "s,t", "ü", other=True), f=dps.flag("yes",
@@ -66,6 +67,26 @@ def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_pa
     lines = [b"%s,a,no" % number for number in numbers]
     x, _ = read(b"x,g,f\n" + b"\n".join(lines) + b"\n", tmp_path / "d.csv")
     np.testing.assert_array_equal(x, [NAN, NAN, 1e99, float("9" * 199), float("0." + "1" * 400)])
+
+
+@pytest.mark.parametrize("sep, mark", [(",", "."), (";", ","), ("\t", "."), (" ", "."), (".", ","), ("/", ".")])
+def test_a_number_is_the_same_in_bulk_as_by_hand(sep, mark, tmp_path):
+    rng = np.random.default_rng()
+
+    def digits(lengths):
+        return "".join(map(str, rng.integers(0, 10, rng.choice(lengths))))
+
+    def cell():
+        tail = rng.choice(["", "", "e5", "E-7", "e+12", "e99", "e-99", "e300", "e", " ", "\t", " 1", "N/A"])
+        whole = rng.choice(["", "", "-", "+"]) + digits([0, 1, 2, 17, 25])
+        return whole + rng.choice([mark, ""]) + digits([1, 18]) + tail
+
+    cells = [text for text in (cell() for _ in range(3000)) if sep not in text]
+    (tmp_path / "d.csv").write_text("".join(f"{text}{sep}1\n" for text in ["x", *cells]))
+    rows = open_rows(dps.read_csv(tmp_path / "d.csv", sep=sep, decimal=mark), SCHEMA, ["x"])
+    expected = np.array([number(text.encode(), mark) for text in cells])
+    np.testing.assert_array_equal(next(rows.blocks(len(cells)))["x"], expected)
+    assert 0.1 < np.isnan(expected).mean() < 0.6
 
 
 @pytest.mark.parametrize("header", [b"x,g,f\n", b'"x","g","f"\r\n', b" x, g ,f\n", b"\xef\xbb\xbfx,g,f\n"])
