@@ -16,7 +16,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
-from dpstats.formula.layout import column_bounds, columns, joint, radius
+from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.newdata import covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
@@ -58,6 +58,8 @@ class Design:
         What rows of each level of each category hold in its columns, where these are several; nan elsewhere.
     norms : tuple of (tuple of int, float)
         Columns that are no longer together than a declared norm, and its radius.
+    binary : array of bool, shape (p,)
+        Columns that hold nothing but their two bounds: flags, levels, and products of these.
     """
 
     formula: str
@@ -75,6 +77,7 @@ class Design:
     separate: bool
     levels: Array
     norms: tuple[tuple[tuple[int, ...], float], ...]
+    binary: Array
     _filler: Filler
 
     @property
@@ -217,7 +220,8 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
                   tuple(name for name in schema if name in read),
                   any(not subterm.factors for subterm in coding.subterms),
                   notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0,
-                  _separate(coding, factors), _levels(coding, factors), together, filler)
+                  _separate(coding, factors), _levels(coding, factors), together,
+                  two_valued(products, factors, schema), filler)
 
 
 def _check_norms(response: Response, schema: Schema) -> None:

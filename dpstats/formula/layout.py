@@ -14,7 +14,7 @@ from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST
-from dpstats.schema import Norm
+from dpstats.schema import Event, Flag, Norm, Schema
 
 INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (spec/formula.md 4.4, rule 3)
 
@@ -73,6 +73,24 @@ def joint(
         (tuple(homes[name] for name in norm.columns if name in homes), norm.radius) for norm in norms
     )
     return tuple((group, size) for group, size in groups if len(group) > 1)
+
+
+def two_valued(products: Sequence[tuple[Atom, ...]], factors: Mapping[str, Factor], schema: Schema) -> Array:
+    """Which design columns hold nothing but two values: 0 and 1, or the two of a contrast; shape (p,)."""
+    found = []
+    for product in products:
+        values = [_values(atom, factors[atom.factor], schema) for atom in product]
+        codes = all(value <= {0.0, 1.0} for value in values)
+        found.append(bool(product) and (codes or (len(product) == 1 and len(values[0]) == 2)))
+    return np.array(found)
+
+
+def _values(atom: Atom, factor: Factor, schema: Schema) -> set[float]:
+    """All values of a column of a category or flag; of a number, more than two."""
+    if atom.table is not None:
+        return set(atom.table.tolist())
+    flag = isinstance(factor, NumericFactor) and isinstance(schema.get(factor.variable or ""), Flag | Event)
+    return {0.0, 1.0} if flag else {math.nan}
 
 
 def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:

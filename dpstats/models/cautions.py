@@ -44,8 +44,8 @@ _NAMED = {
     "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",
     "weak": WEAK,
     "range": (
-        "units fail near one end of the declared range of {}, and rows beyond the row norm count less: if "
-        "its effect bends, the estimate describes the bulk; tighter bounds or np.log1p of it help"
+        "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
+        "its effect bends, the estimate describes the bulk; np.log1p of it helps"
     ),
 }
 

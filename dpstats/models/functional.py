@@ -8,8 +8,8 @@ from pathlib import Path
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
+from dpstats.estimators.columns import Box
 from dpstats.estimators.functional import FunctionalFit, fit_functional
-from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger

@@ -216,4 +216,4 @@ def _box(design: Design, model: str) -> Box:
     covariates = design.bounds[int(design.has_intercept) :]
     (low, high), offset = design.response.bounds, design.offset_bounds
     bounds = np.vstack([covariates, [low - offset[1], high - offset[0]]])
-    return Box(bounds[:, 0], bounds[:, 1])
+    return Box(bounds[:, 0], bounds[:, 1], design.binary[int(design.has_intercept) :])

@@ -34,15 +34,15 @@ from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
 PURE_METHOD = "noisy Newton (pure epsilon)"
-PURE_RELEASED = ("event moments", "event matrix", "score", "sizes of the information", "check of the law")
-MOMENTS = "event moments"
-RELEASED = (MOMENTS, "event matrix", "score", "information", "check of the law")
+PURE_RELEASED = ("columns", "event matrix", "score", "sizes of the information", "check of the law")
+COLUMNS = "columns"
+RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law")
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
-    MOMENTS, "event matrix", "signs of residuals", "score and information of intercept and log sigma",
+    COLUMNS, "event matrix", "signs of residuals", "score and information of intercept and log sigma",
     "check of the law",
 )  # fmt: skip
-# The event moments decide which of the two routes a fit takes; a ledger, charged before, names both.
+# The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
 ROUTES = f"{METHOD} or {SIGNS_METHOD}"
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
@@ -145,7 +145,7 @@ class Survreg(HoldsRows):
             result = fit_location_scale_pure(curator, problem, pure_plan)
             return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
-        costs = {MOMENTS: plan.moments, LATER: plan.rest} | ({LOGLIK: cost(budget.mu)} if asked else {})
+        costs = {COLUMNS: plan.columns.total, LATER: plan.rest} | ({LOGLIK: cost(budget.mu)} if asked else {})
         line = curator.pay(ledger, formula=self.design.formula, method=ROUTES, costs=costs)
         result = fit_location_scale(curator, problem, plan)
         method, released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
@@ -229,4 +229,6 @@ def _problem(design: Design, dist: Dist) -> Problem:
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     lower, upper = np.vstack([design.bounds[1:], response]).T
     levels = design.levels[:, 1:]
-    return Problem(dist.family, dist.log, lower, upper, design.delayed, design.separate, levels)
+    return Problem(
+        dist.family, dist.log, lower, upper, design.delayed, design.separate, levels, design.binary[1:]
+    )

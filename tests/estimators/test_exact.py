@@ -52,7 +52,8 @@ def problem(design: Design, dist: str) -> Problem:
     """As a model states it: bounds of the covariates and of the response on the model's scale."""
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
-    return Problem(DISTS[dist].family, DISTS[dist].log, bounds[:, 0], bounds[:, 1], design.delayed)
+    lower, upper, binary = bounds[:, 0], bounds[:, 1], design.binary[1:]
+    return Problem(DISTS[dist].family, DISTS[dist].log, lower, upper, design.delayed, binary=binary)
 
 
 def errors(golden: dict[str, Any], dist: str, formula: str) -> np.ndarray:

@@ -18,7 +18,7 @@ from dpstats.estimators.newton import make_plan as newton_plan
 @given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20))
 def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int) -> None:
     plan = make_plan(mu, early, tail)
-    parts = (plan.moments, plan.matrix, plan.check, *plan.location, *plan.early, *plan.tail)
+    parts = (plan.columns.total, plan.matrix, plan.check, *plan.location, *plan.early, *plan.tail)
     assert min(parts) > 0
     assert math.hypot(*parts) == pytest.approx(mu, rel=1e-12)
     assert (len(plan.early), len(plan.tail)) == (early, tail)
@@ -32,13 +32,13 @@ def test_a_fit_has_a_fixed_number_of_steps_and_later_early_ones_get_no_less() ->
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 60))
-def test_costs_by_signs_add_up_to_what_the_moments_leave(mu: float, k: int) -> None:
+def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> None:
     before = make_plan(mu)
     plan = make_signs_plan(before.rest, k)
     pairs = [cost for pair in (*plan.early, *plan.last) for cost in pair]
     parts = (plan.shape, *plan.start, *pairs, plan.sizes, *plan.level, plan.check)
     assert min(parts) > 0
-    assert math.hypot(before.moments, *parts) == pytest.approx(mu, rel=1e-12)
+    assert math.hypot(before.columns.total, *parts) == pytest.approx(mu, rel=1e-12)
     steps = (len(plan.start), len(plan.early), len(plan.last), len(plan.level))
     assert steps == (START_STEPS, EARLY_SIGNS, LAST_STEPS, LEVEL_STEPS)
 

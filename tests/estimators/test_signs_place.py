@@ -9,11 +9,11 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.curator import Curator
+from dpstats.estimators.columns import FirstCosts, find_columns
 from dpstats.estimators.location_scale import Problem
 from dpstats.estimators.location_scale.signs_average import Step, average, by_selection
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
-from dpstats.estimators.row_scale import release_moments, row_scale
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design
@@ -44,7 +44,7 @@ def place(mu: float, correlation: float = 0.0) -> tuple[Place, Curator]:
     data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
     opened = open_rows(data, DESIGN.schema, DESIGN.variables)
     curator = Curator(opened, DESIGN, dps.gdp(10 * mu), NoNoise())
-    scale = row_scale(release_moments(curator, mu, PROBLEM.box, False), PROBLEM.box, False, pooled=True)
+    scale = find_columns(curator, FirstCosts(mu, False), PROBLEM.box, False)
     return placed(curator, PROBLEM, make_signs_plan(mu, D + 1), scale), curator
 
 

@@ -7,6 +7,7 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.budget import pure
 from dpstats.curator import Curator
+from dpstats.estimators.columns import FirstCosts
 from dpstats.estimators.location_scale import PurePlan, fit_location_scale_pure, make_pure_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -24,7 +25,7 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
     loaded, dist = datasets.load(golden["data"]), golden["dist"]
     design = build_design(golden["formula"], loaded.schema)
     cost = 1e9
-    plan = PurePlan(cost, cost, (cost,) * 2, (cost,) * (STEPS - 1), (cost,) * STEPS, cost)
+    plan = PurePlan(FirstCosts(cost, True), cost, (cost,) * 2, (cost,) * (STEPS - 1), (cost,) * STEPS, cost)
     with noise(NoNoise()):
         curator = Curator(open_rows(loaded.data, loaded.schema, design.variables), design, pure(1e12))
         found = fit_location_scale_pure(curator, problem(design, dist), plan).params
@@ -34,7 +35,7 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
 def test_the_plan_adds_up():
     for epsilon, n, k in ((0.1, 100, 2), (1, 10_000, 7), (3, 10**6, 12)):
         plan = make_pure_plan(epsilon, n, k)
-        parts = [plan.moments, plan.matrix, *plan.location, *plan.sizes, *plan.steps, plan.check]
+        parts = [plan.columns.total, plan.matrix, *plan.location, *plan.sizes, *plan.steps, plan.check]
         assert sum(parts) == pytest.approx(epsilon)
 
 

@@ -54,4 +54,4 @@ def test_a_fit_tells_the_ledger_the_cost_of_each_release(fleet: Ledger) -> None:
     costs = {name: float(cost.removeprefix("mu = ")) for name, cost in entry.released.items()}
     assert set(costs) == {MOMENTS, LATER} and entry.unit == "one row"
     assert sum(cost**2 for cost in costs.values()) == pytest.approx(entry.budget.mu**2, rel=1e-3)
-    assert "event moments (mu = " in fleet.report().frame.loc[1, "released"]
+    assert "columns (mu = " in fleet.report().frame.loc[1, "released"]

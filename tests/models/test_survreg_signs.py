@@ -8,8 +8,8 @@ import pytest
 from scipy import optimize
 
 import dpstats as dps
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.newton import is_noisy
-from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.models.survreg import METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -22,7 +22,8 @@ SMALL = dps.zcdp(2e-4)  # mu = 0.02
 def test_newton_needs_ten_times_the_entries_of_its_matrix_and_five_hundred(d: int, fraction: float) -> None:
     scale = RowScale(
         center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False, fraction=fraction,
-        fraction_sd=0.0, at_ends=np.zeros(d), lower=-np.ones(d + 1), upper=np.ones(d + 1),
+        fraction_sd=0.0, binary=np.zeros(d, dtype=bool), error=np.zeros(d),
+        shares=np.zeros((d, 0)), places=np.zeros((d, 0)), lower=-np.ones(d + 1), upper=np.ones(d + 1),
     )  # fmt: skip
     limit = max(10 * (d + 1) ** 2, 500) / fraction
     assert is_noisy(limit * (1 - 1e-9), scale) and not is_noisy(limit * (1 + 1e-9), scale)

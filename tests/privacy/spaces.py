@@ -138,6 +138,17 @@ def boxes(d: int) -> dict[str, Any]:
     return dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False)
 
 
+def reach(**more: np.ndarray) -> Build:
+    """All covariates but the second, where there is one."""
+
+    def public(d: int) -> dict[str, Any]:
+        chosen = np.arange(d) != 1
+        count = int(chosen.sum()) + 1
+        return dict(boxes(d), chosen=chosen, **{name: np.tile(at, (count, 1)) for name, at in more.items()})
+
+    return public
+
+
 def margin(d: int) -> dict[str, Any]:
     """Rows fill the unit ball at the corners of their box. About params of 0 all margins are 0, and every
     bound is attained; bounds about other params are in test_tilt.
@@ -166,6 +177,8 @@ SPACES = {
         Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
     ],
     "event_moments": [Space(boxes, 1.5)],
+    "reach_means": [Space(reach(), 1.5)],
+    "reach_counts": [Space(reach(edges=np.array([-0.5, 0.0, 0.0, 1.0])), 1.5, ranges=0.0)],
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),

@@ -13,6 +13,7 @@ from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, M
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.martingale_parts import InformationSizes, ScoreAlone
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
+from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.signs import SignScore, SignSizes
@@ -29,6 +30,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         SignSizes, HazardZones, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
         TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore,
         TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
-        LogLikelihood,
+        LogLikelihood, ReachMeans, ReachCounts,
     )
 }  # fmt: skip

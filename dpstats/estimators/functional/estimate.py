@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import Box
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares, published
 from dpstats.estimators.functional.standard import STANDARDS
-from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
 Array = np.ndarray

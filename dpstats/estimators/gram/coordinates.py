@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
+from dpstats.estimators.columns import Box, RowScale
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.matrices import symmetric_power, with_floor
-from dpstats.estimators.row_scale import Box, RowScale, longest_square, unstretched
+from dpstats.estimators.stretch import longest_square, unstretched
 from dpstats.moments import PublicMoments
 
 Array = np.ndarray
@@ -124,7 +125,8 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
     center, spread = np.append(means, y_center), np.append(scales, y_scale)
     scale = RowScale(
         center=means, scale=scales, y_center=y_center, y_scale=y_scale, log=False, fraction=1.0,
-        fraction_sd=0.0, at_ends=np.zeros(p - first), lower=(box.lower - center) / spread,
+        fraction_sd=0.0, binary=box.binary, error=np.zeros(p - first),
+        shares=np.zeros((p - first, 0)), places=np.zeros((p - first, 0)), lower=(box.lower - center) / spread,
         upper=(box.upper - center) / spread, constant=constant,
     )  # fmt: skip
     to_scale = np.diag(1 / np.append([1.0] * first, scales))

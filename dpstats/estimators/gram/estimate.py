@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.columns import Box, RowScale, find_columns
 from dpstats.estimators.gram.bounds import (
     FOURTH,
     MEAT,
@@ -25,7 +26,6 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
-from dpstats.estimators.row_scale import Box, RowScale, release_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
 
@@ -107,8 +107,8 @@ def _rated(moments: LinearMoments, max_weight: float) -> LinearMoments:
 
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
-    assert plan.moments is not None
-    return Coordinates.of_scale(release_scale(curator, plan.moments, box, False, constant))
+    assert plan.columns is not None
+    return Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:

@@ -6,16 +6,17 @@ import math
 from dataclasses import dataclass
 
 from dpstats.budget import Budget, Pure
+from dpstats.estimators.columns import FirstCosts
 
 # Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with two stages more). Pure epsilon: shares of
 # epsilon. They add up to 1.
-MOMENTS, FINAL = 0.03, 0.68
+COLUMNS, FINAL = 0.08, 0.63
 # Each pilot sees what the noise of the last one hid. With n mu beyond these multiples of k^1.5 there is less
 # to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.09, 0.20)), (0.0, (0.03, 0.05, 0.08, 0.13)))
-PURE_MOMENTS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.08, 0.37, (0.1, 0.15), 0.3
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.14, 0.31, (0.1, 0.15), 0.3
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Plan:
     Attributes
     ----------
     pure : bool
-    moments : float or None
-        Of means and mean squares in the declared box; None with public moments.
+    columns : FirstCosts or None
+        Of where the columns lie; None with public moments.
     matrix : float or None
         Of the second moments in the box of those, under pure epsilon and without public moments.
     pilots : tuple of float
@@ -36,7 +37,7 @@ class Plan:
     """
 
     pure: bool
-    moments: float | None
+    columns: FirstCosts | None
     matrix: float | None
     pilots: tuple[float, ...]
     final: float
@@ -45,8 +46,9 @@ class Plan:
     def costs(self) -> dict[str, float]:
         """Of all releases of each kind together, by name."""
         what = "score" if self.pure else "second moments"
-        together = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
-        costs = {"moments": self.moments, "matrix": self.matrix, f"pilot {what}": together, what: self.final}
+        pilots = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
+        columns = self.columns.total if self.columns else None
+        costs = {"columns": columns, "matrix": self.matrix, f"pilot {what}": pilots, what: self.final}
         return {name: cost for name, cost in costs.items() if cost}
 
 
@@ -65,13 +67,13 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
     if isinstance(budget, Pure):
         epsilon = budget.epsilon
         if public:
-            left = 1 - PURE_MOMENTS - PURE_MATRIX
+            left = 1 - PURE_COLUMNS - PURE_MATRIX
             return Plan(
                 True, None, None, tuple(epsilon * share / left for share in PURE_PILOTS),
                 epsilon * PURE_FINAL / left,
             )  # fmt: skip
         return Plan(
-            True, epsilon * PURE_MOMENTS, epsilon * PURE_MATRIX,
+            True, FirstCosts(epsilon * PURE_COLUMNS, True), epsilon * PURE_MATRIX,
             tuple(epsilon * share for share in PURE_PILOTS), epsilon * PURE_FINAL,
         )  # fmt: skip
     mu = budget.mu
@@ -79,4 +81,5 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
         return Plan(False, None, None, (mu * math.sqrt(PUBLIC_PILOT),), mu * math.sqrt(1 - PUBLIC_PILOT))
     shares = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
     pilots = tuple(mu * math.sqrt(share) for share in shares)
-    return Plan(False, mu * math.sqrt(MOMENTS), None, pilots, mu * math.sqrt(FINAL))
+    columns = FirstCosts(mu * math.sqrt(COLUMNS), False)
+    return Plan(False, columns, None, pilots, mu * math.sqrt(FINAL))

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.columns import Box, RowScale, find_columns
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.plan import Plan
-from dpstats.estimators.row_scale import Box, RowScale, release_scale
 from dpstats.moments import LinearMoments, PublicMoments
 
 Array = np.ndarray
@@ -69,8 +69,8 @@ def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
 ) -> tuple[Coordinates, Array, Array, float]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and its noise."""
-    assert plan.moments is not None and plan.matrix is not None
-    scale = release_scale(curator, plan.moments, box, False, constant)
+    assert plan.columns is not None and plan.matrix is not None
+    scale = find_columns(curator, plan.columns, box, False, constant)
     limits = _limits(scale)
     release = curator.release("box_moments", plan.matrix, limits=limits, **scale.public())
     units = np.outer(limits, limits) / release.n
@@ -93,7 +93,7 @@ def _limits(scale: RowScale) -> Array:
     """Where entries of a row are clipped, response last."""
     farthest = np.maximum(np.abs(scale.lower), np.abs(scale.upper))
     clipped = np.minimum(farthest, _MOST_SDS)
-    clipped[:-1] = np.where(scale.at_ends > 0.5, farthest[:-1], clipped[:-1])
+    clipped[:-1] = np.where(scale.binary, farthest[:-1], clipped[:-1])
     return np.maximum(np.append([1.0] * scale.constant, clipped), 1e-9)
 
 

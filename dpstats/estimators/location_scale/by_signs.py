@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.level import Level, release_level, solved
@@ -23,7 +24,6 @@ from dpstats.estimators.location_scale.signs_average import Average, Step, avera
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
@@ -48,7 +48,7 @@ def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: Row
     problem : Problem
     plan : SignsPlan
     scale : RowScale
-        Of the event moments.
+        Of the columns.
 
     Returns
     -------

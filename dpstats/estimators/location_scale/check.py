@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.problem import Problem
-from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

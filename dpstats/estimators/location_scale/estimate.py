@@ -21,9 +21,9 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
-# a column is long on one side if events are three times nearer to one end of its range than to the other,
-# which lies this many radii away: such rows count for little, however many there are
-_LONG_RANGE, _ONE_SIDED = 1.6, 3.0
+# a column is long on one side if the row weight takes this share of its squares away there, and three times
+# what it takes on the other: its effect is then that of the bulk
+_LONG_RANGE, _ONE_SIDED = 0.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,15 @@ def _mostly(part: Array, whole: Array) -> list[int]:
 
 
 def _long_ranges(bounding: Bounding, choice: Choice) -> list[int]:
-    """Columns with a long tail beyond the longest row that counts in full; columns of ends alone apart."""
-    scale = bounding.scale
-    ends = np.sort(np.abs([scale.lower[:-1], scale.upper[:-1]]), axis=0)
-    long = (ends[1] > _LONG_RANGE * choice.radius) & (ends[1] > _ONE_SIDED * ends[0])
-    return [int(j) + 1 for j in np.flatnonzero(long & (scale.at_ends < 0.5))]
+    """Columns of whose squares, as far as they are seen, most lie in long rows on one side."""
+    shares, places = bounding.scale.shares, bounding.scale.places
+    squares = shares * places**2
+    # the constant and the other covariates add about their number to the square of a row
+    lost = squares * (1 - np.minimum(1, choice.radius**2 / (places**2 + len(places))))
+    sides = np.array([np.sum(lost, axis=1, where=places < 0), np.sum(lost, axis=1, where=places > 0)])
+    least, most = np.sort(sides, axis=0)
+    long = (most > _LONG_RANGE * squares.sum(axis=1)) & (most > _ONE_SIDED * least)
+    return [int(j) + 1 for j in np.flatnonzero(long)]
 
 
 def _params_to_user(bounding: Bounding) -> Array:

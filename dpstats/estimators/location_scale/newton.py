@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.by_signs import fit_by_signs
@@ -27,7 +28,6 @@ from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import not_noise
-from dpstats.estimators.row_scale import RowScale, release_moments, row_scale
 
 Array = np.ndarray
 
@@ -88,12 +88,10 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     -------
     Estimate
     """
-    moments = release_moments(curator, plan.moments, problem.box, problem.log)
-    scale = row_scale(moments, problem.box, problem.log)
+    scale = find_columns(curator, plan.columns, problem.box, problem.log)
     signal = curator.n * curator.cost_per_row(plan.mu)
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        scale = row_scale(moments, problem.box, problem.log, pooled=True)
         return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
     events = release_events(curator, plan.matrix, scale, noisy)
     gamma, sigma = starting_values(events, problem)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.by_fraction import Expected, expected
 from dpstats.estimators.location_scale.by_line import EventResiduals
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import not_noise
-from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

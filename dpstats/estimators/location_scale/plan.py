@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpstats.estimators.columns import FirstCosts
 from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
-MOMENTS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.05, 0.10, 0.015, 0.135, 0.67, 0.03
+COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.63, 0.03
 EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
 
 
@@ -20,14 +21,16 @@ class Plan:
     ----------
     mu : float
         Total; the squares of all costs add up to its square.
-    moments, matrix, check : float
-        Of the event moments, of the event matrix, and of the check of the error law at the end.
+    columns : FirstCosts
+        Of where the columns lie.
+    matrix, check : float
+        Of the event matrix, and of the check of the error law at the end.
     location, early, tail : tuple of float
         Of each location step, each step that finds the neighbourhood, and each step that is averaged.
     """
 
     mu: float
-    moments: float
+    columns: FirstCosts
     matrix: float
     location: tuple[float, ...]
     early: tuple[float, ...]
@@ -41,8 +44,8 @@ class Plan:
 
     @property
     def rest(self) -> float:
-        """mu of all that follows the event moments."""
-        return math.sqrt(max(self.mu**2 - self.moments**2, 0.0))
+        """mu of all that follows the columns."""
+        return math.sqrt(max(self.mu**2 - self.columns.total**2, 0.0))
 
 
 def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
@@ -57,7 +60,7 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
     """
     return Plan(
         mu=mu,
-        moments=mu * math.sqrt(MOMENTS),
+        columns=FirstCosts(mu * math.sqrt(COLUMNS), False),
         matrix=mu * math.sqrt(MATRIX),
         location=equal_costs(mu, LOCATION, LOCATION_STEPS),
         early=early_costs(mu, EARLY, early_steps),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpstats.estimators.row_scale import Box
+from dpstats.estimators.columns import Box
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -31,6 +31,8 @@ class Problem:
         Whether nothing public says that covariates are correlated: no levels of one category, no products.
     levels : array, shape (m, d)
         What rows of each level of a category hold in its columns, nan elsewhere; without any if `separate`.
+    binary : array of bool, shape (d,)
+        Covariates that hold nothing but their two bounds.
     """
 
     family: Family
@@ -40,6 +42,7 @@ class Problem:
     delayed: bool = False
     separate: bool = True
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def shrinks(self) -> bool:
@@ -48,4 +51,4 @@ class Problem:
 
     @property
     def box(self) -> Box:
-        return Box(self.lower, self.upper)
+        return Box(self.lower, self.upper, self.binary)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
@@ -25,7 +26,6 @@ from dpstats.estimators.location_scale.pure_plan import PurePlan
 from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, not_noise
-from dpstats.estimators.row_scale import RowScale, release_scale
 from dpstats.families.score_bounds import score_bounds
 
 Array = np.ndarray
@@ -93,7 +93,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     -------
     Estimate
     """
-    scale = release_scale(curator, plan.moments, problem.box, problem.log)
+    scale = find_columns(curator, plan.columns, problem.box, problem.log)
     events = _events(curator, plan.matrix, scale, problem.shrinks)
     gamma, sigma = starting_values(events, problem)
     if not expected(problem.family, events.fraction).exact_start:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# Shares of epsilon of moments, matrix, location, sizes, early steps, last step and check; they add up to 1.
+from dpstats.estimators.columns import FirstCosts
+
+# Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
 # With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
 # Then more early steps find their way from a start that many censored rows make bad.
 SHARES = (
@@ -22,13 +24,15 @@ class PurePlan:
 
     Attributes
     ----------
-    moments, matrix, check : float
-        Of the event moments, of the event matrix, and of the check of the error law at the end.
+    columns : FirstCosts
+        Of where the columns lie.
+    matrix, check : float
+        Of the event matrix, and of the check of the error law at the end.
     location, sizes, steps : tuple of float
         Of each location step, each release of the information's sizes, and each score step.
     """
 
-    moments: float
+    columns: FirstCosts
     matrix: float
     location: tuple[float, ...]
     sizes: tuple[float, ...]
@@ -49,7 +53,7 @@ class PurePlan:
     def costs(self) -> dict[str, float]:
         """Of all releases of each kind together, by name."""
         return {
-            "event moments": self.moments,
+            "columns": self.columns.total,
             "event matrix": self.matrix,
             "location score": sum(self.location),
             "sizes of the information": sum(self.sizes),
@@ -61,8 +65,9 @@ class PurePlan:
 def make_pure_plan(epsilon: float, n: int, k: int) -> PurePlan:
     """Split a pure budget over the releases of a fit of n rows and k location coefficients."""
     steps, shares = next(plan[1:] for plan in SHARES if n * epsilon >= plan[0] * k**1.5)
-    moments, matrix, location, sizes, early, last, check = (epsilon * share for share in shares)
+    columns, matrix, location, sizes, early, last, check = (epsilon * share for share in shares)
     return PurePlan(
-        moments=moments, matrix=matrix, location=(location / LOCATION_STEPS,) * LOCATION_STEPS,
-        sizes=(sizes / steps,) * steps, steps=(*((early / steps,) * steps), last), check=check,
+        columns=FirstCosts(columns, True), matrix=matrix,
+        location=(location / LOCATION_STEPS,) * LOCATION_STEPS, sizes=(sizes / steps,) * steps,
+        steps=(*((early / steps,) * steps), last), check=check,
     )  # fmt: skip

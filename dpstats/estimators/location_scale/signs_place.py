@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.by_cut import left
 from dpstats.estimators.location_scale.by_fraction import Expected
 from dpstats.estimators.location_scale.events import Events
@@ -17,7 +18,6 @@ from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
-from dpstats.estimators.row_scale import RowScale
 from dpstats.families.signs import largest_slope, sizes
 
 Array = np.ndarray

@@ -1,4 +1,4 @@
-"""How a fit by the signs of residuals spends what is left after the event moments."""
+"""How a fit by the signs of residuals spends what is left after the columns."""
 
 from __future__ import annotations
 

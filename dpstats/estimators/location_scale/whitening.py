@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import STRETCH, RowScale, longest_square, shortened, unstretched
+from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 
 Array = np.ndarray
 
@@ -42,7 +43,7 @@ class Whitening:
         than is usual. Raising the moments of single columns of a category would hide what its levels share.
         """
         radius_square, rows = 1.5 * len(events.square), scale.typical(levels)
-        own = replace(scale, at_ends=np.where(np.isnan(levels).all(axis=0), scale.at_ends, 0.0))
+        own = replace(scale, binary=scale.binary & np.isnan(levels).all(axis=0))
         relative = unstretched(events.floored / events.fraction, math.sqrt(radius_square), own)
         least, in_full = STRETCH**2 * radius_square, np.sum(rows**2, axis=1) <= radius_square
         relative = shortened(relative, rows, np.where(in_full, max(square, least), least))

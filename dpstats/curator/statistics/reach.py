@@ -1,0 +1,128 @@
+"""How far the columns of a row reach within their declared boxes: means, and counts by cells.
+
+The first things a linear or survival fit asks for. They cost the same however wide the boxes are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, events
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+
+__all__ = ["ReachCounts", "ReachMeans"]
+
+
+class _Reach(Statistic):
+    """Chosen covariates of every valid row, and the response of rows with an event, in declared boxes."""
+
+    def __init__(
+        self, design: PublicDesign, center: np.ndarray, half: np.ndarray, log: bool, chosen: np.ndarray
+    ) -> None:
+        middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
+        self._map = Map(design, middle[:-1], width[:-1], float(middle[-1]), float(width[-1]), log)
+        chosen = np.asarray(chosen, dtype=bool)
+        if chosen.shape != (len(middle) - 1,):
+            raise ValueError(f"chosen holds {len(middle) - 1} truth values, one for each covariate")
+        self._chosen = np.flatnonzero(chosen) + 1  # x~ begins with a 1
+        self._count = len(self._chosen) + 1
+
+    def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """Shape (m, B), response last."""
+        out = scratch("boxed", self._count, len(block.ok))
+        np.take(self._map.x(block, scratch), self._chosen, axis=0, out=out[:-1])
+        out[-1] = self._map.y(block, scratch)
+        return np.clip(out, -1.0, 1.0, out=out)
+
+
+class ReachMeans(_Reach):
+    """Sums of covariates over all rows, and of the response over the rows with an event; shape (m,).
+
+    With a = clip(((x, y) - center) / half, -1, 1), of which m - 1 covariates are `chosen`, a row gives
+    (a_1, ..., a_(m-1), delta a_m); delta is 1 for an event, else 0.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, half : array_like, shape (d + 1,)
+        Public middle and half-width of the covariates and, last, of the response on the model's scale.
+    log : bool
+        Whether the response is log time.
+    chosen : array_like of bool, shape (d,)
+        Which covariates.
+
+    Notes
+    -----
+    Sensitivity: 2 sqrt m; 2 m in the L1 norm; range 2. Each coordinate of a row lies in [-1, 1], also where
+    delta is 0, so two rows differ by at most 2 in each; attained by events at opposite corners. A row that
+    weighs nothing is 0, at most 1 away in each coordinate.
+    """
+
+    name = "reach_means"
+
+    def __init__(self, design: PublicDesign, **public: Any) -> None:
+        super().__init__(design, **public)
+        self.parts = (Part(np.ones(1), np.ones(self._count)),)
+        self.sensitivity, self.sensitivity_l1 = 2 * math.sqrt(self._count), 2.0 * self._count
+        self.ranges = np.full(self._count, 2.0)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        columns = self._boxed(block, scratch)
+        np.multiply(columns[-1], events(block, scratch), out=columns[-1])
+        return (Factor(block.ok[:, None].astype(float), columns.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)
+
+
+class ReachCounts(_Reach):
+    """How many rows lie in each cell of a column; shape (m, cells).
+
+    With a as in :class:`ReachMeans`, a row counts in cell j of a column if edges[j] <= a < edges[j + 1]; the
+    first cell begins at -1, and the last one ends with 1. Rows without an event do not count in the response.
+
+    Parameters
+    ----------
+    design, center, half, log, chosen
+        As in :class:`ReachMeans`.
+    edges : array_like, shape (m, cells - 1)
+        Between the cells, not decreasing.
+
+    Notes
+    -----
+    Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
+    rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
+    weighs nothing adds to none: at most one entry a column.
+    """
+
+    name = "reach_counts"
+
+    def __init__(self, design: PublicDesign, *, edges: np.ndarray, **public: Any) -> None:
+        super().__init__(design, **public)
+        self._edges = np.asarray(edges, dtype=float)
+        if self._edges.shape[:-1] != (self._count,) or not (np.diff(self._edges) >= 0).all():
+            raise ValueError("edges hold numbers that do not decrease for each column")
+        size = self._edges.size + self._count
+        self.parts = (Part(np.ones(1), np.ones(size)),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
+        self.ranges = np.ones(size)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        size, cells = len(block.ok), self._edges.shape[1] + 1
+        columns = self._boxed(block, scratch)
+        beyond = scratch("beyond", cells + 1, self._count, size, dtype=bool)
+        beyond[0], beyond[-1] = True, False
+        for j, edge in enumerate(self._edges.T):
+            np.greater_equal(columns, edge[:, None], out=beyond[j + 1])
+        counts = scratch("cells", cells, self._count, size, dtype=bool)
+        np.greater(beyond[:-1], beyond[1:], out=counts)
+        np.logical_and(counts[:, -1], events(block, scratch), out=counts[:, -1])
+        return (Factor(block.ok[:, None], counts.reshape(cells * self._count, size).T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector.reshape(-1, self._count).T,)

@@ -1,0 +1,253 @@
+"""The first stage of a fit: where the columns lie within their declared bounds, and how far they spread.
+
+Declared bounds are a promise about privacy. Where the data lie within them is found first (:mod:`.zoom`), at
+a cost that grows with the logarithm of the bounds' looseness; the moments of rows are then released in that
+part of the box. A column that holds nothing but its two bounds (a flag, a level) needs the last alone: its
+variance is p (1 - p).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Curator, Release
+from dpstats.estimators.matrices import by_precision
+from dpstats.estimators.zoom import LEAST_VARIANCE, UNSEEN_SD, Zoomed, unzoomed, would_see, zoom
+
+Array = np.ndarray
+
+# Of the first stage, in squares of mu or in epsilon: cells, means, octaves, moments. On random designs a
+# larger whole brought nothing more where n epsilon is large.
+_SHARES = (0.12, 0.08, 0.3, 0.5)
+# variances of unseen columns differ by a tenth of the usual one, at least
+_LEAST_SCATTER = 0.1
+# a column of which this much of the mean square in its box is that of the ends holds nothing else
+_AT_ENDS = 0.9
+# A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
+# taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
+_LONGEST_END = 1.5
+
+
+@dataclass(frozen=True)
+class Box:
+    """Declared bounds of d covariates and, last, of the response on the model's scale.
+
+    Attributes
+    ----------
+    lower, upper : array, shape (d + 1,)
+    binary : array of bool, shape (d,)
+        Covariates that hold nothing but their two bounds, as flags and levels do.
+    """
+
+    lower: Array
+    upper: Array
+    binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    def __post_init__(self) -> None:
+        if not self.binary.size:
+            object.__setattr__(self, "binary", np.zeros(len(self.lower) - 1, dtype=bool))
+
+    @property
+    def center(self) -> Array:
+        return (self.lower + self.upper) / 2
+
+    @property
+    def half(self) -> Array:
+        # a constant column has a declared width of 0; any positive scale serves it
+        return np.maximum((self.upper - self.lower) / 2, 1e-9)
+
+
+@dataclass(frozen=True)
+class RowScale:
+    """Scale on which rows have mean 0 and sd 1, up to noise; without a constant, mean square 1.
+
+    Attributes
+    ----------
+    center, scale : array, shape (d,)
+    y_center, y_scale : float
+    log : bool
+    fraction, fraction_sd : float
+        Counted rows (those with an event, or all valid ones) per row, and its noise.
+    binary : array of bool, shape (d,)
+        Columns whose rows sit at the ends of their range.
+    lower, upper : array, shape (d + 1,)
+        The declared bounds on this scale, response last.
+    error : array, shape (d,)
+        Relative sd of each variance, from noise.
+    shares, places : array, shape (d, cells)
+        Shares of the rows that were seen in cells of a column, and where those lie on this scale: root mean
+        square of an even cell, with its sign.
+    constant : bool
+        Whether a row begins with a 1.
+    """
+
+    center: Array
+    scale: Array
+    y_center: float
+    y_scale: float
+    log: bool
+    fraction: float
+    fraction_sd: float
+    binary: Array
+    lower: Array
+    upper: Array
+    error: Array
+    shares: Array
+    places: Array
+    constant: bool = True
+
+    def public(self) -> dict[str, Any]:
+        """Parameters of the row map, as releases take them."""
+        return dict(
+            center=self.center, scale=self.scale, y_center=self.y_center, y_scale=self.y_scale, log=self.log,
+            constant=self.constant,
+        )  # fmt: skip
+
+    def typical(self, rows: Array) -> Array:
+        """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
+        if not len(rows):
+            return np.zeros((0, len(self.center) + 1))
+        return np.column_stack([np.ones(len(rows)), np.nan_to_num((rows - self.center) / self.scale)])
+
+    @property
+    def row_box(self) -> Box:
+        """Bounds of a row x~, its leading 1 included."""
+        lead = [1.0] * self.constant
+        return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
+
+
+@dataclass(frozen=True)
+class FirstCosts:
+    """What the first stage may spend.
+
+    Attributes
+    ----------
+    total : float
+        In epsilon, costs of which add up, if `pure`; else in mu, whose squares do.
+    pure : bool
+    """
+
+    total: float
+    pure: bool
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """Of cells, means, octaves and moments."""
+        return tuple(self.total * (share if self.pure else math.sqrt(share)) for share in _SHARES)
+
+
+def find_columns(
+    curator: Curator, costs: FirstCosts, box: Box, log: bool, constant: bool = True
+) -> RowScale:
+    """Release where the columns lie and how far they spread.
+
+    Parameters
+    ----------
+    curator : Curator
+    costs : FirstCosts
+    box : Box
+    log : bool
+        Whether the response is log time.
+    constant : bool
+        Whether the model has an intercept; without one, nothing is centred.
+    """
+    chosen = np.append(~box.binary, True)
+    public = dict(center=box.center, half=box.half, log=log)
+    asked, parts = dict(public, chosen=chosen[:-1]), costs.parts
+    if would_see(curator, parts, asked):
+        zoomed, last = zoom(curator, parts, asked).among(chosen), parts[3]
+    else:
+        zoomed, last = unzoomed(len(chosen)), costs.total
+    public["center"], public["half"] = box.center + box.half * zoomed.center, box.half * zoomed.half
+    return row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
+
+
+def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: bool = True) -> RowScale:
+    """Noisy moments of rows where they were seen, mixed by precision with what to expect, as a scale.
+
+    Parameters
+    ----------
+    moments : Release
+        Of the statistic "event_moments" in the part of the box that `zoomed` names.
+    zoomed : Zoomed
+    box, log, constant
+        As in :func:`find_columns`.
+    """
+    count, fraction_sd = (float(part[2][0]) / 1.5 / moments.n for part in (moments.values, moments.sds))
+    fraction = float(np.clip(count, max(2 * fraction_sd, 1 / moments.n), 1.0))
+    found = _Moments.of(moments, moments.n * fraction, box)
+    prior = _prior(found, zoomed)
+    mean = by_precision(found.first, found.first_sd, prior.first, prior.first_sd)
+    noise = np.where(found.binary, 2 * np.abs(mean) * found.first_sd, found.second_sd)
+    noise = np.maximum(noise, 1e-12)
+    variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
+    # no smaller than the noise can tell from 0
+    sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))
+    ends = (1 + np.abs(mean)) / (_LONGEST_END * math.sqrt(1.5 * len(mean)))
+    sds = np.where(found.binary, np.maximum(sds, ends), sds)
+    error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / sds**2
+    middle = zoomed.center + zoomed.half * mean
+    sds = np.maximum(zoomed.half * sds, np.sqrt(zoomed.hidden) * (1 + np.abs(middle)))
+    places = zoomed.places(middle, sds)
+    center, scale = box.center + box.half * middle, box.half * sds
+    if not constant:
+        center, scale = np.zeros_like(center), np.hypot(center, scale)
+    return RowScale(
+        center=center[:-1], scale=scale[:-1], y_center=float(center[-1]), y_scale=float(scale[-1]), log=log,
+        fraction=fraction, fraction_sd=fraction_sd, binary=found.binary[:-1],
+        lower=(box.lower - center) / scale, upper=(box.upper - center) / scale, error=error[:-1],
+        shares=zoomed.shares[:-1], places=places[:-1], constant=constant,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Means and mean squares of columns with their sds; as a prior, means and variances.
+
+    `binary` tells which columns sit at the ends of their box.
+    """
+
+    first: Array
+    first_sd: Array
+    second: Array
+    second_sd: Array
+    binary: Array
+
+    @classmethod
+    def of(cls, release: Release, count: float, box: Box) -> _Moments:
+        first, first_sd = (part[0] / count for part in (release.values, release.sds))
+        second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
+        binary = np.append(box.binary, False) | (second > _AT_ENDS + 2 * second_sd)
+        binary[-1] = False
+        return cls(
+            np.clip(first, -0.95, 0.95), first_sd, np.where(binary, 1.0, second), second_sd, binary
+        )
+
+
+def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
+    """What to expect of means and variances: what cells say; of columns not seen, what these share.
+
+    Declared bounds are about as generous for one covariate as for another (empirical Bayes); bounds three sds
+    wide stand for two more covariates.
+    """
+    mean, mean_sd = zoomed.mean.copy(), zoomed.doubt * np.sqrt(zoomed.variance)
+    variance, variance_sd = zoomed.variance.copy(), zoomed.doubt * zoomed.variance
+    unseen = zoomed.unseen & ~found.binary
+    unseen[-1] = False  # the response is no covariate
+    if unseen.any():
+        prior, size = UNSEEN_SD**2, 2 + int(unseen.sum())
+        first, second = found.first[unseen], found.second[unseen]
+        noise, second_noise = found.first_sd[unseen] ** 2, found.second_sd[unseen] ** 2
+        between = max((2 * prior + float(np.sum(first**2 - noise))) / size, LEAST_VARIANCE)
+        share = between / (between + noise)
+        each = second - (first * share) ** 2 - between * (1 - share)
+        usual = max((2 * prior + float(np.sum(each))) / size, LEAST_VARIANCE)
+        scatter = (2 * prior**2 + float(np.sum((each - usual) ** 2 - second_noise))) / size
+        mean_sd[unseen], variance[unseen] = math.sqrt(between), usual
+        scatter = max(scatter, (_LEAST_SCATTER * usual) ** 2)
+        variance_sd[unseen] = math.sqrt(scatter + float(np.sum(second_noise)) / size**2)
+    return _Moments(mean, mean_sd, variance, variance_sd, found.binary)

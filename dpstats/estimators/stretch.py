@@ -1,0 +1,41 @@
+"""How far whitening may stretch rows: no row that counts is made so long that it would be weighted away."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.estimators.columns import RowScale
+from dpstats.estimators.matrices import longest_image
+
+Array = np.ndarray
+
+# A column of rare 0/1 values is not stretched beyond this share of the longest row: its rows would be
+# weighted down, and with them all they say of the other columns.
+STRETCH = 0.8
+
+
+def unstretched(moments: Array, radius: float, scale: RowScale) -> Array:
+    """Second moments of rows, raised so that whitening by them stretches no column of rare 0/1 values."""
+    farthest = np.maximum(-scale.lower[:-1], scale.upper[:-1])
+    least = scale.binary * (farthest / (STRETCH * radius)) ** 2
+    if scale.constant:
+        least = np.append(0.0, least)
+    return moments + np.diag(np.maximum(0.0, least - np.diag(moments)))
+
+
+def shortened(moments: Array, rows: Array, squares: Array) -> Array:
+    """Second moments, raised so that whitening by them makes no row longer than the root of its square.
+
+    They become what they would be with more rows like that.
+    """
+    for row, square in zip(rows, squares, strict=True):
+        length = float(row @ np.linalg.solve(moments, row))
+        if length > square:
+            moments = moments + (1 / square - 1 / length) * np.outer(row, row)
+    return moments
+
+
+def longest_square(whitening: Array, scale: RowScale) -> float:
+    """Upper bound of |W x~|^2 over the declared box."""
+    box = scale.row_box
+    return longest_image(whitening, box.lower, box.upper)

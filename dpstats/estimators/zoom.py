@@ -1,0 +1,176 @@
+"""Where in their declared boxes the rows are: counts by cells, at a cost that does not grow with the boxes.
+
+Three releases: counts by equal cells of the declared box, the mean of each column where these are, and counts
+by octaves of the distance from it, on both sides. A column runs from the first octave whose count stands out
+from the noise to the last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from dpstats.curator import Curator, Release
+
+Array = np.ndarray
+
+_CELLS, _OCTAVES = 32, 14
+# chance that noise alone makes any cell of a release stand out
+_FALSE_CELL = 0.02
+# a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
+# seen may reach this many times farther, on both sides
+_MOST, _FARTHER = 2 / 3, 2.0
+# of the rows of a normal column, one octave holds this share
+_IN_SIGHT = 0.25
+# relative sds of what cells say of mean (in sds) and variance: rows are not even within a cell
+_BY_CELLS = 0.5
+# sd of a column in its box, half-width 1, if not enough is seen of it: bounds three sds wide
+UNSEEN_SD = 1 / 3
+# least variance of a column in the box where it is seen
+LEAST_VARIANCE = 1e-3
+# a column seen in one cell alone may have so many noise sds of rows elsewhere, rare values far away
+_HIDDEN = 1.5
+
+
+@dataclass(frozen=True)
+class Zoomed:
+    """Where rows were seen, in the declared box scaled to [-1, 1], and their moments by the counts.
+
+    Attributes
+    ----------
+    center, half : array, shape (m,)
+        Of the part of the box that holds them.
+    mean, variance : array, shape (m,)
+        In that part, scaled to [-1, 1].
+    doubt : array, shape (m,)
+        Relative sds of these two; 1 where not enough was seen.
+    hidden : array, shape (m,)
+        Of a column that seems constant, the share of its rows that may lie elsewhere; else 0.
+    shares : array, shape (m, cells)
+        Of the rows that were seen, in each cell.
+    edges : array, shape (m, cells + 1)
+        Of the cells.
+    """
+
+    center: Array
+    half: Array
+    mean: Array
+    variance: Array
+    doubt: Array
+    hidden: Array
+    shares: Array
+    edges: Array
+
+    @property
+    def unseen(self) -> Array:
+        return self.doubt >= 1
+
+    def among(self, chosen: Array) -> Zoomed:
+        """With the columns that were not `chosen` as they were declared."""
+        usual = Zoomed(*(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0)))
+        parts = []
+        for part in fields(self):
+            own = getattr(self, part.name)
+            whole = np.full((len(chosen), *own.shape[1:]), getattr(usual, part.name))
+            whole[chosen] = own
+            parts.append(whole)
+        return Zoomed(*parts)
+
+    def places(self, middle: Array, sds: Array) -> Array:
+        """Root mean squares of even cells, with their sign, in sds from the middle; shape (m, cells)."""
+        low, high = _ends(self.edges, middle, sds)
+        return np.sign(low + high) * np.sqrt((low**2 + low * high + high**2) / 3)
+
+
+def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> bool:
+    """Whether a column that is in sight would stand out at all; no row is read."""
+    count = int(np.sum(public["chosen"])) + 1
+    edges = np.zeros((count, 2 * _OCTAVES - 1))
+    law, sds = curator.noise("reach_counts", costs[2], edges=edges, **public)
+    return _least(law, sds[0].size) * float(sds[0][0, 0]) < _IN_SIGHT * curator.n
+
+
+def unzoomed(count: int) -> Zoomed:
+    """`count` columns as they were declared."""
+    none = np.zeros(0)
+    nothing = Zoomed(none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)))
+    return nothing.among(np.zeros(count, dtype=bool))
+
+
+def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> Zoomed:
+    """Release counts, means and counts again, and find where most rows are.
+
+    Parameters
+    ----------
+    curator : Curator
+    costs : tuple of float
+        Of the three.
+    public : dict
+        Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
+    """
+    chosen = np.append(public["chosen"], True)
+    edges = np.tile(np.linspace(-1, 1, _CELLS + 1), (int(chosen.sum()), 1))
+    lower, upper, _ = _visible(_counts(curator, costs[0], public, edges), edges)
+    middle, width = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    center, half = public["center"].copy(), public["half"].copy()
+    center[chosen] += half[chosen] * middle
+    half[chosen] *= width
+    means = curator.release("reach_means", costs[1], **{**public, "center": center, "half": half})
+    # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
+    origin = np.clip(middle + width * np.clip(means.values[0] / means.n, -1, 1), -1, 1)
+    ends = 2.0 ** (1 - np.arange(_OCTAVES))
+    edges = np.clip(origin[:, None] + np.concatenate([-ends, [0.0], ends[::-1]]), -1, 1)
+    return _seen(_counts(curator, costs[2], public, edges), edges, origin)
+
+
+def _counts(curator: Curator, cost: float, public: dict[str, Any], edges: Array) -> Release:
+    return curator.release("reach_counts", cost, edges=edges[:, 1:-1], **public)
+
+
+def _least(law: str, size: int) -> float:
+    """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
+    chance = _FALSE_CELL / size
+    return float(stats.norm.isf(chance) if law == "gaussian" else stats.laplace.isf(chance) / math.sqrt(2))
+
+
+def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:
+    """Lower end of the first cell that stands out, upper end of the last, and which ones do."""
+    cells = counts.values[0]
+    visible = cells > _least(counts.law, cells.size) * counts.sd
+    rows, found = np.arange(len(cells)), visible.any(axis=1)
+    first, last = visible.argmax(axis=1), cells.shape[1] - visible[:, ::-1].argmax(axis=1)
+    return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
+
+
+def _seen(counts: Release, edges: Array, origin: Array) -> Zoomed:
+    lower, upper, visible = _visible(counts, edges)
+    cells, total = np.where(visible, counts.values[0], 0.0), counts.values[0].sum(axis=1)
+    if len(total) > 1:
+        total[:-1] = total[:-1].mean()  # covariates have the same rows
+    seen = cells.sum(axis=1)
+    some, found = seen > 0, seen > _MOST * np.clip(total, counts.sd, counts.n)
+    reach = np.where(some, _FARTHER * np.maximum(upper - origin, origin - lower), 2.0)
+    lower = np.where(found, lower, np.maximum(origin - reach, -1.0))
+    upper = np.where(found, upper, np.minimum(origin + reach, 1.0))
+    center, half = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    shares = cells / np.where(some, seen, 1.0)[:, None]
+    low, high = _ends(edges, center, half)
+    mean = np.sum(shares * (low + high) / 2, axis=1)
+    variance = np.sum(shares * (low**2 + low * high + high**2) / 3, axis=1) - mean**2
+    return Zoomed(
+        center, half, np.where(found, mean, 0.0),
+        np.where(found, np.maximum(variance, LEAST_VARIANCE), UNSEEN_SD**2),
+        np.where(found, _BY_CELLS, 1.0),
+        np.where(found & (visible.sum(axis=1) == 1), min(_HIDDEN * counts.sd / counts.n, 1.0), 0.0), shares,
+        edges,
+    )  # fmt: skip
+
+
+def _ends(edges: Array, center: Array, half: Array) -> tuple[Array, Array]:
+    """Lower and upper ends of cells, in half-widths from the centre."""
+    away = (edges - center[:, None]) / half[:, None]
+    return away[:, :-1], away[:, 1:]

@@ -1,0 +1,122 @@
+"""The first stage finds centre, scale and kind of columns wherever they lie in their declared bounds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.estimators.columns import Box, FirstCosts, RowScale, find_columns
+from dpstats.testing import NoNoise, SeededNoise
+from tests.made import MadeDesign, MadeRows
+
+ROWS = 4000
+GENERATOR = np.random.default_rng(1)
+KINDS = {
+    "normal": GENERATOR.normal(size=ROWS),
+    "lognormal": np.exp(0.7 * GENERATOR.normal(size=ROWS)),
+    "counts": GENERATOR.poisson(2.0, ROWS).astype(float),
+    "uniform": GENERATOR.uniform(-1, 1, ROWS),
+    "often 0": np.where(GENERATOR.uniform(size=ROWS) < 0.7, 0.0, GENERATOR.uniform(1, 2, ROWS)),
+}
+YES = (GENERATOR.uniform(size=ROWS) < 0.1).astype(float)
+Y = GENERATOR.uniform(20, 30, ROWS)
+
+
+def found(x: np.ndarray, box: Box, mu: float, source: Any, constant: bool = True) -> RowScale:
+    """Columns as they are found; no bound of the design is nearer than the box."""
+    rows = MadeRows({"x": x, "time": Y[: len(x)], "event": np.ones(len(x))})
+    design = MadeDesign(x.shape[1], bound=np.inf)
+    curator = Curator(rows, design, dps.gdp(10 * mu), source)
+    return find_columns(curator, FirstCosts(mu, False), box, False, constant)
+
+
+def boxed(lower: float, upper: float, d: int = 1, **more: Any) -> Box:
+    return Box(np.append(np.full(d, lower), 1.0), np.append(np.full(d, upper), 100.0), **more)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(width=st.floats(1, 1e3), place=st.floats(0, 1))
+def test_wherever_the_bounds_lie_the_scale_is_that_of_the_rows(kind: str, width: float, place: float) -> None:
+    """Up to the clipping of tails that no cell shows."""
+    x = KINDS[kind]
+    low, high = x.min() - place * width * np.ptp(x), x.max() + (1 - place) * width * np.ptp(x)
+    scale = found(x[:, None], boxed(low, high), 2.0, NoNoise())
+    assert scale.scale[0] == pytest.approx(x.std(), rel=0.1)
+    assert scale.center[0] == pytest.approx(x.mean(), abs=0.05 * x.std())
+    assert (scale.y_center, scale.y_scale) == pytest.approx((Y.mean(), Y.std()), rel=0.03)
+    assert not scale.binary.any()
+
+
+@pytest.mark.parametrize("loose", [1, 100])
+@pytest.mark.parametrize("kind", KINDS)
+def test_loose_bounds_cost_a_logarithm(kind: str, loose: float) -> None:
+    """mu = 0.15 and 4,000 rows; each mean within 0.6 standard deviations, each scale within a factor of 2."""
+    x = KINDS[kind]
+    box, scales = boxed(x.min() - 0.3 * loose * np.ptp(x), x.max() + 0.7 * loose * np.ptp(x)), []
+    for seed in range(20):
+        scale = found(x[:, None], box, 0.15, SeededNoise(seed))
+        scales.append([scale.scale[0] / x.std(), 1 + abs(scale.center[0] - x.mean()) / x.std()])
+    assert np.max(scales) < 1.6 and np.min(scales) > 0.5
+
+
+def test_a_column_of_two_values_is_known_by_its_declaration_or_by_both_its_ends() -> None:
+    """And is not stretched until a row of a rare 1 is longer than the longest row."""
+    rare, even = YES, (GENERATOR.uniform(size=ROWS) < 0.5).astype(float)
+    x = np.column_stack([rare, rare, even])
+    box = boxed(0.0, 1.0, 3, binary=np.array([True, False, False]))
+    for seed in range(5):
+        scale = found(x, box, 0.3, SeededNoise(seed))
+        assert scale.binary[[0, 2]].all()
+        assert scale.scale[0] == pytest.approx(rare.std(), rel=0.2)
+        assert scale.scale[2] == pytest.approx(0.5, rel=0.05)
+
+
+def test_skewed_columns_are_not_taken_for_rare_values() -> None:
+    """A log-normal one near 0 in [0, 60], whose mean square about the middle is nearly that of the ends."""
+    x = KINDS["lognormal"][:, None]
+    for seed in range(10):
+        scale = found(x, boxed(0.0, 60.0), 0.3, SeededNoise(seed))
+        assert not scale.binary.any()
+        assert scale.scale[0] == pytest.approx(x.std(), rel=0.35)
+
+
+def test_a_column_that_seems_constant_may_have_rare_values_at_its_far_end() -> None:
+    """Noise hides a share of the rows; one of them is then no farther than a few units away."""
+    rare = (np.arange(ROWS) < ROWS // 200).astype(float)[:, None]
+    for seed in range(10):
+        scale = found(rare, boxed(0.0, 1.0), 0.05, SeededNoise(seed))
+        assert (1 - scale.center[0]) / scale.scale[0] < 15
+
+
+def test_unseen_columns_lend_each_other_what_they_share() -> None:
+    """Twelve of sd 0.2 in [-1, 1], so much noise that none stands out; bounds three sds wide are expected."""
+    x, errors = np.clip(0.1 + 0.2 * GENERATOR.normal(size=(ROWS, 12)), -1, 1), []
+    for seed in range(10):
+        scale = found(x, boxed(-1.0, 1.0, 12), 0.02, SeededNoise(seed))
+        errors.append(np.log(scale.scale / 0.2))
+        assert (scale.error > 0.05).all()
+    assert np.sqrt(np.mean(np.square(errors))) < 0.6
+
+
+def test_without_an_intercept_nothing_is_centred() -> None:
+    x = 5 + KINDS["normal"][:, None]
+    scale = found(x, boxed(0.0, 500.0), 2.0, NoNoise(), constant=False)
+    assert scale.center[0] == 0 and scale.scale[0] == pytest.approx(np.sqrt(26), rel=0.03)
+
+
+def test_noise_alone_gives_a_scale_within_the_box() -> None:
+    for seed in range(30):
+        x = np.full((5, 12), 1.0)
+        scale = found(x, boxed(-1.0, 1.0, 12), 1e-4, SeededNoise(seed))
+        assert (np.abs(scale.center) <= 1).all() and ((scale.scale > 0) & (scale.scale <= 3)).all()
+        assert np.isfinite([scale.y_center, scale.y_scale, scale.fraction, scale.fraction_sd]).all()
+
+
+@given(st.floats(1e-6, 1e6))
+def test_costs_add_up(cost: float) -> None:
+    assert sum(FirstCosts(cost, True).parts) == pytest.approx(cost, rel=1e-12)
+    assert np.linalg.norm(FirstCosts(cost, False).parts) == pytest.approx(cost, rel=1e-12)
