@@ -178,7 +178,7 @@ SPACES = {
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],
-    "reach_counts": [Space(reach(edges=np.array([-0.5, 0.0, 0.0, 1.0])), 1.5, ranges=0.0)],
+    "reach_counts": [Space(reach(edges=np.array([-0.5, 0.0, 0.5])), 1.5)],
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),
