@@ -7,7 +7,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger
-from dpstats.models.survreg import LATER, MOMENTS
+from dpstats.models.survreg import LATER, COLUMNS
 from dpstats.testing import SeededNoise, noise
 
 FOR = {"formula": "y ~ x", "method": "m"}
@@ -52,6 +52,6 @@ def test_a_fit_tells_the_ledger_the_cost_of_each_release(fleet: Ledger) -> None:
     fit(fleet, DRIVES.schema)
     (entry,) = fleet.entries()
     costs = {name: float(cost.removeprefix("mu = ")) for name, cost in entry.released.items()}
-    assert set(costs) == {MOMENTS, LATER} and entry.unit == "one row"
+    assert set(costs) == {COLUMNS, LATER} and entry.unit == "one row"
     assert sum(cost**2 for cost in costs.values()) == pytest.approx(entry.budget.mu**2, rel=1e-3)
     assert "columns (mu = " in fleet.report().frame.loc[1, "released"]
