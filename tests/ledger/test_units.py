@@ -7,7 +7,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger
-from dpstats.models.survreg import LATER, COLUMNS
+from dpstats.models.survreg import COLUMNS, LATER
 from dpstats.testing import SeededNoise, noise
 
 FOR = {"formula": "y ~ x", "method": "m"}
