@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import shlex
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import dpstats as dps
-from benchmarks.fuzzing import ALLOWED, SECRET, Fault, Target
+from benchmarks.fuzzing import ALLOWED, SECRET, Fault, Target, column_names, first_line, unzipped
 from dpstats.cli import main as command_line
 from dpstats.contributors import write_messages
 from dpstats.results import SurvivalCurve
@@ -45,7 +44,7 @@ PLANS = [
 # Private rows, read and used by a model of times and one of counts, without noise worth the time.
 
 
-def _rows(path: Path) -> None:
+def _rows(path: Any) -> None:
     budget = dps.zcdp(0.5)
     dps.kaplan_meier("Surv(time, failed) ~ maker", path, SCHEMA).fit(budget)
     dps.svm("flag ~ temp + count", path, SCHEMA, c=5.0).fit(budget)
@@ -56,6 +55,15 @@ def _csv(folder: Path) -> list[bytes]:
     quoted = [lines[0], *(",".join(f'"{cell}"' for cell in line.split(",")) for line in lines[1:])]
     marked = "\ufeff" + "\n".join(lines)
     return ["\n".join(lines).encode(), "\r\n".join(quoted).encode(), marked.encode()]
+
+
+def _european(folder: Path) -> list[bytes]:
+    """Semicolons, decimal commas and another encoding."""
+    return [text.replace(b",", b";").replace(b".", b",").replace(b"A", b"\xe9") for text in _csv(folder)[:2]]
+
+
+def _european_rows(path: Path) -> None:
+    _rows(dps.read_csv(path, sep=";", decimal=",", encoding="cp1252"))
 
 
 def _zipped(folder: Path) -> list[bytes]:
@@ -89,28 +97,6 @@ def _arrow(folder: Path) -> list[bytes]:
             out.write_table(table)
         found.append(sink.getvalue().to_pybytes())
     return found
-
-
-def _first_line(data: bytes) -> str:
-    return repr(data.split(b"\n", 1)[0].decode(errors="replace"))
-
-
-def _unzipped(data: bytes) -> bytes:
-    """As much as there is before the damage."""
-    stream, found = zlib.decompressobj(31), bytearray()
-    with contextlib.suppress(zlib.error):
-        for byte in data:
-            found += stream.decompress(bytes([byte]))
-    return bytes(found)
-
-
-def _names(data: bytes) -> str:
-    for read in (parquet.read_schema, lambda file: pa.ipc.open_file(file).schema, pa.ipc.read_schema):
-        try:
-            return repr(read(pa.BufferReader(data)).names)
-        except Exception:
-            continue
-    return ""
 
 
 # What is public: schemas, fits, curves, moments, plans, messages, ledgers.
@@ -280,10 +266,11 @@ def _lines(folder: Path) -> list[bytes]:
 TARGETS = {
     target.name: target
     for target in (
-        Target("csv", _csv, _rows, _first_line),
-        Target("csv.gz", _zipped, _rows, lambda data: _first_line(_unzipped(data))),
-        Target("parquet", _parquet, _rows, _names),
-        Target("arrow", _arrow, _rows, _names),
+        Target("csv", _csv, _rows, first_line),
+        Target("european", _european, _european_rows, first_line),
+        Target("csv.gz", _zipped, _rows, lambda data: first_line(unzipped(data))),
+        Target("parquet", _parquet, _rows, column_names),
+        Target("arrow", _arrow, _rows, column_names),
         Target("schema.json", _schema_json, _schema),
         Target("schema.toml", _schema_toml, _schema),
         Target("fit.json", _fits, _fit),
@@ -293,6 +280,6 @@ TARGETS = {
         Target("messages.jsonl", _sent("jsonl"), _messages),
         Target("messages.parquet", _sent("parquet"), _messages),
         Target("ledger", _ledgers, _ledger),
-        Target("command", _lines, _commands, _first_line, commands=True),
+        Target("command", _lines, _commands, first_line, commands=True),
     )
 }

@@ -15,10 +15,14 @@ import random
 import sys
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 import dpstats as dps
 
@@ -115,6 +119,30 @@ def check(target: Target, data: bytes, folder: Path, watch: Watch) -> bool:
     if target.header and SECRET in said.getvalue() and SECRET not in target.header(data):
         raise Fault(f"{target.name} told a cell: {said.getvalue()[:200]}")
     return accepted
+
+
+def first_line(data: bytes) -> str:
+    """Of a CSV file: the names of its columns."""
+    return repr(data.split(b"\n", 1)[0].decode(errors="replace"))
+
+
+def unzipped(data: bytes) -> bytes:
+    """As much as there is before the damage."""
+    stream, found = zlib.decompressobj(31), bytearray()
+    with contextlib.suppress(zlib.error):
+        for byte in data:
+            found += stream.decompress(bytes([byte]))
+    return bytes(found)
+
+
+def column_names(data: bytes) -> str:
+    """Of a Parquet or Arrow file."""
+    for read in (parquet.read_schema, lambda file: pa.ipc.open_file(file).schema, pa.ipc.read_schema):
+        try:
+            return repr(read(pa.BufferReader(data)).names)
+        except Exception:
+            continue
+    return ""
 
 
 WILD: list[Any] = [
