@@ -21,7 +21,7 @@ fit = capacitor()
 def test_a_notebook_shows_tables_and_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in (SETUP, *CELLS)])
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     for cell, (source, wanted) in zip(notebook.cells[1:], CELLS.items(), strict=True):
         (output,) = cell.outputs
         assert set(wanted) <= set(output.data), source
