@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 600.0  # seconds that the tests of one mutant may take
-_COPIED = ("dpstats", "tests", "setup.cfg", "pyproject.toml", "README.md", "docs")
+_COPIED = ("dpstats", "tests", "benchmarks", "setup.cfg", "pyproject.toml", "README.md", "docs")
 
 
 @dataclass(frozen=True)

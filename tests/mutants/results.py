@@ -81,7 +81,7 @@ MUTANTS = (
         ("curator/account.py", "gaussian=all(isinstance(price, Gdp)", "gaussian=any(isinstance(price, Gdp)"),
     ),
     planted(
-        "a measure is worth another's number", "privacy/test_every_charge.py::test_what_is_drawn_costs_what_is_charged[ols-gram-gdp]",
+        "a measure is worth another's number", "curator/test_curator.py",
         ("curator/account.py", "return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2", "return Fraction(price.amount / 2) ** 2"),
     ),
     planted(
@@ -103,7 +103,7 @@ MUTANTS = (
     ),
     planted(
         "covariance of a GLM without its privacy part",
-        "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-zcdp]",
+        "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-gdp]",
         ("estimators/newton/estimate.py", "cov = sampling + privacy\n", "cov = sampling + 0 * privacy\n"),
     ),
     planted(
