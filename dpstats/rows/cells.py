@@ -117,7 +117,7 @@ def of_arrow(values: Any) -> Column:
     if pa.types.is_decimal(form):
         return Texts(values.cast(pa.string()).view(pa.binary()))
     if pa.types.is_floating(form):
-        return Numbers(pc.fill_null(values, pa.scalar(math.nan, form)).to_numpy())
+        return Numbers(values.to_numpy(zero_copy_only=False))  # null is NaN
     if pa.types.is_boolean(form) or pa.types.is_integer(form):
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         values = values.cast(pa.uint8()) if pa.types.is_boolean(form) else values

@@ -65,15 +65,13 @@ def parse(cells: pa.Array) -> Array:
     """
     simple = pc.match_substring_regex(cells, f"\\A(?:{simple_number()})\\z")
     simple = pc.fill_null(pc.and_(simple, pc.less_equal(pc.binary_length(cells), SIMPLE)), False)
-    kept = pc.if_else(simple, cells, pa.scalar(None, cells.type))
+    kept = pc.if_else(simple, cells, pa.scalar(b"0", cells.type))
     texts = kept.view(pa.string() if pa.types.is_binary(kept.type) else pa.large_string())
-    values = pc.fill_null(texts.cast(pa.float64()), math.nan).to_numpy()
-    others = pc.and_not(cells.is_valid(), simple).to_numpy(zero_copy_only=False)
-    if not others.any():
-        return np.asarray(values)
-    values = values.copy()
+    simple = simple.to_numpy(zero_copy_only=False)
+    values = np.where(simple, texts.cast(pa.float64()).to_numpy(), math.nan)
+    others = cells.is_valid().to_numpy(zero_copy_only=False) & ~simple
     values[others] = [number(cell) for cell in cells.filter(pa.array(others)).to_pylist()]
-    return np.asarray(values)
+    return values
 
 
 def is_text(cell: bytes) -> bool:
