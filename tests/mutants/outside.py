@@ -43,9 +43,9 @@ MUTANTS = (
          "    if charge.square is not None:\n        return charge.square / 2\n"),
     ),
     planted(
-        "the Gaussian formula of small epsilon at any (dp-statsmodels)", "privacy/test_accountant.py",
+        "the Gaussian formula of small epsilon at any (dp-statsmodels)", "test_budget.py",
         ("_conversions.py", "return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
-         "return 1.1 * epsilon / math.sqrt(2 * math.log(1.25 / delta))"),
+         "return epsilon / math.sqrt(2 * math.log(1.25 / delta))"),
     ),
     planted(
         "a shift of zCDP's epsilon that is too good", "test_budget.py",
