@@ -35,13 +35,15 @@ _NUMBER = {".": _number_pattern(r"\."), ",": _number_pattern(",")}
 
 
 def simple_number(mark: str = ".") -> str:
-    """A pattern of RE2 for numbers that every bulk parser reads; others are converted one by one.
+    """A pattern of RE2 for numbers that every bulk parser reads, and that cannot overflow.
 
-    They have no blanks and no plus sign, and an exponent of at most two digits. With up to `SIMPLE` letters
-    they lie far inside the range of float64, so that no parser can stumble over one too large.
+    Without blanks and a plus sign, at most 20 digits before the decimal mark, and an exponent of at most two
+    digits: far inside the range of float64. Digits after the mark are not counted, because a count would give
+    the automaton of a whole line hundreds of states; a bulk parser rounds any number of them correctly, down
+    to zero. Other numbers are converted one by one.
     """
     mark = re.escape(mark)
-    return f"-?(?:[0-9]+(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9][0-9]?)?"
+    return f"-?(?:[0-9]{{1,20}}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]{{1,2}})?"
 
 
 def number(cell: bytes, mark: str = ".") -> float:

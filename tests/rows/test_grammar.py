@@ -24,6 +24,9 @@ numbers = st.one_of(
     st.floats().map(repr),
     st.floats().map("{:.17f}".format),
     st.from_regex(r"[ ]?[+-]?[0-9]{0,40}\.?[0-9]{0,60}([eE][+-]?[0-9]{0,4})?[ ]?", fullmatch=True),
+    # many digits after the mark, down to numbers below the smallest that is told from zero
+    st.builds("{}.{}{:b}e{}".format, st.integers(0, 10**20 - 1), st.integers(0, 330).map("0".__mul__),
+              st.integers(0, 2**700), st.integers(-99, 99)),
     st.text("0123456789.eE+-_xinfa ,\t", max_size=12),
 )
 cells = st.lists(st.none() | numbers.map(str.encode) | st.binary(max_size=6), max_size=30)
