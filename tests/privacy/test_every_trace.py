@@ -80,7 +80,7 @@ def held(trace: TracebackType | None) -> list[Any]:
     items: list[Any] = []
     for frame, _ in traceback.walk_tb(trace):
         if "/dpstats/" in frame.f_code.co_filename:
-            hidden = ("self", "curator", "rows", "data")
+            hidden = ("self", "curator", "estimated", "rows", "data")  # the third calls with the second
             items += [item for name, item in frame.f_locals.items() if name not in hidden]
     return [item for item in items if not isinstance(item, BaseException)]
 
