@@ -174,7 +174,7 @@ def _spoiled_json(data: bytes, draw: random.Random) -> bytes:
         tree = json.loads(lines[place])
         spots = list(_spots(tree))
         parent, key = draw.choice(spots)
-    except (ValueError, RecursionError, IndexError):
+    except (ValueError, RecursionError, IndexError, TypeError):  # no JSON, or a single value
         return _spoiled_bytes(data, [data], draw)
     if draw.random() < 0.2:
         del parent[key]

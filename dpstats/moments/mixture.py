@@ -76,7 +76,8 @@ class Tails:
         if not math.isfinite(total) or total <= 0:
             return 0.5
         variances, weights = _mixture(self.law, self.m)
-        sds = np.sqrt(max(total - part, 0.0) + part * variances)
+        part = min(part, total)  # of a saved fit, too
+        sds = np.sqrt(total - part + part * variances)
         return float(weights @ special.ndtr(-distance / sds))
 
     def _half_width(self, level: float, total: float, part: float) -> float:

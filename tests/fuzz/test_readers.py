@@ -9,11 +9,13 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.fuzz_targets import TARGETS
 from benchmarks.fuzzing import SECRET, Fault, Watch, check, spoiled
 from dpstats.errors import DataError
+from dpstats.moments.mixture import LAWS, Tails
 
 INPUTS = 120
 
@@ -97,3 +99,10 @@ def crashes(path: Path) -> None:
 def test_a_reader_that_tells_or_crashes_is_caught(read, what: str, watch: Watch, tmp_path: Path) -> None:
     with pytest.raises(Fault, match=what):
         check(replace(TARGETS["csv"], read=read), b"x\n" + SECRET.encode(), tmp_path, watch)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_part_of_the_noise_larger_than_the_whole_has_an_interval(law: str) -> None:
+    """A saved fit may say so; that was an exception in its table."""
+    widths = Tails(law, 3, np.array([1e30, np.inf])).half_widths(0.95, np.eye(2))
+    assert np.isfinite(widths).all() and (widths > 1).all()
