@@ -239,6 +239,7 @@ class Plan:
         if self.central is not None:
             central = _text(*self.central)
             central += f", if {self.honest_count} contributors keep their noise to themselves"
+            central += " and one fit is published"
         return ("Central", central), ("Local", f"{_text(*self.local)}, of one message")
 
     def __repr__(self) -> str:

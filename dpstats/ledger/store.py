@@ -26,6 +26,7 @@ from dpstats.schema import ROW
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
 FORMAT = 2  # 1 kept no unit of privacy: its charges protect one row
 PATIENCE = 60.0  # seconds that a charge waits for others
+_LOOKS = 100  # times 20 ms: how long a ledger may have two names while it is created
 
 TABLES = """
 CREATE TABLE ledger (dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NOT NULL);
@@ -151,7 +152,29 @@ def charging(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
     """A connection to a file that must be there; SQLite makes do with reading where it may not write."""
+    _refuse_second_name(path)
     return sqlite3.connect(f"{path.as_uri()}?{options}", uri=True, isolation_level=None, timeout=PATIENCE)
+
+
+def _refuse_second_name(path: Path) -> None:
+    """Refuse a file that has two names by a hard link: SQLite keeps a log, and locks, for each name.
+
+    Charges under one name would not see those under the other. Whoever creates the ledger gives the file a
+    second name for a moment, which is waited for.
+
+    Raises
+    ------
+    LedgerError
+    """
+    for _ in range(_LOOKS):
+        names = path.stat().st_nlink if path.is_file() else 1  # what else is wrong, SQLite says
+        if names <= 1:
+            return
+        time.sleep(0.02)
+    raise LedgerError(
+        f"the ledger {path} has {names} names (hard links), and charges under one would not count under the "
+        "other; remove all but one. Nothing was released. A symbolic link is fine"
+    )
 
 
 def _begun(path: Path) -> sqlite3.Connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpstats.results.cautions import WEAK
+from dpstats.results.cautions import ALL, WEAK
 
 _WHOLE = {
     "budget": (
@@ -13,7 +13,7 @@ _WHOLE = {
     ),
     "hopeless": (
         "not_estimable",
-        "privacy noise outweighs these data: nothing can be estimated; use more rows or budget",
+        ALL,
     ),
     "unsettled": (
         "unsettled",

@@ -10,7 +10,10 @@ from dpstats.moments import Solution
 
 WEAK = "privacy noise hides most of what the data say about {}; its interval rests on a wide guess"
 CODES = ("not_estimable", "weak")
-_ALL = "privacy noise outweighs these data: nothing can be estimated; use more rows or budget"
+ALL = (
+    "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
+    "where almost no row can be read: check how codes, levels and numbers are spelt (docs/data.md)"
+)
 _SOME = "privacy noise outweighs what the data say about {}; use more rows or budget"
 
 
@@ -27,7 +30,7 @@ def cautions(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str],
     weak = [names[j] for j in solution.weak if not lost[j]]
     found = []
     if gone:
-        found.append(("not_estimable", _ALL if lost.all() else _SOME.format(", ".join(gone))))
+        found.append(("not_estimable", ALL if lost.all() else _SOME.format(", ".join(gone))))
     if weak:
         found.append(("weak", WEAK.format(", ".join(weak))))
     return tuple(found)

@@ -243,3 +243,15 @@ def test_report_as_json_and_picture(path: Path) -> None:
     assert axes.get_xlabel() == "delta" and len(axes.get_lines()) == 2
     spent, total = (line.get_ydata() for line in axes.get_lines())
     assert (spent < total).all()
+
+
+def test_a_file_with_two_names_is_refused(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.zcdp(1))
+    os.link(tmp_path / "a.ledger", tmp_path / "b.ledger")
+    for name in ("a", "b"):
+        with pytest.raises(LedgerError, match="names .hard links.*remove all but one"):
+            dps.Ledger(tmp_path / f"{name}.ledger").charge(dps.zcdp(0.1), **FOR)
+    os.unlink(tmp_path / "b.ledger")
+    os.symlink(tmp_path / "a.ledger", tmp_path / "c.ledger")
+    dps.Ledger(tmp_path / "c.ledger").charge(dps.zcdp(0.1), **FOR)
+    assert ledger.spent == dps.zcdp(0.1)
