@@ -8,7 +8,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, NotReleased, SpecificationError
-from dpstats.testing import NoNoise, noise
+from dpstats.testing import NoNoise, SeededNoise, noise
 
 SCHEMA = dps.Schema(x=dps.bounded(0, 10), z=dps.levels("a", "b"), good=dps.flag(), y=dps.bounded(0, 1))
 
@@ -110,3 +110,17 @@ def test_a_penalty_too_small_is_refused_before_the_ledger_is_charged(data, tmp_p
         wide = "good ~ x + " + " + ".join(f"np.exp(-{j} * x)" for j in range(1, 17))
         dps.svm(wide, data, SCHEMA, c=1.0).fit(dps.pure(1), compat="paper", ledger=ledger)
     dps.svm("good ~ x", data, SCHEMA).fit(dps.pure(1), ledger=ledger)
+
+
+@pytest.mark.parametrize("method", ["objective", "output"])
+@pytest.mark.parametrize("model", [dps.svm, dps.logit])
+@pytest.mark.parametrize("budget", [dps.approx(3, 1e-6), dps.pure(1)])
+def test_rows_that_cannot_be_read_estimate_nothing(data, model, method, budget):
+    unread = data.assign(x=data["x"].map("{:.1f} m".format))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = model("good ~ z + x", unread, SCHEMA).fit(budget, method=method)
+            seen = model("good ~ z + x", data, SCHEMA).fit(budget, method=method)
+        assert np.isinf(fit.bse).all() and [code for code, _ in fit.flags] == ["not_estimable"]
+        assert "almost no row can be read" in dict(fit.flags)["not_estimable"]
+        assert np.isfinite(seen.bse).all()

@@ -30,7 +30,7 @@ class Estimate:
     penalty : float
         c of the mean loss + c |params of a|^2 that was minimised.
     problems : tuple of str
-        Codes of coefficient j: "not_estimable:j" and "weak:j".
+        "hopeless", and codes of coefficient j: "not_estimable:j" and "weak:j".
     radius : float
         Length of the rows that count in full, in the scales of the columns.
     """
@@ -72,6 +72,12 @@ def estimate(
     tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
     cov = privacy + back @ sampling @ back.T
     return Estimate(back @ params, cov, privacy, tails, penalty, (), ball.radius)
+
+
+def nothing(result: Estimate) -> Estimate:
+    """The estimate where no coefficient is estimable."""
+    lost = np.diag(np.full(len(result.params), np.inf))
+    return replace(result, cov=lost, cov_privacy=lost, problems=(*result.problems, "hopeless"))
 
 
 def judged(result: Estimate, guess: Array) -> Estimate:

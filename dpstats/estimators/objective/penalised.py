@@ -8,12 +8,15 @@ import numpy as np
 
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power, with_floor
-from dpstats.estimators.objective.estimate import Estimate, estimate
+from dpstats.estimators.objective.estimate import Estimate, estimate, nothing
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
 from dpstats.formula.ball import UnitBall
 
 Array = np.ndarray
+
+# times the edge of pure noise, which its largest eigenvalue exceeds now and then; this it does not
+_SEEN = 2.0
 
 
 def fit_penalised(
@@ -44,9 +47,10 @@ def fit_penalised(
     minimum, so that 4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean.
     2c, to which the paper raises those of Sigma, is 26 times too large for the smallest one of its own
     example (spec/erm.md A, item 8), and raising only what is negative makes intervals too long where noise
-    is large.
+    is large. If noise hides all of Sigma, no gradient of any row was seen, as where no row can be read: the
+    penalty alone has then made the minimum, and nothing is estimable.
     """
-    paper = compat == "paper"
+    paper, unseen = compat == "paper", False
     minimum = curator.minimise(
         plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=paper, **ball.public()
     )
@@ -59,11 +63,13 @@ def fit_penalised(
     else:
         (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
         inner, sigma = pooled(curvature, hidden) + least, pooled(scores - center, lost)
+        unseen = float(np.linalg.eigvalsh(scores)[-1]) <= _SEEN * lost
     inverse = symmetric_power(inner, -1.0)
-    return estimate(
+    result = estimate(
         ball, minimum, minimum.params, sampling=inverse @ sigma @ inverse / n,
         carried=_carried(minimum, inverse), more=np.zeros((ball.k, ball.k)),
     )  # fmt: skip
+    return nothing(result) if unseen else result
 
 
 def _carried(minimum: Minimum, inverse: Array) -> Array:
