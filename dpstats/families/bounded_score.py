@@ -6,7 +6,8 @@
 v is a weight that depends on the covariates alone: it makes room for `spread` sds of the score below the
 limit, and holds the curvature below its own, where the mean is large. c(eta) = E clip(v psi) under the
 family keeps what is left of clipping from moving the mean of the score. So the estimating equation has its
-root at the truth however narrow the limits.
+root at the truth however narrow the limits. No response is beyond its declared end: c counts what the law has
+between the limit and the score there, and nothing beyond.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class BoundedScore:
         Of the law assumed in the weights and in the correction, see `GlmFamily.score_variance`.
     predictors : tuple of float
         Range of eta on which the correction is tabulated; beyond it is held constant.
+    top : float
+        Largest response.
     """
 
     family: GlmFamily
@@ -54,6 +57,7 @@ class BoundedScore:
     spread: float = 0.0
     dispersion: float = 0.0
     predictors: tuple[float, float] = (-30.0, 30.0)
+    top: float = math.inf
 
     def __post_init__(self) -> None:
         if not (0 < self.limit < math.inf and 0 < self.curvature_limit < math.inf and self.spread >= 0):
@@ -83,7 +87,11 @@ class BoundedScore:
     def correction(self, eta: Array) -> Array:
         """c(eta), from the closed form."""
         weight = self._weight(eta, self.family.curvature(eta))
-        return weight * self.family.clipped_mean(eta, self.limit / weight, self.dispersion)
+        limit, most = self.limit / weight, self.family.score(np.full_like(eta, self.top), eta)
+        lost = self.family.clipped_mean(eta, limit, self.dispersion)
+        if math.isfinite(self.top):
+            lost = lost - self.family.clipped_mean(eta, np.maximum(limit, most), self.dispersion)
+        return weight * lost
 
     @cached_property
     def _table(self) -> Array | float:

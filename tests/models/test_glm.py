@@ -5,6 +5,8 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy import special
 
 import dpstats as dps
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -155,3 +157,33 @@ def test_hopeless_fits_say_so(frame: pd.DataFrame) -> None:
         fit = model("poisson", frame.iloc[:150]).fit(dps.gdp(0.1))
     assert np.isinf(np.diag(fit.cov_params())).all()
     assert any(code == "not_estimable" for code, _ in fit.flags)
+
+
+def test_counts_bounded_by_design_are_not_corrected_for_what_cannot_be():
+    """0 to 52 weeks: nothing lies beyond, and the fit is the one without privacy; it was 3 to 16 off."""
+    rng, n = np.random.default_rng(3), 30_000
+    x = np.clip(rng.normal(size=n), -4, 4)
+    share = special.expit(-0.5 + 0.4 * x + 1.5 * rng.normal(size=n))
+    weeks = np.where(rng.uniform(size=n) < 0.35, 0, rng.binomial(52, share))
+    reference = sm.GLM(weeks, sm.add_constant(x), sm.families.Poisson()).fit(cov_type="HC0")
+    schema = dps.Schema(x=dps.bounded(-4, 4), weeks=dps.count(52))
+    for epsilon in (3, 10):
+        with noise(SeededNoise(1)):
+            fit = dps.glm("weeks ~ x", dict(x=x, weeks=weeks), schema, family="poisson").fit(
+                dps.approx(epsilon, 1e-6)
+            )
+        assert (np.abs(fit.params.to_numpy() - reference.params) < 1.0 * reference.bse).all()
+
+
+@pytest.mark.parametrize("budget", [dps.approx(10, 1e-6), dps.pure(3)], ids=["gaussian", "pure"])
+def test_a_level_without_events_has_no_estimate(budget):
+    """Where it has one, 400 rows in 20,000 with a tenth of events, it does."""
+    rng, n = np.random.default_rng(8), 20_000
+    x, level = rng.normal(size=n).clip(-4, 4), rng.uniform(size=n) < 0.05
+    y = rng.uniform(size=n) < special.expit(-1 + 0.5 * x)
+    schema = dps.Schema(x=dps.bounded(-4, 4), g=dps.flag(), y=dps.flag())
+    for events, lost in ((y & ~level, True), (y, False)):
+        with noise(SeededNoise(2)):
+            fit = dps.logit("y ~ x + g", dict(x=x, g=level * 1, y=events * 1), schema).fit(budget)
+        assert np.isinf(fit.bse["g"]) == lost and np.isfinite(fit.bse["x"])
+        assert ("not_estimable" in dict(fit.flags)) == lost

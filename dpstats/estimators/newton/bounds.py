@@ -187,10 +187,10 @@ class Chooser:
             steepest = min(self._steepest(level), top)
             excess = (dispersion - 1) / level
             excess = excess if excess > 1e-3 else 0.0
-            return BoundedScore(family, limit, steepest, _ROOM, excess, predictors)
+            return BoundedScore(family, limit, steepest, _ROOM, excess, predictors, top)
         # skew as they are, exponential responses need 5
         limit = spread * math.sqrt(dispersion) * (5 / 3 if family.name == "gamma" else 1.0)
-        return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors)
+        return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _steepest(self, level: float) -> float:
         """Largest curvature: rows beyond count less, and the error of the information grows with it."""
@@ -205,10 +205,10 @@ class Chooser:
         """Limits that no row near the fit reaches."""
         family, (low, high) = self.problem.family, self.problem.response
         if family.name == "poisson":
-            return BoundedScore(family, high, high, 0.0, 0.0, self._predictors())
+            return BoundedScore(family, high, high, 0.0, 0.0, self._predictors(), high)
         if family.name == "gamma":
             limit = 60 * math.sqrt(dispersion)
-            return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors())
+            return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors(), high)
         return BoundedScore(family, high - low, 1.0, 0.0, dispersion, self._predictors())
 
     def _predictors(self) -> tuple[float, float]:

@@ -10,7 +10,8 @@ import numpy as np
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.problem import Located, Problem, few_events
+from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 
 Array = np.ndarray
@@ -133,6 +134,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     elif rel > WEAK or excess > 1:
         problems.append("budget")
     params = _to_user(problem, located) @ point
+    few = np.flatnonzero(few_events(problem, located, params, cov, n))
+    cov[few, few] = np.inf
+    problems += [f"not_estimable:{j}" for j in few]
     settings, phi = {"R": bounds.radius}, None
     if bounds.score is not None and problem.family.name != "binomial":
         settings["C"] = bounds.score.limit
@@ -140,7 +144,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
             averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n
         )
         phi = (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
-        if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score.limit):
+        if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score):
             problems.append("tail")
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
 
@@ -164,10 +168,13 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
     return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
-def _rests_on_tail(phi: Quantity, curvature: float, limit: float) -> bool:
-    """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail."""
+def _rests_on_tail(phi: Quantity, curvature: float, score: BoundedScore) -> bool:
+    """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail.
+
+    Counts that are bounded by declaration have none where the limit is beyond the bound.
+    """
     scattered = phi.value - 2 * phi.se > _SCATTERED
-    return scattered and limit < _TAIL * math.sqrt(phi.value * curvature)
+    return scattered and score.limit < min(_TAIL * math.sqrt(phi.value * curvature), score.top - curvature)
 
 
 def _variability(averaged: Averaged) -> Array:

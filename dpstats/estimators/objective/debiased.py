@@ -13,7 +13,7 @@ import numpy as np
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
-from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, locate
+from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, few_events, locate
 from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS
@@ -60,7 +60,8 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     minimum = curator.minimise(
         plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), origin=origin, **ball.public()
     )
-    return _corrected(ball, located, minimum, origin, *_matrices(curator, ball, plan, minimum, robust))
+    matrices = _matrices(curator, ball, plan, minimum, robust)
+    return _corrected(ball, problem, located, minimum, origin, *matrices)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
@@ -112,7 +113,7 @@ def _origin(located: Located, problem: Problem) -> Array:
 
 
 def _corrected(
-    ball: UnitBall, located: Located, minimum: Minimum, origin: Array,
+    ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, origin: Array,
     curvature: Array, sds: Array, scores: Array | None,
 ) -> Estimate:  # fmt: skip
     """The minimum without its penalty, and what is uncertain of it."""
@@ -125,19 +126,27 @@ def _corrected(
     sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
     values, vectors = np.linalg.eigh(curvature)
     blind = (vectors * (1 - seen_share(values, edge))) @ vectors.T
-    left = _left(curvature, ratio * second @ apart)
+    left = _left(ball, problem, curvature, ratio * second @ apart)
     guess = blind * (located.prior * ball.radius**2) @ blind + np.outer(left, left)
     result = estimate(
         ball, minimum, minimum.params + ratio * pull, sampling=sampling / n, carried=second / n,
         more=by_curvature + guess,
     )  # fmt: skip
-    return judged(result, ball.to_user @ guess @ ball.to_user.T)
+    few = few_events(problem, located, result.params, result.cov, n)
+    return judged(result, ball.to_user @ guess @ ball.to_user.T, few)
 
 
-def _left(curvature: Array, moved: Array) -> Array:
-    """What a correction may lack as the curvature changes on its way: its share is the change of log odds."""
-    square = float(moved @ with_floor(curvature, 0.0) @ moved) / _LEVEL
-    return moved * min(1.0, math.sqrt(square))
+def _left(ball: UnitBall, problem: Problem, curvature: Array, moved: Array) -> Array:
+    """What a correction by `moved` may lack: its share is the change of the log odds on its way, at most 1.
+
+    By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
+    one level by its coefficient.
+    """
+    change = math.sqrt(float(moved @ with_floor(curvature, 0.0) @ moved) / _LEVEL)
+    coefficients = ball.to_user @ moved
+    coded = np.append(np.zeros(problem.k - len(problem.lower), dtype=bool), problem.zero_or_one)
+    share = np.minimum(np.maximum(change, coded * np.abs(coefficients)), 1.0)
+    return np.asarray(np.linalg.solve(ball.to_user, coefficients * share))
 
 
 def _inverse(matrix: Array) -> Array:

@@ -80,9 +80,12 @@ def nothing(result: Estimate) -> Estimate:
     return replace(result, cov=lost, cov_privacy=lost, problems=(*result.problems, "hopeless"))
 
 
-def judged(result: Estimate, guess: Array) -> Estimate:
-    """Name coefficients a large part of whose variance is `guess`, a part of `cov`; lost if it is most."""
-    share = np.diag(guess) / np.diag(result.cov)
+def judged(result: Estimate, guess: Array, few: Array) -> Estimate:
+    """Name coefficients a large part of whose variance is `guess`, a part of `cov`; lost if it is most.
+
+    Lost are `few`, too: levels in which there are hardly any events.
+    """
+    share = np.where(few, 1.0, np.diag(guess) / np.diag(result.cov))
     lost, weak = np.flatnonzero(share > _LOST), np.flatnonzero((share > _WEAK) & (share <= _LOST))
     cov, cov_privacy = result.cov.copy(), result.cov_privacy.copy()
     for matrix in (cov, cov_privacy):
