@@ -25,6 +25,8 @@ Array = np.ndarray
 _SHARES = (0.12, 0.08, 0.3, 0.5)
 # variances of unseen columns differ by a tenth of the usual one, at least
 _LEAST_SCATTER = 0.1
+# relative sd of a variance beyond which it may be next to nothing, and the least that is believed of one
+_UNKNOWN, _LEAST_RATIO = 0.75, 0.02
 # a column of which this much of the mean square in its box is that of the ends holds nothing else
 _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
@@ -76,6 +78,8 @@ class RowScale:
         Columns whose rows sit at the ends of their range.
     lower, upper : array, shape (d + 1,)
         The declared bounds on this scale, response last.
+    ratio : array, shape (d,)
+        Variance of each column on this scale, as far as it is known: below 1 where the scale is a bound.
     error : array, shape (d,)
         Relative sd of each variance, from noise.
     shares, places : array, shape (d, cells)
@@ -95,6 +99,7 @@ class RowScale:
     binary: Array
     lower: Array
     upper: Array
+    ratio: Array
     error: Array
     shares: Array
     places: Array
@@ -106,6 +111,11 @@ class RowScale:
             center=self.center, scale=self.scale, y_center=self.y_center, y_scale=self.y_scale, log=self.log,
             constant=self.constant,
         )  # fmt: skip
+
+    @property
+    def unknown(self) -> Array:
+        """Columns that may vary far less than their scale: nothing then bounds their coefficients."""
+        return self.error > _UNKNOWN
 
     def typical(self, rows: Array) -> Array:
         """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
@@ -189,9 +199,10 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     sds = np.sqrt(np.clip(variance, np.clip(found.second_sd, 1e-8, 0.1), 1.0))
     ends = (1 + np.abs(mean)) / (_LONGEST_END * math.sqrt(1.5 * len(mean)))
     sds = np.where(found.binary, np.maximum(sds, ends), sds)
-    error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / sds**2
+    error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
     middle = zoomed.center + zoomed.half * mean
     sds = np.maximum(zoomed.half * sds, np.sqrt(zoomed.hidden) * (1 + np.abs(middle)))
+    ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
     places = zoomed.places(middle, sds)
     center, scale = box.center + box.half * middle, box.half * sds
     if not constant:
@@ -199,8 +210,8 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     return RowScale(
         center=center[:-1], scale=scale[:-1], y_center=float(center[-1]), y_scale=float(scale[-1]), log=log,
         fraction=fraction, fraction_sd=fraction_sd, binary=found.binary[:-1],
-        lower=(box.lower - center) / scale, upper=(box.upper - center) / scale, error=error[:-1],
-        shares=zoomed.shares[:-1], places=places[:-1], constant=constant,
+        lower=(box.lower - center) / scale, upper=(box.upper - center) / scale, ratio=ratio[:-1],
+        error=error[:-1], shares=zoomed.shares[:-1], places=places[:-1], constant=constant,
     )  # fmt: skip
 
 
@@ -223,9 +234,8 @@ class _Moments:
         second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
         binary = np.append(box.binary, False) | (second > _AT_ENDS + 2 * second_sd)
         binary[-1] = False
-        return cls(
-            np.clip(first, -0.95, 0.95), first_sd, np.where(binary, 1.0, second), second_sd, binary
-        )
+        most = np.where(binary, 1.0, 0.95)
+        return cls(np.clip(first, -most, most), first_sd, np.where(binary, 1.0, second), second_sd, binary)
 
 
 def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
@@ -234,8 +244,10 @@ def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:
     Declared bounds are about as generous for one covariate as for another (empirical Bayes); bounds three sds
     wide stand for two more covariates.
     """
-    mean, mean_sd = zoomed.mean.copy(), zoomed.doubt * np.sqrt(zoomed.variance)
-    variance, variance_sd = zoomed.variance.copy(), zoomed.doubt * zoomed.variance
+    # of two values in [-1, 1], any share of which is as likely
+    mean, mean_sd = zoomed.mean.copy(), np.where(found.binary, 0.6, zoomed.doubt * np.sqrt(zoomed.variance))
+    variance = np.where(found.binary, 2 / 3, zoomed.variance)
+    variance_sd = np.where(found.binary, 0.3, zoomed.doubt * zoomed.variance)
     unseen = zoomed.unseen & ~found.binary
     unseen[-1] = False  # the response is no covariate
     if unseen.any():

@@ -27,7 +27,8 @@ def bounding(dist: str) -> Bounding:
     )  # fmt: skip
     scale = RowScale(
         log=False, center=np.zeros(2), scale=np.ones(2), y_center=0.0, y_scale=1.0, lower=-9 * ones,
-        upper=9 * ones, fraction=FRACTION, fraction_sd=0.0, binary=np.zeros(2, dtype=bool), error=np.zeros(2),
+        upper=9 * ones, fraction=FRACTION, fraction_sd=0.0, binary=np.zeros(2, dtype=bool), ratio=np.ones(2),
+        error=np.zeros(2),
         shares=np.zeros((2, 0)), places=np.zeros((2, 0)),
     )  # fmt: skip
     return Bounding(Problem(family, False, -9 * ones, 9 * ones, True), scale, events, 0.5, 1.0, 10_000)

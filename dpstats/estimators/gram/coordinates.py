@@ -125,7 +125,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
     center, spread = np.append(means, y_center), np.append(scales, y_scale)
     scale = RowScale(
         center=means, scale=scales, y_center=y_center, y_scale=y_scale, log=False, fraction=1.0,
-        fraction_sd=0.0, binary=box.binary, error=np.zeros(p - first),
+        fraction_sd=0.0, binary=box.binary, ratio=np.ones(p - first), error=np.zeros(p - first),
         shares=np.zeros((p - first, 0)), places=np.zeros((p - first, 0)), lower=(box.lower - center) / spread,
         upper=(box.upper - center) / spread, constant=constant,
     )  # fmt: skip

@@ -125,7 +125,20 @@ def _estimate(
     if law_in_doubt(curator, plan.check, bounding.problem, bounding.scale, hazard, end):
         problems.append("law")
     settings = {**result.settings, "slopes": "signs of residuals"}
-    return replace(result, problems=tuple(problems), settings=settings, by_signs=True)
+    result = replace(result, problems=tuple(problems), settings=settings, by_signs=True)
+    return _without(result, np.flatnonzero(bounding.scale.unknown) + 1)
+
+
+def _without(result: Estimate, unknown: Array) -> Estimate:
+    """No interval for slopes of columns of unknown variance, nor for the intercept, which rests on them."""
+    if not len(unknown) or "hopeless" in result.problems:
+        return result
+    lost = np.append(0, unknown)
+    cov, privacy = result.cov.copy(), result.cov_privacy.copy()
+    cov[lost, lost] = privacy[lost, lost] = np.inf
+    problems = [problem for problem in result.problems if problem not in {f"weak:{j}" for j in lost}]
+    problems += [f"not_estimable:{j}" for j in lost]
+    return replace(result, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
 
 def _level(curator: Curator, mu: float, place: Place, point: Array) -> Level:

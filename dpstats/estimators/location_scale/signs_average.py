@@ -59,15 +59,21 @@ class Average:
 def average(steps: list[Step], place: Place, scales: Array) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
     last = steps[-1].point
-    selected = by_selection(place, last[1:-1], math.exp(last[-1]))
-    moves = np.linalg.solve(selected, np.array([step.scores for step in steps]).T).T / place.slope
+    told = told_of(place, last[1:-1], math.exp(last[-1]))
+    moves = np.linalg.solve(told, np.array([step.scores for step in steps]).T).T / place.slope
     noise = np.array([step.noise for step in steps]) / place.slope * scales
     estimates = np.array([step.point[1:-1] for step in steps])
     estimates = estimates + scales[:, None] * (moves @ place.whitening[:, 1:])
     weights = noise**-2 / np.sum(noise**-2)
     mean = weights @ estimates
-    scatter = np.mean(((estimates - mean) @ place.back / noise[:, None]) ** 2)
+    scatter = np.mean(((estimates - mean) @ place.back * place.ratio / noise[:, None]) ** 2)
     return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
+
+
+def told_of(place: Place, slopes: Array, sigma: float) -> Array:
+    """Information about whitened slopes over that about one of a covariate of variance 1, (d, d)."""
+    size = np.sqrt(place.ratio)
+    return by_selection(place, slopes, sigma) * np.outer(size, size)
 
 
 def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
@@ -93,9 +99,12 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     Noise in the slopes adds to the spread of residuals, and so to log sigma: half its variance over theirs.
     """
     d, count = len(place.whitening), len(levels)
+    # what noise in all slopes that are known adds to the spread of residuals, in variances of one
+    known = ~place.bounding.scale.unknown
+    many = float(np.sum(known / place.ratio))
     sigma = math.exp(level[1])
     noise = found.noise / sigma
-    bias = min(0.5 * d * noise**2 / place.residual_square, _LARGEST_BIAS)
+    bias = min(0.5 * many * noise**2 / place.residual_square, _LARGEST_BIAS)
     point = np.concatenate([[level[0]], found.slopes, [level[1] - bias]])
     pair = np.mean([each.information for each in levels], axis=0)
     level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)
@@ -105,24 +114,24 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     # scores are scaled so that their variance is the information
     size = place.slope**2 / place.square
     information = np.zeros((d + 2, d + 2))
-    information[1:-1, 1:-1] = size * by_selection(place, found.slopes, sigma)
+    information[1:-1, 1:-1] = size * told_of(place, found.slopes, sigma)
     information[np.ix_([0, -1], [0, -1])] = pair
     relative, unseen = _relative_error(place)
-    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen, sigma, place))
+    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen + int(np.sum(~known)), sigma, place))
     noises = np.concatenate([[level_noise[0]], np.full(d, noise * (1 + wrong) * size), [log_sigma]])
     errors = np.concatenate([[_LEVEL_STRUCTURE], relative, [_LEVEL_STRUCTURE]]) * np.diag(information)
     used = usable(information, np.diag(errors), np.eye(d + 2), np.sqrt(np.diag(information)))
     need = max(
-        math.sqrt(d) * noise / _SLOPES_USABLE, log_sigma_error / _LOG_SIGMA_USABLE, events / _COUNT_USABLE
+        math.sqrt(many) * noise / _SLOPES_USABLE, log_sigma_error / _LOG_SIGMA_USABLE, events / _COUNT_USABLE
     )
     return Averaged(point[None, :], np.zeros((1, d + 2)), noises, used, False), need
 
 
 def _relative_error(place: Place) -> tuple[Array, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
-    events, d = place.shape, len(place.whitening)
+    events = place.shape
     if not events.structured:
-        return np.full(d, _STRUCTURE), 0
+        return np.hypot(_STRUCTURE, np.minimum(place.bounding.scale.error, 1.0)), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
     errors = np.where(values < _LOW, np.hypot(_STRUCTURE, events.relative / values), _STRUCTURE)
     return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))

@@ -108,6 +108,12 @@ class Place:
         return self.shape.fraction
 
     @property
+    def ratio(self) -> Array:
+        """Variance of each covariate as it is whitened, (d,); the whitening of correlations has it in."""
+        scale = self.bounding.scale
+        return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio)
+
+    @property
     def expected(self) -> Expected:
         return self.bounding.expected
 
