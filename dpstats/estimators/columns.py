@@ -9,7 +9,7 @@ variance is p (1 - p).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
+# A norm is of use if it is less than this share of the norm that the half-widths allow.
+_TIGHT = 0.75
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,14 @@ class Box:
     lower, upper : array, shape (d + 1,)
     binary : array of bool, shape (d,)
         Covariates that hold nothing but their two bounds, as flags and levels do.
+    norms : tuple of (tuple of int, float)
+        Covariates that are no longer together than a declared norm, and its radius.
     """
 
     lower: Array
     upper: Array
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    norms: tuple[tuple[tuple[int, ...], float], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.binary.size:
@@ -61,6 +66,14 @@ class Box:
     def half(self) -> Array:
         # a constant column has a declared width of 0; any positive scale serves it
         return np.maximum((self.upper - self.lower) / 2, 1e-9)
+
+    @property
+    def tight(self) -> tuple[tuple[list[int], float], ...]:
+        """Norms that say more of how long a row is than the bounds do."""
+        groups = ((list(group), radius) for group, radius in self.norms)
+        return tuple(
+            (group, radius) for group, radius in groups if radius < _TIGHT * np.linalg.norm(self.half[group])
+        )
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,8 @@ class RowScale:
         square of an even cell, with its sign.
     constant : bool
         Whether a row begins with a 1.
+    norms : tuple of (list of int, float)
+        Covariates that are no longer together, on this scale, than a number.
     """
 
     center: Array
@@ -104,6 +119,7 @@ class RowScale:
     shares: Array
     places: Array
     constant: bool = True
+    norms: tuple[tuple[list[int], float], ...] = ()
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""
@@ -166,6 +182,8 @@ def find_columns(
         Whether the model has an intercept; without one, nothing is centred.
     """
     chosen = np.append(~box.binary, True)
+    for group, _ in box.tight:
+        chosen[group] = False
     public = dict(center=box.center, half=box.half, log=log)
     asked, parts = dict(public, chosen=chosen[:-1]), costs.parts
     if would_see(curator, parts, asked):
@@ -173,7 +191,21 @@ def find_columns(
     else:
         zoomed, last = unzoomed(len(chosen)), costs.total
     public["center"], public["half"] = box.center + box.half * zoomed.center, box.half * zoomed.half
-    return row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
+    scale = row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
+    return _normed(scale, box) if box.tight else scale
+
+
+def _normed(scale: RowScale, box: Box) -> RowScale:
+    """With the covariates of each norm on the scale on which a row of full length has mean square 1."""
+    center, size, binary = scale.center.copy(), scale.scale.copy(), scale.binary.copy()
+    for group, radius in box.tight:
+        center[group], size[group], binary[group] = 0.0, radius / math.sqrt(len(group)), False
+    lower, upper = scale.lower.copy(), scale.upper.copy()
+    lower[:-1], upper[:-1] = (box.lower[:-1] - center) / size, (box.upper[:-1] - center) / size
+    norms = tuple((group, math.sqrt(len(group))) for group, _ in box.tight)
+    return replace(
+        scale, center=center, scale=size, binary=binary, lower=lower, upper=upper, norms=norms
+    )
 
 
 def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: bool = True) -> RowScale:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dpstats.estimators.columns import RowScale
@@ -36,6 +38,15 @@ def shortened(moments: Array, rows: Array, squares: Array) -> Array:
 
 
 def longest_square(whitening: Array, scale: RowScale) -> float:
-    """Upper bound of |W x~|^2 over the declared box."""
+    """Upper bound of |W x~|^2 over the declared box, and over the declared norms within it."""
     box = scale.row_box
-    return longest_image(whitening, box.lower, box.upper)
+    square = longest_image(whitening, box.lower, box.upper)
+    if not scale.norms:
+        return square
+    others, reach = np.ones(whitening.shape[1], dtype=bool), 0.0
+    for group, radius in scale.norms:
+        columns = np.array(group) + scale.constant
+        others[columns] = False
+        reach += radius * float(np.linalg.norm(whitening[:, columns], 2))
+    rest = longest_image(whitening[:, others], box.lower[others], box.upper[others])
+    return min(square, (math.sqrt(rest) + reach) ** 2)

@@ -213,7 +213,9 @@ def _box(design: Design, model: str) -> Box:
     """Declared bounds of the covariates and of the response less the offset."""
     if not isinstance(design.response, NumericResponse):
         raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
-    covariates = design.bounds[int(design.has_intercept) :]
+    first = int(design.has_intercept)
+    covariates = design.bounds[first:]
     (low, high), offset = design.response.bounds, design.offset_bounds
     bounds = np.vstack([covariates, [low - offset[1], high - offset[0]]])
-    return Box(bounds[:, 0], bounds[:, 1], design.binary[int(design.has_intercept) :])
+    norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
+    return Box(bounds[:, 0], bounds[:, 1], design.binary[first:], norms)

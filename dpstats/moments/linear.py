@@ -11,9 +11,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpstats.moments.noisy import NoisyMoments
-from dpstats.moments.solution import Solution, hidden, judged, positive
-from dpstats.moments.spread import Quantity, residual_variance, score_covariance, share_explained, spread
+from dpstats.moments.solution import Solution, judged, positive
+from dpstats.moments.spread import (
+    Quantity,
+    clipped_mean,
+    residual_variance,
+    score_covariance,
+    share_explained,
+    spread,
+)
 
 __all__ = ["LinearMoments", "Quantity"]
 
@@ -33,17 +42,21 @@ class LinearMoments(NoisyMoments):
 
         Notes
         -----
-        cov(delta) = H^-1 [V / n + N] H^-1 + weak. H is the released matrix with its eigenvalues raised to the
-        size of its noise, V the covariance of a r between rows, N the noise of M_ar - M_aa delta. `weak`
-        stands for what the noise hides where an eigenvalue was raised: the signal may be as large as the
-        residuals there (spec/linear_glm.md D).
+        delta = K M_ar and cov(delta) = H V H / n + K N K' + hidden. H is the inverse of the released matrix
+        with its eigenvalues raised to the size of its noise, V the covariance of a r between rows, N the
+        noise of M_ar - M_aa delta. K is H, or where earlier releases say how large delta may be, what follows
+        from them (:mod:`dpstats.moments.posterior`). `hidden` stands for what of delta was left out. What
+        clipping may have moved the mean of residuals by counts in the variance of the intercept.
         """
         fit = self.normal_equations(alpha)
-        sampling = fit.inverse @ (score_covariance(self, fit.delta) / self.n) @ fit.inverse
-        privacy = fit.inverse @ self.noise_at(fit.delta) @ fit.inverse
-        guess = hidden(fit.values, fit.vectors, self.noise_size, max(self.square, 0.05))
-        sampling, privacy, guess = (self.map @ part @ self.map.T for part in (sampling, privacy, guess))
-        return judged(self.origin + self.map @ fit.delta, sampling, privacy, guess, fit.rel)
+        sampling = fit.inverse @ (score_covariance(self, fit) / self.n) @ fit.inverse
+        privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
+        if self.constant is not None:
+            moved = clipped_mean(self) * self.constant
+            sampling = sampling + np.outer(moved, moved)
+        sampling, privacy, guess = (self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess))
+        params = self.origin + self.map @ fit.delta
+        return judged(params, sampling, privacy, guess, fit.rel, prior=self.prior is not None)
 
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
@@ -66,7 +79,7 @@ class LinearMoments(NoisyMoments):
 
         A penalty adds the mean square distance between penalised and unpenalised means to the variance.
         """
-        free = self.normal_equations().delta
-        apart = self.normal_equations(alpha).delta - free
+        free = self.normal_equations()
+        apart = self.normal_equations(alpha).delta - free.delta
         distance = float(apart @ positive(self.gram) @ apart) / self.gram_weight
         return self.scale * math.sqrt(residual_variance(self, free) + distance)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dpstats.errors import SpecificationError
+from dpstats.moments.posterior import most_explained, posterior
+from dpstats.moments.solution import hidden
 
 __all__ = ["NoisyMoments", "NormalEquations"]
 
@@ -18,17 +20,32 @@ _Moments = TypeVar("_Moments", bound="NoisyMoments")
 
 
 class NormalEquations(NamedTuple):
-    """(M_aa + P) delta = M_ar - p, with the eigenvalues and eigenvectors of the matrix as it was released.
+    """The solution of (M_aa + P) delta = M_ar - p as far as noise lets it be told.
 
-    `inverse` is of the matrix with its eigenvalues raised to the size of its noise; `rel` is that size over
-    the least eigenvalue.
+    Attributes
+    ----------
+    delta : array, shape (d,)
+    gram : array, shape (d, d)
+        M_aa without its noise, as far as that can be told.
+    inverse : array, shape (d, d)
+        Of M_aa + P with its eigenvalues raised to the size of its noise.
+    gain : array, shape (d, d)
+        What takes M_ar to delta.
+    guess : array, shape (d, d)
+        Covariance of what noise hides of delta.
+    rel : float
+        Size of the noise of the matrix over its least eigenvalue.
+    fitted : float
+        By how much the mean square of residuals seems smaller for the noise that delta follows.
     """
 
     delta: Array
+    gram: Array
     inverse: Array
-    values: Array
-    vectors: Array
+    gain: Array
+    guess: Array
     rel: float
+    fitted: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +79,8 @@ class NoisyMoments:
         Public maximum of the weights, if rows have weights of their own.
     kept : float
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
+    prior : array, shape (d, d), optional
+        Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -96,6 +115,7 @@ class NoisyMoments:
     share: float = 1.0
     unit: float | None = None
     kept: float = 1.0
+    prior: Array | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -160,10 +180,25 @@ class NoisyMoments:
         penalty, pull = self._penalty(alpha)
         values, vectors = np.linalg.eigh(self.gram + penalty)
         size = self.noise_size
+        rel = size / max(float(values[0]), 1e-12)
         inverse = (vectors / np.maximum(values, size)) @ vectors.T
-        return NormalEquations(
-            inverse @ (self.cross - pull), inverse, values, vectors, size / max(float(values[0]), 1e-12)
-        )
+        if self.prior is None:
+            guess = hidden(values, vectors, size, max(self.square, 0.05))
+            delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
+            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted)
+        told = posterior(
+            self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
+            most_explained(self.square, self.noise_square),
+        )  # fmt: skip
+        gram, gain, guess = told
+        delta = gain @ self.cross
+        fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
+        fitted -= float(np.sum(gram * guess))
+        if alpha > 0:  # the penalised line of the rows that the unpenalised one describes
+            damped = np.linalg.pinv(gram + penalty, hermitian=True)
+            shrink = damped @ gram
+            delta, gain, guess = shrink @ delta - damped @ pull, shrink @ gain, shrink @ guess @ shrink.T
+        return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted)
 
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
@@ -178,7 +213,7 @@ class NoisyMoments:
         return even * np.eye(len(delta)) + half * np.outer(delta, delta)
 
 
-_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2)  # axes, all of length d
+_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2)  # axes
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total")  # of the user; other moments have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

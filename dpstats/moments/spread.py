@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.moments.noisy import NoisyMoments
+from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.solution import positive
-from dpstats.moments.tails import tail_rate
+from dpstats.moments.tails import tail_mean, tail_rate
 
-__all__ = ["Quantity", "residual_variance", "score_covariance", "share_explained", "spread"]
+__all__ = ["Quantity", "clipped_mean", "residual_variance", "score_covariance", "share_explained", "spread"]
 
 Array = np.ndarray
 
@@ -29,10 +29,10 @@ class Quantity(NamedTuple):
 
 def spread(moments: NoisyMoments) -> Quantity:
     """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
-    delta = moments.normal_equations().delta
+    fit = moments.normal_equations()
     tail, tail_noise, doubt = _tail(moments)
-    variance = residual_variance(moments, delta) * (1 + tail)
-    noise = math.hypot(_variance_noise(moments, delta) * (1 + tail), tail_noise)
+    variance = residual_variance(moments, fit) * (1 + tail)
+    noise = math.hypot(_variance_noise(moments, fit.delta) * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
     sampling += doubt**2 + (variance * moments.doubt) ** 2
     sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
@@ -68,10 +68,10 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float]:
     if moments.constant is not None:
         direction = direction - direction @ gram @ moments.constant / weight * moments.constant
     # the noise of delta adds its own variance to that of the fitted values
-    covariance = fit.inverse @ moments.noise_at(fit.delta) @ fit.inverse
+    covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
     spurious = np.trace(positive(gram) @ covariance)
     explained = max(float(direction @ positive(gram) @ direction - spurious) / weight, 0.0)
-    residual = residual_variance(moments, fit.delta)
+    residual = residual_variance(moments, fit)
     both = explained + residual
     through_delta = 4 * float(direction @ gram @ covariance @ gram @ direction)
     of_gram = math.sqrt((moments.noise_gram * float(direction @ direction)) ** 2 + through_delta) / weight
@@ -79,11 +79,11 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float]:
     return explained / both, noise
 
 
-def residual_variance(moments: NoisyMoments, delta: Array) -> float:
+def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
     """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
-    d = len(delta)
+    delta, d = fit.delta, len(fit.delta)
     raw = moments.square - 2 * moments.cross @ delta + delta @ positive(moments.gram) @ delta
-    raw = float(raw + d * moments.noise_cross**2) / moments.mean_weight
+    raw = float(raw + fit.fitted) / moments.mean_weight
     variance = raw * moments.n / max(moments.n - d, 1)
     return max(variance, _variance_noise(moments, delta) / 2, 1e-12)
 
@@ -120,14 +120,28 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     return tail, rate * min(noise, 2.0), tail
 
 
-def score_covariance(moments: NoisyMoments, delta: Array) -> Array:
+def clipped_mean(moments: NoisyMoments) -> float:
+    """How far clipping may have moved the mean of residuals, in units of r; 0 where nothing was clipped.
+
+    As far as noise hides the kurtosis that tells, errors count as exponential ones.
+    """
+    if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
+        return 0.0
+    size = math.sqrt(max(moments.square / moments.mean_weight, 0.05))
+    limit = moments.limit / size
+    trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
+    told = tail_mean(limit, _kurtosis(moments))
+    return size * math.hypot(told, (1 - trust) * math.exp(-(limit + 1)))
+
+
+def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
     """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
 
     In coordinates where s^2 M_aa is the identity, errors of equal variance give G = 1. The released G is
     shrunk towards it by the positive-part rule of James and Stein: all the way if |G - 1|^2 is what its
     noise and its sampling error explain.
     """
-    variance = residual_variance(moments, delta)
+    delta, variance = fit.delta, residual_variance(moments, fit)
     variance *= 1.0 if moments.unit is None else moments.share
     model = variance * positive(moments.gram)
     if moments.meat is None or moments.noise_meat is None:

@@ -1,4 +1,4 @@
-"""What clipping takes of the variance of residuals, told from the kurtosis of what is left."""
+"""What clipping takes of mean and variance of residuals, told from the kurtosis of what is left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import math
 
 from scipy import integrate, special
 
-__all__ = ["tail_rate"]
+__all__ = ["tail_mean", "tail_rate"]
+
+# Laws with heavier tails than the exponential lose more of their mean, as about this power of their excess
+# kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
+_HEAVIER = 3.5
 
 
 def tail_rate(limit: float) -> tuple[float, float]:
@@ -26,11 +30,28 @@ def tail_rate(limit: float) -> tuple[float, float]:
     normal : float
         The latter.
     """
-    return _tail_rate(round(min(max(limit, 1.5), 12.0), 2))
+    loss, excess, normal = _tail_rate(_known(limit))
+    return loss / excess, normal
+
+
+def tail_mean(limit: float, kurtosis: float) -> float:
+    """How far clipping at `limit` may have moved the mean of residuals, both in sds of what is left.
+
+    Exponential errors lose e^-(limit + 1), normal ones and all of as light tails nothing. Whether tails are
+    skewed at all is not known.
+    """
+    _, excess, normal = _tail_rate(_known(limit))
+    heavy = max((kurtosis - normal) / excess, 0.0)
+    return math.exp(-(limit + 1)) * max(heavy, heavy**_HEAVIER)
+
+
+def _known(limit: float) -> float:
+    return round(min(max(limit, 1.5), 12.0), 2)
 
 
 @functools.lru_cache(maxsize=256)
-def _tail_rate(limit: float) -> tuple[float, float]:
+def _tail_rate(limit: float) -> tuple[float, float, float]:
+    """Share of variance that exponential errors lose, their excess kurtosis then, the normal's kurtosis."""
     tail = float(special.ndtr(-limit))
     density = math.exp(-(limit**2) / 2) / math.sqrt(2 * math.pi)
     # integrals of z^2 and z^4 within the limit, and the limit's own power beyond
@@ -39,7 +60,7 @@ def _tail_rate(limit: float) -> tuple[float, float]:
     normal = fourth / second**2
     left_second, left_fourth = (_clipped_exponential(limit, power) for power in (2, 4))
     excess = left_fourth / left_second**2 - normal
-    return (1 - left_second) / left_second / excess, normal
+    return (1 - left_second) / left_second, excess, normal
 
 
 def _clipped_exponential(limit: float, power: int) -> float:

@@ -238,7 +238,7 @@ def test_the_example_of_the_spec() -> None:
     assert moments.solve().params == pytest.approx([0.6947969186, 2.0843907559], abs=1e-4)
     assert moments.mean_weight == pytest.approx(0.85, abs=1e-5)
     # the spec's is per row, ours per unit of weight and over n - d
-    variance = residual_variance(moments, moments.solve().params)
+    variance = residual_variance(moments, moments.normal_equations())
     assert variance * 0.85 / 2 == pytest.approx(0.4126610047, abs=1e-4)
 
 

@@ -123,13 +123,13 @@ def test_a_fit_is_charged_once_before_its_first_release(budget: Any, tmp_path: P
 
 
 PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
-    "gram": (dps.gdp(1), {}, {"moments": "mu = 0.1732", "pilot second moments": "mu = 0.5385",
-                              "second moments": "mu = 0.8246"}),
+    "gram": (dps.gdp(1), {}, {"columns": "mu = 0.2828", "pilot second moments": "mu = 0.5916",
+                              "second moments": "mu = 0.755"}),
     "gram with public moments": (dps.gdp(1), {"public": ROWS},
                                 {"pilot second moments": "mu = 0.3873", "second moments": "mu = 0.922"}),
     "pmt": (dps.zcdp(0.5), {"public": ROWS, "method": "pmt"}, {"second moments": "mu = 0.7071",
                                                               "cross moments": "mu = 0.7071"}),
-    "pure": (dps.pure(2), {}, {"moments": "epsilon = 0.16", "matrix": "epsilon = 0.74",
+    "pure": (dps.pure(2), {}, {"columns": "epsilon = 0.28", "matrix": "epsilon = 0.62",
                                "pilot score": "epsilon = 0.5", "score": "epsilon = 0.6"}),
     "pure with public moments": (dps.pure(1.1), {"public": ROWS}, {"pilot score": "epsilon = 0.5",
                                                                    "score": "epsilon = 0.6"}),

@@ -21,10 +21,10 @@ from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 GAUSSIAN, PURE = dps.gdp(2), dps.pure(1)
 RUNS, MISS = {GAUSSIAN: 150, PURE: 60}, 1e-3
-SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-60, 60))
+SCHEMA = dps.Schema(x=dps.bounded(-9, 9), y=dps.bounded(-600, 600))
 GENERATOR = np.random.default_rng(0)
 NORMAL = {"x": GENERATOR.normal(size=300), "y": GENERATOR.normal(size=300)}
-# which coordinate changes its sign between the rows (8, 60) and (-8, 60)
+# which coordinate changes its sign between the rows (8, 600) and (-8, 600)
 CROSS = {"residual_moments": 1, "residual_score": 0}
 
 
@@ -44,7 +44,7 @@ class Halved(SeededNoise):
 
 def model(side: int) -> Any:
     x = np.append(8.0 * side, np.full(199, np.nan))
-    return dps.ols("y ~ 0 + x", {"x": x, "y": np.full(200, 60.0)}, SCHEMA, public=NORMAL)
+    return dps.ols("y ~ 0 + x", {"x": x, "y": np.full(200, 600.0)}, SCHEMA, public=NORMAL)
 
 
 def mirrored(name: str, exact: np.ndarray) -> np.ndarray:

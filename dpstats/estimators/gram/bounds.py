@@ -9,19 +9,19 @@ are skewed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import special, stats
 
-_LEAST_LIMIT, _MOST_LIMIT = 3.0, 12.0
-# What clipping at L moves the intercept by is taken to be e^-(L + 1) residual sds, as with exponential
-# errors, and kept below this share of its standard error.
-_BIAS = 0.45
+_PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
+# Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
+# of them, as with exponential errors.
+_LIMITS = np.arange(1.5, _MOST_LIMIT + 0.01, 0.05)
 # Below this many sampling sds noise matters little, and rows and residuals may be longer, so that under a
 # wrong model the estimate is that of least squares; but no row so long that the noise of the matrix, as an
 # operator, exceeds the second;
-_FREE, _MATRIX_NOISE = 0.4, 0.03
+_FREE, _MATRIX_NOISE = 0.4, 0.15
 # and below this many sampling sds, when nothing is bounded at all, nothing is.
 _NOTHING = 0.02
 # the noise of the released matrix of r^2 a a', as an operator, that is afforded for longer rows there
@@ -79,7 +79,7 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> 
     if noise(farthest, widest) <= _NOTHING:
         return Bounds(farthest, widest, farthest * widest, spread)
     radius = math.sqrt(base_square(k))
-    limit = _least_limit(lambda size: math.sqrt((1 + noise(radius, size) ** 2) / n))
+    limit = _best_limit(n, noise(radius, 1.0))
     room = max(_FREE / noise(radius, limit), 1.0)
     enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
     quiet = math.sqrt(_MATRIX_NOISE * n * mu / (4 * math.sqrt(k) * base_square(k)))
@@ -91,16 +91,20 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float) -> 
 
 def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:
     """Bounds for a release that only improves the coordinates of the next."""
-    radius, limit = min(math.sqrt(base_square(k)), farthest), min(_LEAST_LIMIT, widest)
+    radius, limit = min(math.sqrt(base_square(k)), farthest), min(_PILOT_LIMIT, widest)
     return Bounds(radius, limit, radius * limit)
 
 
-def _least_limit(standard_error: Callable[[float], float]) -> float:
-    """L at which e^-(L + 1) is the tolerated share of the standard error, found by iterating from below."""
-    limit = _LEAST_LIMIT
-    for _ in range(20):
-        limit = min(max(-math.log(_BIAS * standard_error(limit)) - 1, _LEAST_LIMIT), _MOST_LIMIT)
-    return limit
+def _best_limit(n: int, noise: float) -> float:
+    """L of least error: what noise and sampling make of an entry of the score, and n times a squared bias.
+
+    In units of the variance of an entry of the score of normal residuals, whose slope clipping at L makes
+    P(|z| < L); `noise` is the sd of the noise over that of sampling at L = 1.
+    """
+    kept = 1 - 2 * special.ndtr(-_LIMITS)
+    left = kept - 2 * _LIMITS * np.exp(-(_LIMITS**2) / 2) / math.sqrt(2 * math.pi) + _LIMITS**2 * (1 - kept)
+    error = (left + (noise * _LIMITS) ** 2) / kept**2 + n * np.exp(-2 * (_LIMITS + 1))
+    return float(_LIMITS[np.argmin(error)])
 
 
 def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float) -> float:

@@ -14,6 +14,7 @@ from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.stretch import longest_square, unstretched
 from dpstats.moments import PublicMoments
+from dpstats.moments.posterior import most_explained, posterior
 
 Array = np.ndarray
 
@@ -28,18 +29,21 @@ class Coordinates:
     whitening : array, shape (k, k)
     line : array, shape (k,)
     sigma : float
+    prior : array, shape (k, k)
+        Covariance of how far the line is off, in units of a and r, up to a factor.
     """
 
     scale: RowScale
     whitening: Array
     line: Array
     sigma: float
+    prior: Array
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> Coordinates:
         """The first ones: nothing is known of how columns hang together."""
         k = len(scale.center) + scale.constant
-        return cls(scale, np.eye(k), np.zeros(k), 1.0)
+        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.eye(k) / k)
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
@@ -61,20 +65,33 @@ class Coordinates:
         low, high = self.scale.lower[-1] - middle - spread, self.scale.upper[-1] - middle + spread
         return float(max(-low, high)) / self.sigma
 
-    def improved(self, gram: Array, cross: Array, square: float, noise: Noise) -> Coordinates:
-        """Coordinates that whiten released second moments, with residuals about the line they give."""
-        k = len(gram)
-        floored = with_floor(gram, noise.gram * math.sqrt(2 * k))
-        delta = np.linalg.solve(floored, cross)
-        left = square - 2 * float(delta @ cross) + float(delta @ floored @ delta)
-        # what the noise of delta seems to explain, and what it adds to the residuals
+    def improved(
+        self, gram: Array, cross: Array, square: float, noise: Noise, n: int, whiten: bool = True
+    ) -> Coordinates:
+        """Residuals about the line that released second moments give, in coordinates that whiten them."""
+        most = most_explained(square, noise.square)
+        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most)
+        delta = told.gain @ cross
+        left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
+        # what the noise of delta seems to explain
         error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
-        left = max(left, 0.0) + 2 * error * float(np.trace(np.linalg.inv(floored)))
-        sigma = self.sigma * math.sqrt(max(left, 2 * noise.square, 1e-6))
+        left = max(left, 0.0) + 2 * error * float(np.trace(told.gain))
+        sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
+        whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
+        line = self.line + self.sigma * self.whitening @ delta
+        way = np.linalg.solve(whitening, self.whitening) / sigma
+        # weights and limits change from one release to the next, and move the line within its sampling error
+        prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
+        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior)
+
+    def _whitening(self, gram: Array, noise: float) -> Array:
+        """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
+        k = len(gram)
+        size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
+        floored = with_floor(gram, min(noise * math.sqrt(2 * k), size))
         back = np.linalg.inv(self.whitening)
         moments = unstretched(back @ floored @ back, math.sqrt(base_square(k)), self.scale)
-        line = self.line + self.sigma * self.whitening @ delta
-        return Coordinates(self.scale, symmetric_power(moments, -0.5), line, sigma)
+        return symmetric_power(moments, -0.5)
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
@@ -137,4 +154,4 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
     gram = with_floor(gram * n / max(n - p - 1, 1), 1e-8 * float(np.trace(gram)) / p)
     line = np.linalg.solve(with_floor(gram * max(n - p - 1, 1) / n, 1e-8), cross)
     residual = max(1 - float(line @ cross), 1e-6) * n / max(n - p, 1) * (1 + p / n)
-    return Coordinates(scale, symmetric_power(gram, -0.5), line, math.sqrt(residual))
+    return Coordinates(scale, symmetric_power(gram, -0.5), line, math.sqrt(residual), np.eye(p) * p / n)

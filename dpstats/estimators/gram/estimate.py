@@ -86,7 +86,7 @@ def _gaussian(
     for cost in plan.pilots:
         bounds = pilot_bounds(k, place.farthest, place.widest)
         release = curator.release("residual_moments", cost, **place.public(bounds))
-        place = place.improved(*second_moments(release, bounds))
+        place = place.improved(*second_moments(release, bounds), curator.n)
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest)
     release = curator.release(
@@ -120,7 +120,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
         meat=release.values[1] * meat, noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit, **_total(release, place.scale, bounds), **place.to_user(),
+        limit=bounds.limit, prior=place.prior, **_total(release, place.scale, bounds), **place.to_user(),
     )  # fmt: skip
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from dpstats.budget import Budget, Pure
 from dpstats.estimators.columns import FirstCosts
 
-# Gaussian noise: shares of mu^2 (spec/linear_glm.md C6, with two stages more). Pure epsilon: shares of
-# epsilon. They add up to 1.
-COLUMNS, FINAL = 0.08, 0.63
-# Each pilot sees what the noise of the last one hid. With n mu beyond these multiples of k^1.5 there is less
-# to hide, and fewer passes over the rows do.
+# Gaussian noise: shares of mu^2, of which the last release has what the others leave. Pure epsilon: shares
+# of epsilon, which add up to 1.
+COLUMNS = 0.08
+# Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
+# these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
-_PILOTS = ((4000.0, (0.29,)), (400.0, (0.09, 0.20)), (0.0, (0.03, 0.05, 0.08, 0.13)))
+_PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
 PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.14, 0.31, (0.1, 0.15), 0.3
 
 
@@ -82,4 +82,4 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
     shares = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
     pilots = tuple(mu * math.sqrt(share) for share in shares)
     columns = FirstCosts(mu * math.sqrt(COLUMNS), False)
-    return Plan(False, columns, None, pilots, mu * math.sqrt(FINAL))
+    return Plan(False, columns, None, pilots, mu * math.sqrt(1 - COLUMNS - sum(shares)))

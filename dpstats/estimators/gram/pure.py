@@ -8,7 +8,6 @@ gives. The error of the matrix enters only by what the last step moves.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy import stats
@@ -80,7 +79,7 @@ def _matrix(
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise)
+    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise, release.n)
     white = place.whitening
     # variance of the diagonal of W E W for noise E
     squares = white**2
@@ -115,13 +114,11 @@ class _Score:
 
     def __init__(self, release: Release, bounds: Bounds) -> None:
         n, c = release.n, math.sqrt(2) * bounds.radius / bounds.limit
-        self.cross, self.square = release.values[0] / n, float(release.values[1][0]) / (n * c)
+        self.n, self.cross, self.square = n, release.values[0] / n, float(release.values[1][0]) / (n * c)
         self.noise_cross = float(release.sds[0].max()) / n
         self.noise_square = float(release.sds[1][0]) / (n * c)
 
     def improved(self, place: Coordinates, gram: Array, noise: float) -> Coordinates:
         """The same whitening about a better line."""
-        better = place.improved(
-            gram, self.cross, self.square, Noise(noise, self.noise_cross, self.noise_square)
-        )
-        return replace(better, whitening=place.whitening)
+        sds = Noise(noise, self.noise_cross, self.noise_square)
+        return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False)

@@ -1,0 +1,106 @@
+"""What a noisy release says of a line, given what was known before: empirical Bayes.
+
+Released are M = G + E and c = G delta + e, with E and e noise of known size. delta is how far the line is
+from the one that residuals are about, and was known up to a covariance P: how far the last release may have
+missed it. Maximum likelihood, M^-1 c, is mostly noise where noise outweighs G P G. The posterior mean moves
+as far as the release can tell, and its error has two parts: the noise that came in, and what of delta was
+left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Posterior", "denoised", "most_explained", "posterior"]
+
+Array = np.ndarray
+
+# P is known up to a factor f, whose root is half Cauchy before the release.
+_FACTORS = 2.0 ** np.arange(-14, 9)
+_USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
+
+
+class Posterior(NamedTuple):
+    """Of delta, its mean = gain @ c.
+
+    `gram` is G without its noise as far as that can be told; `left` is the covariance of what of delta the
+    gain leaves out, (1 - gain G) delta.
+    """
+
+    gram: Array
+    gain: Array
+    left: Array
+
+
+def denoised(matrix: Array, noise: float) -> tuple[Array, float]:
+    """A noisy positive matrix shrunk towards a multiple of the identity, and how far it was not.
+
+    By the positive-part rule of James and Stein: all the way if its eigenvalues differ by no more than noise
+    makes them differ. Negative ones are 0.
+
+    Parameters
+    ----------
+    matrix : array, shape (k, k)
+    noise : float
+        sd of its diagonal entries; off-diagonal ones have 1 / sqrt 2 of it.
+    """
+    k = len(matrix)
+    middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * np.eye(k)
+    apart, by_noise = matrix - middle, noise**2 * (k + 2) * (k - 1) / 2
+    trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if k > 1 else 1.0
+    values, vectors = np.linalg.eigh(middle + trust * apart)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
+
+
+def most_explained(square: float, noise: float) -> float:
+    """Mean square of residuals, which a line cannot explain more of, from a release with noise of this sd.
+
+    In units in which it is about 1, which it is taken for where noise hides it.
+    """
+    return max(square, noise) if noise < 1 else 1.0
+
+
+def posterior(
+    matrix: Array, noise_matrix: float, cross: Array, noise_cross: float, prior: Array, most: float
+) -> Posterior:
+    """Of delta with covariance `prior`, up to a factor.
+
+    Parameters
+    ----------
+    matrix, cross : array, shape (k, k) and (k,)
+        M and c.
+    noise_matrix, noise_cross : float
+        sds: of M as in :func:`denoised`; of each entry of c.
+    prior : array, shape (k, k)
+        Positive definite.
+    most : float
+        See :func:`most_explained`.
+
+    Notes
+    -----
+    With L L' = P and G L = U s V', U'c has independent entries of variance f s^2 + v at a factor f of P;
+    v is the noise of c and that of (M - G) delta, for delta of the size that f P gives. Factors weigh by the
+    density of U'c, the prior of f, and whether f P explains more of the residuals than there is. What is left
+    out counts at the mean factor, and with how much factors disagree about the mean.
+    """
+    gram, trust = denoised(matrix, noise_matrix)
+    values, vectors = np.linalg.eigh(prior)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    left, sizes, right = np.linalg.svd(gram @ root)
+    seen, sizes = (left.T @ cross) ** 2, sizes**2
+    noise = noise_cross**2 + trust * noise_matrix**2 / 2 * _FACTORS * float(np.trace(prior))
+    noise = np.maximum(noise, 1e-30)[:, None]
+    signal = _FACTORS[:, None] * sizes
+    weights = _USUAL - np.sum(np.log(signal + noise) + seen / (signal + noise), axis=1) / 2
+    explained = _FACTORS * float(np.sum(gram * prior))
+    weights -= np.maximum(explained / most - 1, 0.0)
+    weights = np.exp(weights - weights.max())
+    weights /= weights.sum()
+    each = signal / (signal + noise)
+    taken, sizes = weights @ each, np.maximum(sizes, 1e-300)
+    hidden = float(weights @ _FACTORS) * (1 - taken) ** 2 + weights @ (each - taken) ** 2 * seen / sizes
+    way = root @ right.T
+    return Posterior(gram, (way * (taken / np.sqrt(sizes))) @ left.T, (way * hidden) @ way.T)
