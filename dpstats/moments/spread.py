@@ -123,15 +123,13 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
 def clipped_mean(moments: NoisyMoments) -> float:
     """How far clipping may have moved the mean of residuals, in units of r; 0 where nothing was clipped.
 
-    As far as noise hides the kurtosis that tells, errors count as exponential ones.
+    Their kurtosis tells, half a sd of its noise added, as more of it costs more than less of it saves.
     """
     if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
         return 0.0
-    size = math.sqrt(max(moments.square / moments.mean_weight, 0.05))
-    limit = moments.limit / size
-    trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
-    told = tail_mean(limit, _kurtosis(moments))
-    return size * math.hypot(told, (1 - trust) * math.exp(-(limit + 1)))
+    square = max(moments.square / moments.mean_weight, 0.05)
+    kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
+    return math.sqrt(square) * tail_mean(moments.limit / math.sqrt(square), kurtosis)
 
 
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:

@@ -1,0 +1,119 @@
+"""What a noisy release says of a line, given what was known before."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.moments.posterior import denoised, posterior
+from dpstats.moments.tails import tail_mean, tail_rate
+from dpstats.testing import SeededNoise, noise
+
+
+def _noise(k: int, sd: float, rng: np.random.Generator) -> np.ndarray:
+    """Rotation invariant: sd on the diagonal, sd / sqrt 2 beside it."""
+    upper = np.triu(rng.normal(size=(k, k)) * sd / np.sqrt(2), 1)
+    return upper + upper.T + np.diag(rng.normal(size=k) * sd)
+
+
+def _moments(k: int, rng: np.random.Generator) -> np.ndarray:
+    rows = rng.normal(size=(4 * k, k)) * rng.uniform(0.3, 1.5, k)
+    return rows.T @ rows / len(rows)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_without_noise_it_is_least_squares(k: int) -> None:
+    rng = np.random.default_rng(k)
+    gram, delta = _moments(k, rng), rng.normal(size=k)
+    told = posterior(gram, 0.0, gram @ delta, 0.0, 0.01 * np.eye(k), 1.0)
+    assert told.gain @ gram @ delta == pytest.approx(delta, rel=1e-8)
+    assert told.gain == pytest.approx(np.linalg.inv(gram), rel=1e-8)
+    assert np.abs(told.left).max() < 1e-12
+
+
+@pytest.mark.parametrize("sd", [0.02, 0.3, 3.0])
+def test_a_matrix_without_its_noise_is_nearer_and_positive(sd: float) -> None:
+    rng = np.random.default_rng(1)
+    before, after = [], []
+    for _ in range(200):
+        gram = _moments(6, rng)
+        noisy = gram + _noise(6, sd, rng)
+        better, trust = denoised(noisy, sd)
+        assert np.linalg.eigvalsh(better)[0] > -1e-12 and 0 <= trust <= 1
+        before.append(np.sum((noisy - gram) ** 2))
+        after.append(np.sum((better - gram) ** 2))
+    assert np.mean(after) < np.mean(before)
+
+
+@pytest.mark.parametrize("level", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
+def test_intervals_hold_and_the_line_is_better_than_least_squares_and_than_none(
+    level: float, strength: float
+) -> None:
+    """Noise from a tenth of the prior's size to ten times as much; that size wrong by up to 4 times."""
+    rng = np.random.default_rng(2)
+    k, errors, none, raw, covered = 8, [], [], [], []
+    for _ in range(300):
+        gram, delta = _moments(k, rng), rng.normal(size=k) * strength * 0.1
+        sd = 0.1 * level
+        noisy, cross = gram + _noise(k, sd / 2, rng), gram @ delta + sd * rng.normal(size=k)
+        told = posterior(noisy, sd / 2, cross, sd, 0.01 * np.eye(k), 1.0)
+        found = told.gain @ cross
+        even = sd**2 + (sd / 2) ** 2 / 2 * float(found @ found)
+        variance = np.diag(even * told.gain @ told.gain.T + told.left)
+        errors.append((found - delta) @ gram @ (found - delta))
+        none.append(delta @ gram @ delta)
+        away = np.linalg.pinv(noisy) @ cross - delta
+        raw.append(away @ gram @ away)
+        covered.append(np.mean((found - delta) ** 2 <= 1.96**2 * variance))
+    assert np.mean(errors) < 1.1 * min(max(np.mean(none), np.mean(none) / strength**2), np.mean(raw))
+    if strength <= 1:
+        assert np.mean(covered) > 0.92
+    elif level < 10:  # beyond, noise hides that the prior is too small
+        assert np.mean(covered) > 0.9
+
+
+def test_clipping_moves_no_mean_of_normal_residuals_and_more_with_heavier_tails() -> None:
+    _, normal = tail_rate(3.0)
+    assert tail_mean(3.0, normal) == 0 and tail_mean(3.0, 1.0) == 0
+    sizes = [tail_mean(3.0, normal + excess) for excess in (0.5, 1.0, 2.0, 4.0)]
+    assert sizes == sorted(sizes) and sizes[0] > 0
+    assert tail_mean(6.0, normal + 2) < tail_mean(3.0, normal + 2)
+
+
+@pytest.mark.parametrize("limit", [4.0, 5.0, 6.0])
+def test_what_clipping_moves_exponential_errors_by_is_told(limit: float) -> None:
+    """Their mean beyond L is e^-(L + 1); clipped about a line that moved with it, up to twice as much."""
+    errors = np.random.default_rng(3).exponential(size=400_000) - 1
+    clipped = np.clip(errors, -limit, limit)
+    size, kurtosis = clipped.std(), float(np.mean(clipped**4) / np.mean(clipped**2) ** 2)
+    told = size * tail_mean(limit / size, kurtosis)
+    assert 0.5 < told / np.exp(-(limit + 1)) < 2
+
+
+WINE = dps.datasets.load("wine")
+FORMULA = "quality ~ alcohol + density + pH + sulphates + residual_sugar + volatile_acidity"
+
+
+def _errors(data: object, budget: object, seeds: range) -> float:
+    """Mean square distance of predictions to those of least squares, on the rows themselves."""
+    frame = WINE.data if data is None else data
+    model = dps.ols(FORMULA, frame, WINE.schema)
+    rows, _ = model.design.exog(frame)
+    exact = rows @ np.linalg.lstsq(rows, frame["quality"].to_numpy(float), rcond=None)[0]
+    found = []
+    for seed in seeds:
+        with noise(SeededNoise(seed)):
+            fit = model.fit(budget)
+        found.append(np.mean((rows @ fit.params.to_numpy() - exact) ** 2))
+    return float(np.mean(found)) / float(np.var(exact))
+
+
+@pytest.mark.parametrize("n", [300, 4898])
+def test_a_larger_budget_never_makes_a_worse_line(n: int) -> None:
+    """A tenth and Monte Carlo error aside; at last it is least squares."""
+    data = WINE.data.iloc[:: len(WINE.data) // n].head(n)
+    epsilons = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+    errors = [_errors(data, dps.approx(epsilon, 1e-6), range(8)) for epsilon in epsilons]
+    for before, after in zip(errors, errors[1:], strict=False):
+        assert after < 1.1 * before + 0.02
+    assert errors[-1] < 0.01
