@@ -56,7 +56,8 @@ class LinearMoments(NoisyMoments):
             sampling = sampling + np.outer(moved, moved)
         sampling, privacy, guess = (self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess))
         params = self.origin + self.map @ fit.delta
-        return judged(params, sampling, privacy, guess, fit.rel, prior=self.prior is not None)
+        before = None if fit.before is None else self.map @ fit.before @ self.map.T
+        return judged(params, sampling, privacy, guess, fit.rel, before)
 
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.

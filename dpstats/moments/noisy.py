@@ -33,6 +33,8 @@ class NormalEquations(NamedTuple):
         What takes M_ar to delta.
     guess : array, shape (d, d)
         Covariance of what noise hides of delta.
+    before : array, shape (d, d), optional
+        Covariance of delta before the release, where that is known.
     rel : float
         Size of the noise of the matrix over its least eigenvalue.
     fitted : float
@@ -46,6 +48,7 @@ class NormalEquations(NamedTuple):
     guess: Array
     rel: float
     fitted: float
+    before: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,15 +193,16 @@ class NoisyMoments:
             self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
             most_explained(self.square, self.noise_square),
         )  # fmt: skip
-        gram, gain, guess = told
+        gram, gain, guess, before = told
         delta = gain @ self.cross
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * guess))
         if alpha > 0:  # the penalised line of the rows that the unpenalised one describes
             damped = np.linalg.pinv(gram + penalty, hermitian=True)
             shrink = damped @ gram
-            delta, gain, guess = shrink @ delta - damped @ pull, shrink @ gain, shrink @ guess @ shrink.T
-        return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted)
+            delta, gain = shrink @ delta - damped @ pull, shrink @ gain
+            guess, before = (shrink @ part @ shrink.T for part in (guess, before))
+        return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
 
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""

@@ -27,12 +27,13 @@ class Posterior(NamedTuple):
     """Of delta, its mean = gain @ c.
 
     `gram` is G without its noise as far as that can be told; `left` is the covariance of what of delta the
-    gain leaves out, (1 - gain G) delta.
+    gain leaves out, (1 - gain G) delta, and `before` that of delta, with P's factor as it was found.
     """
 
     gram: Array
     gain: Array
     left: Array
+    before: Array
 
 
 def denoised(matrix: Array, noise: float) -> tuple[Array, float]:
@@ -101,6 +102,8 @@ def posterior(
     weights /= weights.sum()
     each = signal / (signal + noise)
     taken, sizes = weights @ each, np.maximum(sizes, 1e-300)
-    hidden = float(weights @ _FACTORS) * (1 - taken) ** 2 + weights @ (each - taken) ** 2 * seen / sizes
+    size = float(weights @ _FACTORS)
+    hidden = size * (1 - taken) ** 2 + weights @ (each - taken) ** 2 * seen / sizes
     way = root @ right.T
-    return Posterior(gram, (way * (taken / np.sqrt(sizes))) @ left.T, (way * hidden) @ way.T)
+    gain = (way * (taken / np.sqrt(sizes))) @ left.T
+    return Posterior(gram, gain, (way * hidden) @ way.T, size * prior)

@@ -14,7 +14,7 @@ Array = np.ndarray
 _WEAK, _HOPELESS = 0.6, 1.3
 # Where a prior was learnt from earlier releases: the share of a variance that rests on it. On random designs
 # intervals cover .92 to .96 up to the first, and .90 between the two, unless a direction is not seen at all.
-_LEANING, _RESTING = 0.5, 0.75
+_LEANING, _RESTING, _STILL = 0.5, 0.75, 0.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Solution:
 
 
 def judged(
-    params: Array, sampling: Array, privacy: Array, guess: Array, rel: float, prior: bool = False
+    params: Array, sampling: Array, privacy: Array, guess: Array, rel: float, before: Array | None = None
 ) -> Solution:
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
 
@@ -51,14 +51,16 @@ def judged(
         Covariance due to rows, to noise, and to what noise hides, see :func:`hidden`.
     rel : float
         As in :class:`Solution`.
-    prior : bool
-        Whether the guess is that of an earlier release, see :mod:`dpstats.moments.posterior`.
+    before : array, shape (d, d), optional
+        Covariance before the release, where earlier ones tell, see :mod:`dpstats.moments.posterior`. A
+        coefficient of which most is still left, while noise hides some direction, is not estimable.
     """
     cov, cov_privacy = sampling + privacy + guess, privacy + guess
     share = np.diag(guess) / np.diag(cov)
     lost, leaning = (share > 0.5) & (rel > _HOPELESS), (share > 0.1) & (rel > _WEAK)
-    if prior:
-        lost |= share > _RESTING
+    if before is not None:
+        left = np.diag(guess) > _STILL * np.diag(before)
+        lost |= (share > _RESTING) | (left & (rel > _HOPELESS))
         leaning = (share > _LEANING) | ((share > 0.1) & (rel > _HOPELESS))
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf

@@ -12,6 +12,7 @@ __all__ = ["tail_mean", "tail_rate"]
 # Laws with heavier tails than the exponential lose more of their mean, as about this power of their excess
 # kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
 _HEAVIER = 3.5
+_MOST_EXCESS = 100.0  # beyond any law's, so that noise makes no number that is not finite
 
 
 def tail_rate(limit: float) -> tuple[float, float]:
@@ -38,11 +39,11 @@ def tail_mean(limit: float, kurtosis: float) -> float:
     """How far clipping at `limit` may have moved the mean of residuals, both in sds of what is left.
 
     Exponential errors lose e^-(limit + 1), normal ones and all of as light tails nothing. Whether tails are
-    skewed at all is not known.
+    skewed at all is not known. No law of variance 1 has more than 1 / limit of its mean beyond the limit.
     """
     _, excess, normal = _tail_rate(_known(limit))
-    heavy = max((kurtosis - normal) / excess, 0.0)
-    return math.exp(-(limit + 1)) * max(heavy, heavy**_HEAVIER)
+    heavy = min(max((kurtosis - normal) / excess, 0.0), _MOST_EXCESS)
+    return min(math.exp(-(limit + 1)) * max(heavy, heavy**_HEAVIER), 1 / limit)
 
 
 def _known(limit: float) -> float:
