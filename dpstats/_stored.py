@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from dpstats._arguments import path_of, shown
 from dpstats.errors import SpecificationError
 
-__all__ = ["read_object", "restored", "text"]
+__all__ = ["described", "read_object", "restored", "text", "write_text"]
 
 T = TypeVar("T")
 
@@ -23,17 +24,51 @@ def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
     Raises
     ------
     SpecificationError
-        With `refusal`, if it holds none: no text, no JSON, numbers that are not finite, too deep.
-    OSError
-        If there is no such file, or it may not be read.
+        With its path and `refusal`, if it holds none: no text, no JSON, numbers that are not finite, too
+        deep; and if there is no such file, or it may not be read.
     """
+    found = path_of("path", path)
     try:
-        written = Path(path).read_text(encoding="utf-8")
+        written = found.read_text(encoding="utf-8")
         content = json.loads(written, parse_constant=_refused, parse_float=_finite, parse_int=_small)
+    except OSError as error:
+        raise SpecificationError(
+            f"path: {found} cannot be read ({error.strerror}); give a file that save(path) wrote"
+        ) from None
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise SpecificationError(refusal)
+        raise SpecificationError(f"{found} {refusal}")
+    return content
+
+
+def write_text(path: str | Path, written: str) -> None:
+    """Write a file of text.
+
+    Raises
+    ------
+    SpecificationError
+        If it cannot be written.
+    """
+    found = path_of("path", path)
+    try:
+        found.write_text(written + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SpecificationError(
+            f"path: {found} cannot be written ({error.strerror}); give a file in a folder that exists"
+        ) from None
+
+
+def described(content: object, what: str) -> Mapping[str, Any]:
+    """What a ``from_dict`` was given, if it is a dict.
+
+    Raises
+    ------
+    SpecificationError
+        If it is not.
+    """
+    if not isinstance(content, Mapping):
+        raise SpecificationError(f"{what} is made from a dict, as to_dict() gives it, not {shown(content)}")
     return content
 
 

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dpstats import _conversions as convert
+from dpstats._arguments import number, shown
 from dpstats.errors import BudgetError
 
 __all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gdp", "parse_budget", "pure",
@@ -34,26 +35,25 @@ __all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gd
 
 
 def _amount(name: str, value: float, low: float = 1e-30, high: float = 1e30) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise BudgetError(f"{name} must be a number, got {value!r}") from None
-    if not low <= number <= high:
-        raise BudgetError(f"{name} must be positive, from {low:g} to {high:g}; got {value!r}")
-    return number
+    amount = number(name, value, BudgetError)
+    if not low <= amount <= high:
+        raise BudgetError(f"{name} must be positive, from {low:g} to {high:g}; got {shown(value)}")
+    return amount
 
 
 def _delta(value: float) -> float:
-    number = _amount("delta", value, low=1e-100, high=1.0)
-    if number == 1:
+    delta = _amount("delta", value, low=1e-100, high=1.0)
+    if delta == 1:
         raise BudgetError("delta = 1 promises nothing; choose it far below 1/n, for example 1e-6")
-    return number
+    return delta
 
 
 def _parts(shares: tuple[float, ...]) -> tuple[float, ...]:
     """Shares rounded down, so that the parts compose to no more than the whole."""
+    shares = tuple(number("a share", share, BudgetError) for share in shares)
     if not shares or any(not (math.isfinite(share) and share > 0) for share in shares):
-        raise BudgetError(f"shares must be positive numbers, got {shares}; give one for each part")
+        told = ", ".join(map(shown, shares)) or "none"
+        raise BudgetError(f"shares must be positive numbers, got {told}; give one for each part")
     total = math.fsum(shares)
     if total > 1 + 1e-9:
         raise BudgetError(f"shares sum to {total:g}; they may sum to at most 1")
@@ -275,7 +275,7 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
     """Budget from the dictionary that ``to_dict`` writes; BudgetError names what is wrong with another."""
     kind = str(record.get("kind"))
     if kind not in _MAKERS:
-        raise BudgetError(f"the kind of a budget is one of {', '.join(_MAKERS)}; got {kind!r}")
+        raise BudgetError(f"the kind of a budget is one of {', '.join(_MAKERS)}; got {shown(kind)}")
     make, names = _MAKERS[kind]
     if set(record) != {"kind", *names}:
         given = ", ".join(sorted(set(record) - {"kind"}))
@@ -285,8 +285,8 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
 
 def parse_budget(text: str) -> Budget:
     """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``."""
-    problem = f"cannot read the budget {text!r}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"
-    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text)
+    problem = f"cannot read the budget {shown(text)}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"
+    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text) if isinstance(text, str) else None
     if match is None or match[1] not in _MAKERS:
         raise BudgetError(problem)
     make, names = _MAKERS[match[1]]

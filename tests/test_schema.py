@@ -97,8 +97,8 @@ warm        flag     true = True, false = False"""
     (lambda: count(2.5), "whole number from 1"),
     (lambda: levels("a"), "two levels"),
     (lambda: levels(), "two levels"),
-    (lambda: levels("a", "b", "a"), "'a' is declared twice"),
-    (lambda: levels(1, "1"), "'1' is declared twice"),
+    (lambda: levels("a", "b", "a"), "declared twice, as number 1 and number 3"),
+    (lambda: levels(1, "1"), "declared twice, as number 1"),
     (lambda: levels("a", ""), "must not be empty"),
     (lambda: levels("a", None), "must be a text or a finite number"),
     (lambda: levels("a", float("inf")), "must be a text or a finite number"),
@@ -116,8 +116,8 @@ def test_each_mistake_in_a_declaration_is_named(declare, words):
 
 
 @pytest.mark.parametrize("declare, words", [
-    (lambda: Schema(x=(1, 2)), r"variable 'x': use bounded\(1, 2\)"),
-    (lambda: Schema(g=["a", "b"]), r"variable 'g': use levels\('a', 'b'\)"),
+    (lambda: Schema(x=(1, 2)), r"variable 'x': use bounded\(lower, upper\), not a tuple of 2"),
+    (lambda: Schema(g=["a", "b"]), r"variable 'g': use levels\(\*names\), not a list of 2"),
     (lambda: Schema(x=3), r"variable 'x': use bounded\(\), count"),
     (lambda: Schema(x={"kind": "bound", "lower": 1}), "variable 'x': kind must be one of bounded, count"),
     (lambda: Schema(x={"lower": 1}), "kind must be one of"),

@@ -237,12 +237,7 @@ def run_schema(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
     unit = schema.privacy_unit.column
     declared = [*schema, unit] if unit else list(schema)
-    present = column_names(options.data) if options.data else declared
-    missing = [name for name in declared if name not in present]
-    if missing:
-        raise DataError(
-            f"{options.data} has no column {', '.join(missing)}; its columns are {', '.join(present)}"
-        )
+    present = column_names(options.data, schema) if options.data else declared
     print(schema)
     if options.data:
         print(f"\n{options.data} has every declared column. No value was read.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
+from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.contributors.law import Part, honest_count, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -57,17 +58,17 @@ def _check(plan: Asked) -> None:
     """Refuse what cannot be planned; every message says what to change."""
     count, honest = plan.contributors, plan.honest
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 10**12:
-        raise SpecificationError(f"contributors must be a whole number from 1, got {count!r}")
+        raise SpecificationError(f"contributors must be a whole number from 1, got {shown(count)}")
     if not isinstance(honest, float) or not 0 < honest <= 1 or honest_count(count, honest) < 1:
         raise SpecificationError(
-            f"honest must be a share above 0 and at most 1 of {count} contributors, got {honest!r}"
+            f"honest must be a share above 0 and at most 1 of {count} contributors, got {shown(honest)}"
         )
-    if plan.method not in ("statistics", "input"):
-        raise SpecificationError(f"method must be 'statistics' or 'input', got {plan.method!r}")
-    if plan.compat not in (None, "paper") or (plan.compat and plan.method != "input"):
+    if not among(plan.method, ("statistics", "input")):
+        raise SpecificationError(f"method must be 'statistics' or 'input', got {shown(plan.method)}")
+    if not among(plan.compat, (None, "paper")) or (plan.compat and plan.method != "input"):
         raise SpecificationError("compat must be None, or 'paper' with method='input'")
     if not isinstance(plan.ball, float) or not 0 < plan.ball < math.inf:
-        raise SpecificationError(f"ball must be a positive number, got {plan.ball!r}")
+        raise SpecificationError(f"ball must be a positive number, got {shown(plan.ball)}")
     _check_budget(plan.budget, plan.method, plan.compat, count)
     if plan.schema.privacy_unit.column:
         raise SpecificationError(
@@ -79,7 +80,8 @@ def _check(plan: Asked) -> None:
 
 def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
     if not isinstance(budget, Budget):
-        raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
+        raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
+                          f"{shown(budget)}")
     if isinstance(budget, Pure):
         raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
     if method == "input" and not isinstance(budget, Approx):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpstats._arguments import shown
+from dpstats._stored import described, read_object, write_text
 from dpstats.budget import Approx, Budget, Gdp
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.checks import asked_parts
@@ -190,7 +192,7 @@ class Plan:
             If it is no plan, is incomplete, was written by a newer version, or does not agree with itself:
             its noise with its budget, its hash with all of it.
         """
-        _check_format(content.get("format"))
+        _check_format(described(content, "a plan").get("format"))
         try:
             plan = cls(
                 formula=content["formula"], schema=Schema.from_dict(content["schema"]),
@@ -213,7 +215,7 @@ class Plan:
     def save(self, path: str | Path) -> None:
         """Write the plan to a JSON file."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write_text(path, text)
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:
@@ -224,13 +226,7 @@ class Plan:
         SpecificationError
             As :meth:`from_dict`, and if the file is not JSON.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
-            content = None
-        if not isinstance(content, dict):
-            raise SpecificationError(f"{path} holds no plan; Plan.save(path) did not write it")
-        return cls.from_dict(content)
+        return cls.from_dict(read_object(path, "holds no plan; Plan.save(path) did not write it"))
 
     @property
     def guarantees(self) -> tuple[tuple[str, str], ...]:
@@ -265,6 +261,8 @@ def _text(mu: float | None, epsilon: float, delta: float) -> str:
 def _check_format(found: object) -> None:
     name, _, version = str(found).partition("/")
     if name != NAME or not version.isdigit():
-        raise SpecificationError(f"this is no plan: its format is {found!r}, not {FORMAT!r}")
+        raise SpecificationError(f"this is no plan: its format is {shown(found)}, not {FORMAT!r}")
     if int(version) > VERSION:
-        raise SpecificationError(f"the plan has format {found!r}, newer than {FORMAT!r}; upgrade dpstats")
+        raise SpecificationError(
+            f"the plan has format {shown(found)}, newer than {FORMAT!r}; upgrade dpstats"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpstats._arguments import number
 from dpstats.budget import Budget
 from dpstats.contributors.plan import Plan
 from dpstats.schema import Schema
@@ -52,6 +53,6 @@ def plan_contributions(
     Source: spec/input_perturbation.md. A record is one contributor's; neighbours differ in one contributor.
     """
     return Plan(
-        formula=formula, schema=schema, budget=budget, contributors=contributors, honest=float(honest),
-        method=method, compat=compat, ball=float(ball),
+        formula=formula, schema=schema, budget=budget, contributors=contributors,
+        honest=number("honest", honest), method=method, compat=compat, ball=number("ball", ball),
     )  # fmt: skip

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from dpstats._arguments import shown
 from dpstats.budget import Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger
@@ -55,7 +56,8 @@ class Account:
 
     def __init__(self, budget: Budget, unit: str) -> None:
         if not isinstance(budget, Budget):
-            raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
+            raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
+                              f"{shown(budget)}")
         self._budget, self._unit = budget, unit
         self.pure = isinstance(budget, Pure)
         self._limit = self._amount(budget if isinstance(budget, Pure) else Gdp(budget.mu))

@@ -5,6 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
+from dpstats._arguments import among, shown
 from dpstats.datasets.catalogue import CATALOGUE
 from dpstats.errors import DataError
 from dpstats.schema import Schema
@@ -61,8 +62,8 @@ def load(name: str) -> Dataset:
     DataError
         If there is no such data set.
     """
-    if name not in CATALOGUE:
-        raise DataError(f"there is no data set {name!r}; choose one of {', '.join(CATALOGUE)}")
+    if not among(name, CATALOGUE):
+        raise DataError(f"there is no data set {shown(name)}; choose one of {', '.join(CATALOGUE)}")
     entry = CATALOGUE[name]
     with resources.as_file(resources.files("dpstats.datasets") / "data") as folder:
         data = pd.read_csv(folder / entry.file)

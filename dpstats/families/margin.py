@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 
 Array = np.ndarray
@@ -89,7 +90,7 @@ def huber_hinge(h: float) -> MarginLoss:
         If h is not in that range.
     """
     if not (isinstance(h, int | float | np.number) and 0.01 <= h <= 10):
-        raise SpecificationError(f"h must be a number from 0.01 to 10, got {h!r}")
+        raise SpecificationError(f"h must be a number from 0.01 to 10, got {shown(h)}")
     half = float(h)
 
     def derivatives(margin: Array) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
+from dpstats._arguments import shown
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
@@ -194,9 +195,9 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
         if weights may be negative.
     """
     if not isinstance(formula, str):
-        raise FormulaError(f"a formula is a text such as 'y ~ x', not {type(formula).__name__}")
+        raise FormulaError(f"a formula is a text such as 'y ~ x', not {shown(formula)}")
     if not isinstance(schema, Schema):
-        raise FormulaError(f"a formula needs a dps.Schema, not {type(schema).__name__}")
+        raise FormulaError(f"a formula needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)

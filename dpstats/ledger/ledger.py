@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpstats._arguments import path_of, shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger import store
@@ -46,7 +47,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
-        self.path = Path(os.path.abspath(Path(path).expanduser()))
+        self.path = Path(os.path.abspath(path_of("path", path, LedgerError).expanduser()))
         if total is not None:
             _check_budget("total", total)
             if not os.path.lexists(self.path):
@@ -62,7 +63,7 @@ class Ledger:
                 "Open it without total="
             )
         if dataset is not None and dataset != self.dataset:
-            raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {dataset!r}")
+            raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {shown(dataset)}")
 
     def _create(self, total: Budget, dataset: str) -> None:
         try:
@@ -223,7 +224,7 @@ class Ledger:
 
 def _check_budget(name: str, value: object) -> None:
     if not isinstance(value, Budget):
-        raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {value!r}")
+        raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {shown(value)}")
 
 
 def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:

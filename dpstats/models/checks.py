@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.functional import STANDARDS
@@ -68,7 +69,8 @@ def check_budget(budget: object, n: int) -> None:
         BudgetError where it is about the budget.
     """
     if not isinstance(budget, Budget):
-        raise BudgetError(f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {budget!r}")
+        raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
+                          f"{shown(budget)}")
     if n < 1:
         raise SpecificationError("the data have no rows; messages of contributors go to fit_contributions")
     if isinstance(budget, Approx) and budget.delta > 1 / n:
@@ -84,11 +86,11 @@ def check_method(method: object, known: Sequence[str], compat: object, public: o
     ------
     SpecificationError
     """
-    if method not in known:
+    if not among(method, known):
         listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
-        raise SpecificationError(f"method must be {listed}, got {method!r}")
-    if compat not in (None, "paper"):
-        raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+        raise SpecificationError(f"method must be {listed}, got {shown(method)}")
+    if not among(compat, (None, "paper")):
+        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
     if compat and method != "pmt":
         raise SpecificationError("compat='paper' goes with method='pmt'")
     if method == "pmt" and public is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import shown
 from dpstats.budget import Budget, Gdp
 from dpstats.contributions import Totals, total
 from dpstats.contributors import Plan
@@ -88,7 +89,7 @@ def approximation(reach: float) -> float:
         If `reach` is not a positive number.
     """
     if not isinstance(reach, int | float) or not 1e-3 <= reach < math.inf:
-        raise SpecificationError(f"reach must be a number of at least 0.001, got {reach!r}")
+        raise SpecificationError(f"reach must be a number of at least 0.001, got {shown(reach)}")
     return (reach / 2 + math.log1p(math.exp(-reach)) - math.log(2)) / reach**2
 
 

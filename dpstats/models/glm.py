@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import among, shown
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
@@ -101,13 +102,13 @@ def glm(
     SpecificationError
         As in :func:`logit`, and for an unknown family or an exposure that does not suit it.
     """
-    if family not in _NAMES:
-        raise SpecificationError(f"family must be one of {', '.join(_NAMES)}, got {family!r}")
+    if not among(family, _NAMES):
+        raise SpecificationError(f"family must be one of {', '.join(_NAMES)}, got {shown(family)}")
     if exposure is not None:
         if FAMILIES[family].link_name != "log":
             raise SpecificationError(f"exposure= goes with a log link, and that of {family} is another")
         if not isinstance(exposure, str):
-            raise SpecificationError(f"exposure must be an expression such as 'days', got {exposure!r}")
+            raise SpecificationError(f"exposure must be an expression such as 'days', got {shown(exposure)}")
         formula = f"{formula} + offset(np.log({exposure}))"
     if family == "gaussian":
         return ols(formula, data, schema, public, weights)
@@ -180,11 +181,11 @@ class GlmModel(HoldsRows):
             Nothing is spent then.
         """
         if not isinstance(robust, bool):
-            raise SpecificationError(f"robust must be True or False, got {robust!r}")
-        newton = method in ("auto", "newton") and not isinstance(budget, Pure)
+            raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
+        newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
         able = newton and self.family.name in LIKELIHOODS and self.design.weights is None
-        asked = check_release(release, able, f"{self._name} ({self.family.name}, method={method!r})")
-        if self.family is BINOMIAL and method in _MARGIN:
+        asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
+        if self.family is BINOMIAL and among(method, _MARGIN):
             return fit_margin(
                 self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
                 method=method, c=c, ledger=ledger, compat=compat,

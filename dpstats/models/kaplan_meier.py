@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import numbers
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -136,7 +137,7 @@ def _times(design: Design, times: Sequence[float] | None) -> np.ndarray:
         steps = np.geomspace(low, high, TIMES + 1)[1:] if low > 0 else even
         short = [float(f"{time:.4g}") for time in np.concatenate([even, steps])]
         return np.unique(np.append([time for time in short if low < time < high], high))
-    grid = np.asarray(times, dtype=float)
+    grid = numbers("times", times)
     if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
         raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
     if grid[0] < low or grid[-1] > high:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpstats._arguments import among, shown
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.families import Family
@@ -28,9 +29,10 @@ def check_release(release: Sequence[str], able: bool, model: str) -> bool:
     SpecificationError
         For anything else, and where this fit has no bounded version of it.
     """
-    wanted = (release,) if isinstance(release, str) else tuple(release)
-    if set(wanted) - {NAME}:
-        raise SpecificationError(f"release may hold {NAME!r} and nothing else, got {release!r}")
+    wanted = (release,) if isinstance(release, str) else release
+    listed = isinstance(wanted, list | tuple | set | frozenset)
+    if not listed or not all(among(each, (NAME,)) for each in wanted):
+        raise SpecificationError(f"release may hold {NAME!r} and nothing else, got {shown(release)}")
     if wanted and not able:
         raise SpecificationError(f"{model} has no log-likelihood that is bounded; leave release out")
     return bool(wanted)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dpstats._arguments import among, shown
 from dpstats.budget import Budget, Gdp, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -153,14 +154,14 @@ def _check_weights(design: Design, method: str) -> None:
 
 
 def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
-    if method not in METHODS:
-        raise SpecificationError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if compat not in (None, "paper"):
-        raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+    if not among(method, METHODS):
+        raise SpecificationError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
+    if not among(compat, (None, "paper")):
+        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
     if compat and not isinstance(budget, Pure | Zcdp):
         raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")
     if c is not None and not (isinstance(c, int | float) and math.isfinite(c) and c > 0):
-        raise SpecificationError(f"c must be a positive number, got {c!r}")
+        raise SpecificationError(f"c must be a positive number, got {shown(c)}")
 
 
 def _ridge(

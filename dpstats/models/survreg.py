@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import among, shown
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -87,8 +88,8 @@ class Survreg(HoldsRows):
     """
 
     def __init__(self, formula: str, data: Any, schema: Schema, dist: str) -> None:
-        if dist not in DISTS:
-            raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {dist!r}")
+        if not among(dist, DISTS):
+            raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {shown(dist)}")
         check_dist(DISTS[dist])
         self.dist = dist
         self.design: Design = build_design(formula, schema)
@@ -197,10 +198,10 @@ def _check(design: Design, dist: Dist) -> None:
 
 
 def _check_method(method: str, compat: str | None) -> None:
-    if method not in ("auto", "newton", "functional"):
-        raise SpecificationError(f"method must be 'auto', 'newton' or 'functional', got {method!r}")
-    if compat not in (None, "paper"):
-        raise SpecificationError(f"compat must be None or 'paper', got {compat!r}")
+    if not among(method, ("auto", "newton", "functional")):
+        raise SpecificationError(f"method must be 'auto', 'newton' or 'functional', got {shown(method)}")
+    if not among(compat, (None, "paper")):
+        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
     if compat and method != "functional":
         raise SpecificationError("compat='paper' goes with method='functional'")
 

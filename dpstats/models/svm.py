@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpstats._arguments import among, shown
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
@@ -91,8 +92,8 @@ class Svm(HoldsRows):
             If the penalty is too small for the budget, or the budget exceeds what the ledger has left.
             Nothing is spent then.
         """
-        if method not in ("auto", "objective", "output"):
-            raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {method!r}")
+        if not among(method, ("auto", "objective", "output")):
+            raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {shown(method)}")
         return fit_margin(
             self.design, self._rows, budget, self._loss, model="svm", dist="huber",
             method="objective" if method == "auto" else method, c=self._c, ledger=ledger, compat=compat,

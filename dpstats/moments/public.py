@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._stored import read_object, restored
+from dpstats._arguments import shown
+from dpstats._stored import described, read_object, restored, write_text
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
 
@@ -106,14 +107,14 @@ class PublicMoments:
         SpecificationError
             If they are not public moments, were written by a newer version, or are incomplete.
         """
-        name, _, version = str(content.get("format")).partition("/")
+        name, _, version = str(described(content, "public moments").get("format")).partition("/")
         if name != NAME or not version.isdigit():
             raise SpecificationError(
-                f"these are no public moments: their format is {content.get('format')!r}, not {FORMAT!r}"
+                f"these are no public moments: their format is {shown(content.get('format'))}, not {FORMAT!r}"
             )
         if int(version) > VERSION:
             raise SpecificationError(
-                f"the public moments have format {content['format']!r}, newer than {FORMAT!r}; upgrade "
+                f"the public moments have format {shown(content['format'])}, newer than {FORMAT!r}; upgrade "
                 "dpstats to read them"
             )
         missing = [item.name for item in fields(cls) if item.name not in content]
@@ -124,7 +125,7 @@ class PublicMoments:
     def save(self, path: str | Path) -> None:
         """Write the moments to a JSON file, exact to the last bit."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write_text(path, text)
 
     @classmethod
     def load(cls, path: str | Path) -> PublicMoments:
@@ -135,14 +136,7 @@ class PublicMoments:
         SpecificationError
             As :meth:`from_dict`, and if there is no such file or it is not JSON.
         """
-        try:
-            refusal = f"{path} holds no public moments; their save(path) did not write it"
-            content = read_object(path, refusal)
-        except OSError as error:
-            raise SpecificationError(
-                f"path: {path} cannot be read ({error.strerror}); give a file that save(path) wrote"
-            ) from None
-        return cls.from_dict(content)
+        return cls.from_dict(read_object(path, "holds no public moments; their save(path) did not write it"))
 
     def __repr__(self) -> str:
         return f"PublicMoments({self.formula!r}, {self.n} public rows, columns {', '.join(self.names)})"

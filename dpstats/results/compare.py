@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.results import inference
 from dpstats.results.base import Released
@@ -44,9 +45,11 @@ def compare(*fits: Released, names: Sequence[str] | None = None, level: float = 
     """
     if not fits or not all(isinstance(fit, Released) for fit in fits):
         raise SpecificationError("compare(a, b, ...) takes fits, as model.fit(budget) returns them")
-    heads = [f"({i + 1})" for i in range(len(fits))] if names is None else [str(name) for name in names]
+    given = [f"({i + 1})" for i in range(len(fits))] if names is None else names
+    heads = list(map(str, given)) if isinstance(given, list | tuple) else []
     if len(heads) != len(fits) or len(set(heads)) != len(heads):
-        raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {names}")
+        wrong = shown(names)
+        raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {wrong}")
     records = [fit.record for fit in fits]
     frames = [
         inference.tidy(record, conf_int=True, level=level).assign(fit=head)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import shown
 from dpstats._axes import axes
-from dpstats._stored import read_object, restored, text
+from dpstats._stored import described, read_object, restored, text, write_text
 from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
@@ -194,13 +195,13 @@ class SurvivalCurve(Shown):
         SpecificationError
             If it is none.
         """
-        if content.get("format") != FORMAT:
-            raise SpecificationError(f"not a saved curve: its format is {content.get('format')!r}")
+        if described(content, "a curve").get("format") != FORMAT:
+            raise SpecificationError(f"not a saved curve: its format is {shown(content.get('format'))}")
         return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")
 
     def save(self, path: str | Path) -> None:
         """Write the curve as JSON, which may be shared; read it again with `load`."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(self.to_dict(), indent=1))
 
     @classmethod
     def load(cls, path: str | Path) -> SurvivalCurve:
@@ -211,7 +212,7 @@ class SurvivalCurve(Shown):
         SpecificationError
             As :meth:`from_dict`, and if the file is not JSON.
         """
-        return cls.from_dict(read_object(path, f"{path} holds no curve; its save(path) did not write it"))
+        return cls.from_dict(read_object(path, "holds no curve; its save(path) did not write it"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SurvivalCurve.from_dict, (self.to_dict(),)

@@ -12,6 +12,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import LOG
 from dpstats.results.base import Released
 from dpstats.results.glm import ratio_name
+from dpstats.results.intervals import level_of
 from dpstats.results.joint import Joint, half_widths
 from dpstats.results.record import Record
 from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
@@ -161,17 +162,22 @@ class Inference(Released):
         names = list(self.record.names)
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
-    def conf_int(self, level: float = 0.95, joint: Joint = None) -> pd.DataFrame:
+    def conf_int(
+        self, alpha: float | None = None, joint: Joint = None, level: float = 0.95
+    ) -> pd.DataFrame:
         """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
 
         Parameters
         ----------
-        level : float
-            Confidence level (R's and broom's word; there is no ``alpha``).
+        alpha : float, optional
+            One less the level, as statsmodels' functions give it. A number from 0.5 on is the level itself:
+            ``conf_int(0.05)``, ``conf_int(0.95)`` and ``conf_int(level=0.95)`` are the same.
         joint : {None, True, "bonferroni", "scheffe", "sup-t"}
             Let all intervals hold at once, with confidence `level`. "bonferroni" (True) holds for any noise;
             "sup-t" is a little shorter and needs normal noise; "scheffe" holds for every linear combination
             of the coefficients.
+        level : float
+            Confidence level (R's and broom's word), at least 0.5.
 
         Returns
         -------
@@ -182,7 +188,7 @@ class Inference(Released):
         SpecificationError
             For an unknown `joint`, or one that needs normal noise where it is not.
         """
-        low, high = limits(self.record, level, joint)
+        low, high = limits(self.record, level_of(alpha, level), joint)
         return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
 
     def tidy(self, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False) -> pd.DataFrame:

@@ -14,8 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.results.format import bracket, figures, level_percent
+
+LEAST_LEVEL = 0.5  # an interval that more likely misses is no one's wish, but an alpha by mistake
 
 
 def critical(level: float) -> float:
@@ -24,11 +27,42 @@ def critical(level: float) -> float:
     Raises
     ------
     SpecificationError
-        If `level` is not strictly between 0 and 1.
+        As `check_level`.
     """
-    if not 0 < level < 1:
-        raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; got {level!r}")
+    check_level(level)
     return float(special.ndtri(0.5 + level / 2))
+
+
+def check_level(level: object) -> None:
+    """Refuse what is no confidence level, and the alpha of statsmodels, which is 1 less the level.
+
+    Raises
+    ------
+    SpecificationError
+        Unless `level` is a number of at least 0.5 and below 1.
+    """
+    if not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; got {shown(level)}")
+    if level < LEAST_LEVEL:
+        raise SpecificationError(
+            f"level is the confidence of an interval, e.g. level=0.95, and at least {LEAST_LEVEL}; got "
+            f"{shown(level)}. An alpha, such as statsmodels takes, is 1 - level"
+        )
+
+
+def level_of(alpha: float | None, level: float) -> float:
+    """Return the level that is asked for by `level`, or by statsmodels' `alpha`, where that is given.
+
+    Raises
+    ------
+    SpecificationError
+        If `alpha` is not strictly between 0 and 1.
+    """
+    if alpha is None:
+        return level
+    if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
+        raise SpecificationError(f"alpha must be between 0 and 1, or use level=0.95; got {shown(alpha)}")
+    return alpha if alpha >= LEAST_LEVEL else 1 - alpha
 
 
 def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._stored import read_object, restored, text
+from dpstats._arguments import shown
+from dpstats._stored import described, read_object, restored, text, write_text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments, Quantity
@@ -66,7 +67,7 @@ def from_dict(content: Mapping[str, Any]) -> Record:
     SpecificationError
         If `content` is not a fit, was written by a newer version, or is incomplete.
     """
-    _check_format(content.get("format"))
+    _check_format(described(content, "a fit").get("format"))
     lacking = next((name for name in REQUIRED if name not in content), None)
     if lacking:
         raise SpecificationError(f"the saved fit lacks {lacking!r}; it is incomplete or was edited")
@@ -100,7 +101,7 @@ def _record(content: Mapping[str, Any]) -> Record:
 def write(record: Record, path: str | Path) -> None:
     """Write `record` as JSON, numbers in their shortest exact form."""
     text = json.dumps(to_dict(record), indent=1, allow_nan=False, ensure_ascii=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_text(path, text)
 
 
 def read(path: str | Path) -> Record:
@@ -111,16 +112,16 @@ def read(path: str | Path) -> Record:
     SpecificationError
         If the file is not a saved fit of this or an earlier version.
     """
-    return from_dict(read_object(path, f"{path} is not JSON; dps.load reads files written by fit.save(path)"))
+    return from_dict(read_object(path, "is not JSON; dps.load reads files written by fit.save(path)"))
 
 
 def _check_format(found: object) -> None:
     name, _, version = str(found).partition("/")
     if name != NAME or not version.isdigit():
-        raise SpecificationError(f"not a saved fit: its format is {found!r}, not {FORMAT!r}")
+        raise SpecificationError(f"not a saved fit: its format is {shown(found)}, not {FORMAT!r}")
     if int(version) > VERSION:
         raise SpecificationError(
-            f"the fit has format {found!r}, newer than {FORMAT!r}; upgrade dpstats to read it"
+            f"the fit has format {shown(found)}, newer than {FORMAT!r}; upgrade dpstats to read it"
         )
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from scipy import special
 from scipy.stats import qmc
 
+from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.intervals import critical
+from dpstats.results.intervals import check_level, critical
 
 Joint: TypeAlias = bool | Literal["bonferroni", "scheffe", "sup-t"] | None
 
@@ -43,8 +44,10 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
     SpecificationError
         For an unknown `joint`, or one that needs normal noise where it is not.
     """
-    if joint is not None and joint not in (True, False, *METHODS):
-        raise SpecificationError(f"joint must be one of {', '.join(METHODS)}, True or None; got {joint!r}")
+    check_level(level)
+    if not among(joint, (None, True, False, *METHODS)):
+        wrong = shown(joint)
+        raise SpecificationError(f"joint must be one of {', '.join(METHODS)}, True or None; got {wrong}")
     variances = np.diagonal(cov)
     used = np.isfinite(variances) & (variances > 0)
     method = "bonferroni" if joint is True else joint or ""
@@ -62,7 +65,6 @@ def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None
 
 
 def _bonferroni(level: float, m: int) -> float:
-    critical(level)  # refuses what is no level
     return 1 - (1 - level) / max(m, 1)
 
 

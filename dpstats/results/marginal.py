@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
@@ -75,7 +76,7 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     if unknown or not names:
         raise SpecificationError(
             f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
-            f"got {variables!r}"
+            f"got {shown(variables)}"
         )
     return names
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import FAMILIES
 from dpstats.results import life
@@ -135,8 +136,8 @@ class Outside(Released):
                 "Give public rows and their responses: residuals(newdata, y).",
             )  # fmt: skip
         kinds: Sequence[str] = OF_TIME if record.is_survival else OF_MEAN
-        if type not in kinds:
-            raise SpecificationError(f"type must be one of {', '.join(kinds)}; got {type!r}")
+        if not among(type, kinds):
+            raise SpecificationError(f"type must be one of {', '.join(kinds)}; got {shown(type)}")
         at = points(record, newdata, "residuals")
         values = _numbers("y", y, len(at.exog))
         failed = np.ones(len(values)) if event is None else _numbers("event", event, len(values))
@@ -169,14 +170,14 @@ class Outside(Released):
         """
         draw = simulator(self.record)
         if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
-            raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {nsim!r}")
+            raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
         eta, _ = life.linear_predictor(self.record, points(self.record, newdata, "simulate"))
         drawn = draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
         return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
 
 
 def _numbers(name: str, values: ArrayLike, m: int) -> Array:
-    array = np.asarray(values, dtype=float)
+    array = numbers(name, values)
     if array.shape != (m,) or not np.isfinite(array).all():
         raise SpecificationError(f"{name} must be {m} finite numbers, one for each row of newdata")
     return array

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.results.base import Released, design_of
 from dpstats.results.estimates import NOT_ESTIMABLE
@@ -85,12 +86,13 @@ def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
     SpecificationError
         If it is no covariate with levels.
     """
-    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", str(term))
-    name = match[1] if match else str(term)
+    text = term if isinstance(term, str) else ""
+    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", text)
+    name = match[1] if match else text
     known = {each: levels_of(record.schema[each]) for each in record.covariates}
     if not known.get(name):
         listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
-        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {term!r}")
+        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {shown(term)}")
     return name, known[name]
 
 
@@ -153,7 +155,7 @@ def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
     except ValueError:
         raise SpecificationError(
             f"method must be one of statsmodels' multipletests, such as 'hs', 'holm', 'bonferroni' or "
-            f"'fdr_bh'; got {method!r}"
+            f"'fdr_bh'; got {shown(method)}"
         ) from None
     return adjusted
 

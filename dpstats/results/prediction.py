@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Link
 from dpstats.formula import NumericResponse
@@ -33,9 +34,10 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     SpecificationError
         Unless all are strictly between 0 and 1.
     """
-    fractions = np.atleast_1d(np.asarray(failed, dtype=float))
+    fractions = np.atleast_1d(numbers("failed", failed))
     if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
-        raise SpecificationError(f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {failed!r}")
+        wrong = shown(failed)
+        raise SpecificationError(f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}")
     return fractions
 
 
@@ -154,8 +156,8 @@ class Predictions(Released):
         SpecificationError
             For an unknown `type`, or `p` outside (0, 1).
         """
-        if type not in KINDS:
-            raise SpecificationError(f"type must be one of {', '.join(KINDS)}; got {type!r}")
+        if not among(type, KINDS):
+            raise SpecificationError(f"type must be one of {', '.join(KINDS)}; got {shown(type)}")
         record = self.record
         at = points(record, newdata, "predict")
         if type == "response" and record.model not in MARGIN_MODELS:

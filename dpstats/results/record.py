@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from dpstats._arguments import shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
@@ -146,11 +147,11 @@ class Record:
         if self.is_survival and (self.dist not in DISTS or names[-1:] != (LOG_SCALE,)):
             raise SpecificationError(
                 f"a {self.model} fit has a distribution of {', '.join(DISTS)} and {LOG_SCALE!r} as its last "
-                f"coefficient, got {self.dist!r} and {names[-1:]}"
+                f"coefficient, got {shown(self.dist)} and {names[-1:]}"
             )
         if self.is_glm and self.dist not in FAMILIES:
             raise SpecificationError(
-                f"a {self.model} fit has a family of {', '.join(FAMILIES)}, got {self.dist!r}"
+                f"a {self.model} fit has a family of {', '.join(FAMILIES)}, got {shown(self.dist)}"
             )
         k = len(names)
         if self.linear is not None and self.linear.origin.shape != (k,):
@@ -232,7 +233,7 @@ def penalty(alpha: float) -> float:
         Unless it is finite and at least 0.
     """
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < math.inf:
-        raise SpecificationError(f"alpha must be a finite number of at least 0, got {alpha!r}")
+        raise SpecificationError(f"alpha must be a finite number of at least 0, got {shown(alpha)}")
     return float(alpha)
 
 
@@ -241,7 +242,7 @@ def _quantity(name: str, value: tuple[float, ...]) -> Quantity:
     if len(numbers) != 3 or not 0 <= numbers[0] < math.inf or not min(numbers[1:]) >= 0:
         raise SpecificationError(
             f"{name} must be a finite value, its standard error and the part due to privacy, none of them "
-            f"negative; got {value!r}"
+            f"negative; got {shown(value)}"
         )
     return Quantity(*numbers)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.results import life, reports
 from dpstats.results.base import Released
@@ -44,11 +45,11 @@ def require_log_time(record: Record, asked: str) -> None:
 
 def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
     """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
-    values = np.atleast_1d(np.asarray(times, dtype=float))
+    values = np.atleast_1d(numbers("times", times))
     allowed = (values > 0) if positive else (values >= 0)
     if values.ndim != 1 or not len(values) or not (allowed & np.isfinite(values)).all():
         least = "above" if positive else "of at least"
-        raise SpecificationError(f"{asked} needs finite times {least} 0; got {times!r}")
+        raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
     return values
 
 
@@ -82,9 +83,10 @@ class Survival(Released):
         require_survival(record, "parameters")
         dist = life.dist_of(record)
         kinds = [dist.family.name] + [dist.name] * dist.log
-        kind = kind or dist.name
-        if kind not in kinds:
-            raise SpecificationError(f"kind must be one of {', '.join(kinds)} for this fit; got {kind!r}")
+        kind = dist.name if kind is None else kind
+        if not among(kind, kinds):
+            wrong = shown(kind)
+            raise SpecificationError(f"kind must be one of {', '.join(kinds)} for this fit; got {wrong}")
         return reports.parameters(record, level, of_time=dist.log and kind == dist.name)
 
     def eta(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:

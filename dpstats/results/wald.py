@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpstats._arguments import numbers
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.base import design_of
@@ -126,7 +127,7 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
         matrix = np.asarray(matrix, dtype=float)
         value = np.asarray(value, dtype=float).ravel() + 0.0  # patsy's -0 is 0
     else:
-        matrix = np.atleast_2d(np.asarray(hypothesis, dtype=float))
+        matrix = np.atleast_2d(numbers("hypothesis", hypothesis))
         value = np.zeros(len(matrix))
     if matrix.ndim != 2 or matrix.shape[1] != k or not np.isfinite(matrix).all():
         raise SpecificationError(

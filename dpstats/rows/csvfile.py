@@ -19,12 +19,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from dpstats._arguments import among, shown
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
 from dpstats.rows.lines import LONGEST, Lines, fields
+from dpstats.rows.paths import existing
 from dpstats.rows.sources import Asked, Source
 
-SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 _CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
 _HEADER = 1 << 26  # bytes of the longest header
 
@@ -141,21 +142,19 @@ def read_csv(
     DataError
         If there is no such file, or an argument is not of use.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"there is no file {path}")
+    path = existing(path)
     if sep is None:
         kinds = [suffix.lower() for suffix in path.suffixes]
         sep = "\t" if ".tsv" in kinds[-2:] or ".tab" in kinds[-2:] else ","
     if not isinstance(sep, str) or len(sep) != 1 or not sep.isascii() or sep in _NO_SEPARATOR:
-        raise DataError(f"sep must be one ASCII character such as ',', ';' or a tab, not {sep!r}")
-    if decimal not in (".", ","):
-        raise DataError(f"decimal must be '.' or ',', not {decimal!r}")
+        raise DataError(f"sep must be one ASCII character such as ',', ';' or a tab, not {shown(sep)}")
+    if not among(decimal, (".", ",")):
+        raise DataError(f"decimal must be '.' or ',', not {shown(decimal)}")
     if sep == decimal:
         raise DataError(f"sep and decimal are both {sep!r}; in a file with decimal commas, sep is often ';'")
     if not _is_ascii_based(encoding):
         raise DataError(f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
-                        f"'latin-1', not {encoding!r}")
+                        f"'latin-1', not {shown(encoding)}")
     return CsvFile(path, sep, decimal, encoding)
 
 

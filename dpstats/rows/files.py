@@ -10,15 +10,16 @@ import pyarrow as pa
 
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow
-from dpstats.rows.csvfile import COMPRESSED, SEPARATORS, CsvFile
+from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
+from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
 from dpstats.rows.sources import Asked, Source, check_arrow
+from dpstats.schema import Schema
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
 _AS_BYTES = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()
 }  # fmt: skip
-_PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 
 
 def of_path(path: Path, asked: Asked) -> Source:
@@ -34,35 +35,28 @@ def of_path(path: Path, asked: Asked) -> Source:
         return CsvFile(path, SEPARATORS[kind]).source(asked)
     schema = _schema(path, kind)
     check_arrow(schema, asked)
-    batches = _parquet_batches if kind in _PARQUET else _arrow_batches
+    batches = _parquet_batches if kind in PARQUET else _arrow_batches
     return Source(lambda: batches(path, asked), f"{path} cannot be read as {_called(kind)}: is it complete?")
 
 
-def column_names(path: Path) -> list[str]:
-    """The names of a file's columns; no record is read."""
+def column_names(path: Path, schema: Schema) -> list[str]:
+    """The names of a file's columns; no record is read.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be opened, or a column that `schema` declares is not there once.
+    """
     kind = kind_of(path)
-    return list(CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names)
-
-
-def kind_of(path: Path) -> str:
-    """The suffix of a file that says what it holds, such as .csv, without that of its compression."""
-    if not path.is_file():
-        raise DataError(f"there is no file {path}")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in (*_PARQUET, *_ARROW):
-        return suffixes[-1]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    if suffixes and suffixes[-1] in SEPARATORS:
-        return suffixes[-1]
-    raise DataError(f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSED)} if compressed, "
-                    f"or in .parquet or .arrow: {path}. dps.read_csv(path) takes a CSV file of any name")
+    names = CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names
+    Asked(schema, tuple(schema)).require(names)
+    return list(names)
 
 
 def _schema(path: Path, kind: str) -> pa.Schema:
     schema = None
     try:
-        found = _parquet(path).schema_arrow if kind in _PARQUET else _reader(path).schema
+        found = _parquet(path).schema_arrow if kind in PARQUET else _reader(path).schema
         schema = found if found.names else None  # names that are no text raise here
     except Exception:
         pass  # the exception of a reader may quote what it read
@@ -72,7 +66,7 @@ def _schema(path: Path, kind: str) -> pa.Schema:
 
 
 def _called(kind: str) -> str:
-    return "a Parquet file" if kind in _PARQUET else "an Arrow file"
+    return "a Parquet file" if kind in PARQUET else "an Arrow file"
 
 
 def _parquet(path: Path, texts: Sequence[str] = ()) -> Any:

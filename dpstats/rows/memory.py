@@ -28,7 +28,7 @@ def shared(one: Any, other: Any) -> bool:
         return True
     first, second = _file(one), _file(other)
     if first and second:
-        return first.exists() and second.exists() and os.path.samefile(first, second)
+        return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
     pieces = list(_pieces(other))
     return any(_overlap(piece, another) for piece in _pieces(one) for another in pieces)
 

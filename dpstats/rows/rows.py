@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import path_of, shown
 from dpstats._private import HoldsRows
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
@@ -121,16 +122,45 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
 
 def _source(data: Any, asked: Asked) -> Source:
     if isinstance(data, str | os.PathLike):
-        return of_path(Path(data), asked)
+        return of_path(path_of("data", data, DataError), asked)
+    if _is_table(data):
+        return _of_table(data, asked)
+    if isinstance(data, Iterable) and not isinstance(data, _CELLS):
+        return of_frames(data, asked, _of_item)
+    raise DataError("data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
+                    f"iterable of frames, not {shown(data)}{_remedy(data)}")
+
+
+_CELLS = (bytes, bytearray, memoryview, np.ndarray, pd.Series, pd.Index, io.IOBase)
+
+
+def _is_table(data: Any) -> bool:
+    """Whether it has columns with names; a text is no table, whatever it is the name of."""
+    if isinstance(data, _CELLS):
+        return False
+    return isinstance(data, CsvFile | pd.DataFrame | Mapping) or hasattr(data, "__arrow_c_stream__")
+
+
+def _of_table(data: Any, asked: Asked) -> Source:
     if isinstance(data, CsvFile):
         return data.source(asked)
     if isinstance(data, pd.DataFrame):
         return of_frame(data, asked)
-    if isinstance(data, Mapping):
-        return of_mapping(data, asked)
-    if hasattr(data, "__arrow_c_stream__"):
-        return of_stream(data, asked)
-    if isinstance(data, Iterable) and not isinstance(data, bytes | np.ndarray):
-        return of_frames(data, asked, _source)
-    raise DataError("data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
-                    f"iterable of frames, not {type(data).__name__}")
+    return of_mapping(data, asked) if isinstance(data, Mapping) else of_stream(data, asked)
+
+
+def _of_item(item: Any, asked: Asked) -> Source:
+    if not _is_table(item):
+        raise DataError("data may be an iterable of frames, each a pandas, polars or Arrow frame or a "
+                        f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame")
+    return _of_table(item, asked)
+
+
+def _remedy(data: Any) -> str:
+    if isinstance(data, np.ndarray):
+        return "; give its columns names: pd.DataFrame(array, columns=[...])"
+    if isinstance(data, pd.Series | pd.Index):
+        return "; give the frame that has it as a column"
+    if isinstance(data, io.IOBase):
+        return "; give the path of the file"
+    return "; call collect() on it first" if callable(getattr(data, "collect", None)) else ""

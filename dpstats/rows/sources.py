@@ -6,6 +6,7 @@ cannot be opened or read to its end. No message quotes a value.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dpstats._arguments import shown
 from dpstats._private import HoldsRows
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow, of_numpy, of_pandas
 from dpstats.rows.encode import Batch
 from dpstats.rows.storage import mistake
 from dpstats.schema import Event, Flag, Levels, Schema
+
+_ALIKE = 0.75  # of two names, in difflib's measure: one letter in four is another
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,10 @@ class Asked:
         columns = [str(name) for name in present]
         missing = [name for name in self.columns if name not in columns]
         if missing:
-            raise DataError(f"the data have no column {', '.join(map(repr, missing))}; their columns are "
-                            f"{', '.join(map(repr, columns))}. Rename the column, or the variable in the "
-                            "formula and in the schema")
+            lacking = ", ".join(map(repr, missing))
+            raise DataError(f"the data have no column {lacking}{_near(missing, columns)}. Rename the column, "
+                            "or the variable in the formula and in the schema. Of a file: does the first "
+                            "line hold the names? is the separator right (dps.read_csv(path, sep=';'))?")
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
             raise DataError(f"the data have more than one column {twice[0]!r}; keep one")
@@ -65,6 +70,17 @@ class Asked:
             wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
             if wrong:
                 raise DataError(wrong)
+
+
+def _near(missing: Sequence[str], columns: Sequence[str]) -> str:
+    """The columns whose names are nearly those that are missing.
+
+    No other is told: where a file has no header, its first record stands in the place of the names.
+    """
+    named = {name.lower(): name for name in columns if any(map(str.isalpha, name))}
+    close = [near for name in missing for near in difflib.get_close_matches(name.lower(), named, 1, _ALIKE)]
+    told = ", ".join(shown(named[name]) for name in dict.fromkeys(close))
+    return f"; is it the column {told}?" if close else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,12 +156,13 @@ def of_stream(data: Any, asked: Asked) -> Source:
     if isinstance(data, pa.Table | pa.RecordBatch):
         asked.require(data.schema.names)
         data = data.select(list(asked.columns))
-    reader = None
+    reader, names = None, []
     try:
         reader = pa.RecordBatchReader.from_stream(data)
+        names = reader.schema.names  # of what is no table it fails
     except Exception:
         pass  # a library's exception may quote what it read
-    if reader is None:
+    if reader is None or not names:
         raise DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream")
     return of_reader(reader, asked)
 

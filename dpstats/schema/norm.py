@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpstats._arguments import shown
 from dpstats.errors import SchemaError
 from dpstats.schema.variables import Bounded, Count, Variable, _number
 
@@ -33,7 +34,7 @@ class Norm:
         columns: object = self.columns
         texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
         if not texts or len(self.columns) < 2:
-            raise SchemaError(f"a norm needs the names of two variables or more, not {columns!r}")
+            raise SchemaError(f"a norm needs the names of two variables or more, not {shown(columns)}")
         if len(set(self.columns)) < len(self.columns):
             raise SchemaError(f"a norm names a variable twice: {', '.join(self.columns)}")
         radius = _number(self.radius, "the radius of a norm")

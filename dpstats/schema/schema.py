@@ -12,6 +12,8 @@ from typing import Any
 
 from tabulate import tabulate
 
+from dpstats._arguments import path_of, shown
+from dpstats._stored import write_text
 from dpstats.errors import SchemaError
 from dpstats.schema.norm import Norm, check_norms
 from dpstats.schema.unit import ROW, Unit
@@ -39,7 +41,8 @@ class Schema(Mapping[str, Variable]):
 
     def __init__(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         if variables is not None and not isinstance(variables, Mapping):
-            raise SchemaError(f"a schema maps names to declarations; got a {type(variables).__name__}")
+            raise SchemaError(f"a schema maps names to declarations; got {shown(variables)}; write "
+                              "Schema(x=bounded(0, 1), ...)")
         declared = dict(variables or {})
         for name in keywords:
             if name in declared:
@@ -142,7 +145,7 @@ class Schema(Mapping[str, Variable]):
 
     def to_json(self, path: str | Path) -> None:
         """Write the schema to a JSON file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(self.to_dict(), indent=2))
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Schema:
@@ -162,7 +165,7 @@ class Schema(Mapping[str, Variable]):
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema from a ``.toml`` or ``.json`` file."""
-        suffix = Path(path).suffix.lower()
+        suffix = path_of("path", path, SchemaError).suffix.lower()
         if suffix not in (".toml", ".json"):
             raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}")
         return cls.from_toml(path) if suffix == ".toml" else cls.from_json(path)
@@ -183,10 +186,13 @@ class Schema(Mapping[str, Variable]):
 
 
 def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
+    found = path_of("path", path, SchemaError)
     try:
-        return parse(Path(path).read_text(encoding="utf-8"))
+        return parse(found.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SchemaError(f"the schema file {path} cannot be opened: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SchemaError(f"the schema file {path} is not in UTF-8; save it in that encoding") from None
     except ValueError as error:
         raise SchemaError(f"the schema file {path} cannot be read: {error}") from None
     except RecursionError:
@@ -200,8 +206,9 @@ def _taken_out(declared: dict[str, Any], unit: Unit) -> Unit:
         raise SchemaError(f"{' and '.join(map(repr, names))} are both declared as unit; keep one")
     for name in names:
         table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
+        given = ", ".join(map(shown, table)) or "nothing"
         if set(table) != {"max_rows"}:
-            raise SchemaError(f"variable {name!r}: a unit needs 'max_rows' and nothing else, not {table}")
+            raise SchemaError(f"variable {name!r}: a unit needs 'max_rows' and nothing else, not {given}")
         unit = Unit(name, table["max_rows"])
     return unit
 
@@ -212,8 +219,9 @@ def _norms_taken_out(declared: dict[str, Any]) -> tuple[Norm, ...]:
     norms = []
     for name in names:
         table = {key: value for key, value in declared.pop(name).items() if key != "kind"}
+        given = ", ".join(map(shown, table)) or "nothing"
         if set(table) != {"columns", "radius"}:
-            raise SchemaError(f"{name!r}: a norm needs 'columns' and 'radius' and nothing else, not {table}")
+            raise SchemaError(f"{name!r}: a norm needs 'columns' and 'radius' and nothing else, not {given}")
         norms.append(Norm(**table))
     return tuple(norms)
 
@@ -230,21 +238,20 @@ def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
 
 def _variable(name: object, value: Any) -> Variable:
     if not isinstance(name, str) or not name:
-        raise SchemaError(f"the name of a variable must be a text, not {name!r}")
+        raise SchemaError(f"the name of a variable must be a text, not {shown(name)}")
     try:
         if isinstance(value, Mapping):
             return _from_table(value)
         if isinstance(value, Variable):
             return value
-        raise SchemaError(f"use {_remedy(value)}, not {value!r}")
+        raise SchemaError(f"use {_remedy(value)}, not {shown(value)}")
     except SchemaError as error:
         raise SchemaError(f"variable {name!r}: {error}") from None
 
 
 def _remedy(value: object) -> str:
     if isinstance(value, list | tuple) and value:
-        inside = ", ".join(repr(item) for item in value)
-        return f"levels({inside})" if isinstance(value[0], str) else f"bounded({inside})"
+        return "levels(*names)" if isinstance(value[0], str) else "bounded(lower, upper)"
     return "bounded(), count(), flag(), levels() or event()"
 
 
@@ -253,13 +260,13 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join([*KINDS, Norm.kind])
-        raise SchemaError(f"kind must be one of {known} or {Unit.kind}, not {kind!r}")
+        raise SchemaError(f"kind must be one of {known} or {Unit.kind}, not {shown(kind)}")
     fields = {f.name: f for f in dataclasses.fields(KINDS[kind])}
     for key in given:
         if key not in fields:
             close = difflib.get_close_matches(str(key), fields, 1)
-            raise SchemaError(f"{kind} has no {key!r}; did you mean {close[0]!r}?" if close else
-                              f"{kind} has no {key!r}, only {', '.join(fields)}")
+            raise SchemaError(f"{kind} has no {shown(key)}; did you mean {close[0]!r}?" if close else
+                              f"{kind} has no {shown(key)}, only {', '.join(fields)}")
     for key, item in fields.items():
         if key not in given and item.default is dataclasses.MISSING:
             raise SchemaError(f"{kind} needs {key!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dpstats._arguments import plain, shown
 from dpstats.errors import SchemaError
 
 MOST_ROWS = 10**9
@@ -36,12 +37,13 @@ class Unit:
             return
         column: object = self.column
         if not isinstance(column, str) or not column:
-            raise SchemaError(f"the column of a unit must be a text such as 'serial', not {column!r}")
+            raise SchemaError(f"the column of a unit must be a text such as 'serial', not {shown(column)}")
         if column == "row":
             raise SchemaError("rename the column 'row' of the unit: 'one row' means that each row is a unit")
-        rows: object = self.max_rows
+        rows = plain(self.max_rows)
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
-            raise SchemaError(f"max_rows must be a whole number from 1 to {MOST_ROWS:,}, not {rows!r}")
+            raise SchemaError(f"max_rows must be a whole number from 1 to {MOST_ROWS:,}, not {shown(rows)}")
+        object.__setattr__(self, "max_rows", rows)
 
     @property
     def short(self) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import ClassVar
 
+from dpstats._arguments import plain, shown
 from dpstats.errors import SchemaError
 
 OTHER = "other"
@@ -19,18 +21,20 @@ Code = str | int | float | bool
 
 
 def _number(value: object, what: str) -> float:
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
-        raise SchemaError(f"{what} must be a finite number, not {value!r}")
+        raise SchemaError(f"{what} must be a finite number, not {shown(value)}")
     return float(value)
 
 
 def _unit(unit: object) -> None:
     if unit is not None and not isinstance(unit, str):
-        raise SchemaError(f"unit must be a text such as 'days', not {unit!r}")
+        raise SchemaError(f"unit must be a text such as 'days', not {shown(unit)}")
 
 
 def level_text(value: object) -> str:
     """The text of a level: ``"a"`` is itself, ``1`` and ``1.0`` are ``"1"``, ``True`` is ``"True"``."""
+    value = plain(value)
     if isinstance(value, str):
         text = value
     elif isinstance(value, float) and math.isfinite(value):
@@ -38,7 +42,7 @@ def level_text(value: object) -> str:
     elif isinstance(value, int):
         text = str(value)
     else:
-        raise SchemaError(f"a level must be a text or a finite number, not {value!r}")
+        raise SchemaError(f"a level must be a text or a finite number, not {shown(value)}")
     if not text:
         raise SchemaError("a level must not be empty: an empty text stands for a missing value")
     return text
@@ -107,10 +111,12 @@ class _TwoCodes:
         return 0.0, 1.0
 
     def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         texts = [_boolean_text(text) for text in self.codes]
         if texts[0] == texts[1]:
             first, second = (f.name for f in dataclasses.fields(self))
-            raise SchemaError(f"{first} and {second} have the same code {self.codes[0]!r}")
+            raise SchemaError(f"{first} and {second} have the same code {shown(self.codes[0])}")
 
 
 def _boolean_text(text: str) -> str:
@@ -146,20 +152,21 @@ class Levels:
     def __post_init__(self) -> None:
         declared: object = self.levels
         if not isinstance(declared, list | tuple):
-            raise SchemaError(f"levels must be a list of texts, not {declared!r}")
-        if self.other not in (True, False):
-            raise SchemaError(f"other must be true or false, not {self.other!r}")
+            raise SchemaError(f"levels must be a list of texts, not {shown(declared)}")
+        if not isinstance(self.other, bool):
+            raise SchemaError(f"other must be true or false, not {shown(self.other)}")
         texts = tuple(level_text(level) for level in self.levels)
         object.__setattr__(self, "levels", texts)
-        seen: set[str] = set()
-        for text in texts:
-            if text in seen:
-                raise SchemaError(f"the level {text!r} is declared twice")
-            seen.add(text)
+        seen: dict[str, int] = {}
+        for place, text in enumerate(texts, 1):
+            first = seen.setdefault(text.strip(), place)
+            if first < place:
+                raise SchemaError(f"a level is declared twice, as number {first} and number {place}; keep "
+                                  "one, as blanks around a name do not matter")
         if self.other and OTHER in texts:
             raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")
         if len(self.all) < 2:
-            raise SchemaError(f"a category needs two levels or more, not {list(self.all)}; or other=True")
+            raise SchemaError(f"a category needs two levels or more, not {len(self.all)}; or other=True")
         if len(self.all) > MAX_LEVELS:
             raise SchemaError(f"a category can have at most {MAX_LEVELS} levels, not {len(self.all)}")
 
@@ -200,4 +207,8 @@ def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
     """
     if names and names[-1] is Ellipsis:
         names, other = names[:-1], True
+    given: list[object] = list(names)
+    if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], str | bytes):
+        wrong = shown(given[0])
+        raise SchemaError(f"levels takes names, not {wrong}: give levels(*names), which everyone may know")
     return Levels(tuple(level_text(name) for name in names), other)

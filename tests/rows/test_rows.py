@@ -160,7 +160,7 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda path: FRAME.drop(columns="x"), "no column 'x'; their columns are 'unused', 'k'.*Rename"),
+    (lambda path: FRAME.drop(columns="x"), "no column 'x'. Rename .*first line hold the names"),
     (lambda path: {"k": [1]}, "no column 'x', 'g'"),
     (lambda path: _csv(path).replace("d.csv", "e.csv"), "there is no file"),
     (lambda path: path / "d.txt", "there is no file"),

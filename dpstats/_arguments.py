@@ -1,0 +1,106 @@
+"""How a wrong argument may be named in a message, and the few checks that many functions make of theirs.
+
+A message must not show a private value, and anything but a plain scalar may hold some: a column that is given
+where its name is meant, a frame where a schema is meant, the text of a file where its path is meant.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats.errors import SpecificationError
+
+__all__ = ["among", "number", "numbers", "path_of", "plain", "shown"]
+
+MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
+_MOST_OF_PATH = 1000  # characters; no path that a person types has more
+
+
+def shown(value: Any, most: int = MOST_SHOWN) -> str:
+    """A wrong argument as a message may show it: plain scalars as they are typed, all else by its type.
+
+    Parameters
+    ----------
+    value
+        Whatever was given.
+    most : int
+        Longest text that is shown, in characters.
+    """
+    kind = type(value)
+    if value is None or kind in (bool, float) or (kind is int and abs(value) < 10**MOST_SHOWN):
+        return repr(value)
+    if kind is str:
+        short = len(value) <= most and value.isprintable()
+        return repr(value) if short else f"a text of {len(value)} characters"
+    name = f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"
+    return f"{name} of {len(value)}" if kind in (list, tuple, dict, set) else name
+
+
+def plain(value: object) -> object:
+    """A scalar of numpy as Python's own, such as a person types; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def among(value: object, known: Collection[object]) -> bool:
+    """Whether a value is one of a few options, which are texts, truth values or None.
+
+    A frame is asked nothing: it would compare its cells with each option.
+    """
+    return (value is None or isinstance(value, str | bool)) and value in known
+
+
+def path_of(name: str, path: object, error: type[SpecificationError] = SpecificationError) -> Path:
+    """An argument that is a path.
+
+    Raises
+    ------
+    SpecificationError
+        Of the kind `error`, unless it is a path, or a text that can be one.
+    """
+    if isinstance(path, str | os.PathLike):
+        text = os.fspath(path)
+        if isinstance(text, str) and len(text) <= _MOST_OF_PATH and not {"\n", "\r", "\0"} & set(text):
+            return Path(text)
+    told = f"a text of {len(path)} characters" if isinstance(path, str) else shown(path)
+    raise error(f"{name} must be the path of a file, not {told}")
+
+
+def number(name: str, value: Any, error: type[SpecificationError] = SpecificationError) -> float:
+    """An argument that is a number, or the text of one.
+
+    Raises
+    ------
+    SpecificationError
+        Of the kind `error`, if it is anything else.
+    """
+    found = None
+    try:
+        found = float(value) if np.ndim(value) == 0 else None
+    except Exception:
+        pass  # the exception may quote a cell
+    if found is None:
+        raise error(f"{name} must be a number, got {shown(value)}")
+    return found
+
+
+def numbers(name: str, values: Any, error: type[SpecificationError] = SpecificationError) -> np.ndarray:
+    """An argument that is a number or an array of numbers, as an array of floats.
+
+    Raises
+    ------
+    SpecificationError
+        Of the kind `error`, if it holds anything else. The message shows none of it.
+    """
+    array = None
+    try:
+        array = np.asarray(values, dtype=float)
+    except Exception:
+        pass  # the exception may quote a cell
+    if array is None:
+        raise error(f"{name} must be a number or a sequence of numbers, not {shown(values)}")
+    return array
