@@ -233,7 +233,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
-    known = (told > 1) | ((told == 1) & ~np.any(rest & ~farthest, axis=1))
+    known = (told > 0) & ~np.any(rest & ~farthest, axis=1)
     return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1)
 
 
