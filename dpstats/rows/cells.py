@@ -1,6 +1,8 @@
-"""Columns of any make -> one of four forms, by their storage type alone.
+"""Columns of any make -> one of four forms, or several pieces of them, by their storage type alone.
 
 The forms are numbers, texts, Python objects, and positions in a table of cells (categories, dictionaries).
+The chunks of an Arrow column stay pieces: to join them could exceed 32-bit offsets or positions, and one
+cell would decide whether it does.
 A cell is a number, a text, or nothing. Of a Python object the exact type decides, and only the types that
 are listed here are anything: no code that came with a cell is run, nor that of a class derived from a
 listed one.
@@ -9,9 +11,10 @@ listed one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,8 @@ import pyarrow.compute as pc
 from dpstats.rows.grammar import Array
 
 _CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
+_ROWS = 1 << 24  # texts handled at a time: Arrow counts the distinct ones in 32 bits
+_BYTES = 1 << 30  # of texts copied at a time: views of one text may be many times its size
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,12 +42,29 @@ class Numbers:
 
 @dataclass(frozen=True, repr=False)
 class Texts:
-    """An Arrow array of bytes, UTF-8 texts; null is missing."""
+    """An Arrow array of texts, which need not be valid UTF-8, or of decimals or nulls; null is missing."""
 
     cells: pa.Array
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def parts(self) -> Iterator[pa.Array]:
+        """One after the other, at least one, with offsets of 64 bits, which no content exceeds."""
+        for start, stop in pairwise([0, *self._cuts(), len(self)]):
+            part = self.cells.slice(start, stop - start)
+            if pa.types.is_decimal(part.type):
+                part = part.cast(pa.large_string())
+            yield part.cast(pa.large_binary())
+
+    def _cuts(self) -> Iterable[int]:
+        """Where a part ends and the next begins."""
+        if not (pa.types.is_string_view(self.cells.type) and len(self)):
+            return range(_ROWS, len(self), _ROWS)
+        first = 4 * self.cells.offset  # a view is four words of 32 bits, and the first is its length
+        words = np.frombuffer(self.cells.buffers()[1], dtype=np.int32)[first : first + 4 * len(self)]
+        ends = np.cumsum(words[::4].clip(min=0) + np.int64(_BYTES // _ROWS))
+        return (np.flatnonzero(np.diff(ends // _BYTES)) + 1).tolist()
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +89,7 @@ class Objects:
 
 @dataclass(frozen=True, repr=False)
 class Coded:
-    """Positions in a table of cells; -1 is missing."""
+    """Positions in a table of cells; -1 and all others outside the table are missing."""
 
     table: Column
     positions: Array
@@ -76,7 +98,14 @@ class Coded:
         return len(self.positions)
 
 
-Column = Numbers | Texts | Objects | Coded
+@dataclass(frozen=True, repr=False)
+class Pieces:
+    """Columns, one after the other."""
+
+    pieces: tuple[Column, ...]
+
+
+Column = Numbers | Texts | Objects | Coded | Pieces
 _Group = Iterator[tuple[Any, Numbers | Coded]]
 _ALL = slice(None)
 
@@ -109,22 +138,19 @@ def of_pandas(values: Any) -> Column:
 def of_arrow(values: Any) -> Column:
     """The column of an Arrow array, in one piece or several."""
     if isinstance(values, pa.ChunkedArray):
-        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+        chunks = values.chunks or [pa.nulls(0, values.type)]
+        return of_arrow(chunks[0]) if len(chunks) == 1 else Pieces(tuple(map(of_arrow, chunks)))
     form = values.type
     if pa.types.is_dictionary(form):
         positions = pc.fill_null(values.indices.cast(pa.int64(), safe=False), -1)
         return Coded(of_arrow(values.dictionary), positions.to_numpy())
-    if pa.types.is_decimal(form):
-        return Texts(values.cast(pa.string()).view(pa.binary()))
     if pa.types.is_floating(form):
         return Numbers(values.to_numpy(zero_copy_only=False))  # null is NaN
     if pa.types.is_boolean(form) or pa.types.is_integer(form):
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         values = values.cast(pa.uint8()) if pa.types.is_boolean(form) else values
         return Numbers(pc.fill_null(values, 0).to_numpy(), missing)
-    if pa.types.is_string(form) or pa.types.is_large_string(form):
-        return Texts(values.view(pa.binary() if pa.types.is_string(form) else pa.large_binary()))
-    return Texts(values.cast(pa.binary()))  # views of texts, or nothing but nulls
+    return Texts(values)
 
 
 def _texts(cells: Array) -> _Group:

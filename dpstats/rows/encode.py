@@ -14,14 +14,14 @@ Each cell is coded by itself: no code depends on another row.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpstats.rows.cells import Coded, Column, Numbers, Texts
+from dpstats.rows.cells import Coded, Column, Numbers, Pieces, Texts
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text, number, parse
 from dpstats.rows.units import Ids
 from dpstats.schema import WEIGHS, Event, Flag, Levels, Schema, Variable
@@ -49,7 +49,9 @@ def coded(column: Column, coder: Coder) -> Array:
     if isinstance(column, Numbers):
         return coder.numbers(column)
     if isinstance(column, Texts):
-        return coder.texts(column.cells)
+        return _joined(coder.texts(part) for part in column.parts())
+    if isinstance(column, Pieces):
+        return _joined(coded(piece, coder) for piece in column.pieces)
     if isinstance(column, Coded):
         return taken(coded(column.table, coder), column.positions, coder.nothing)
     out = np.repeat(coder.nothing[None], len(column), axis=0)
@@ -58,9 +60,16 @@ def coded(column: Column, coder: Coder) -> Array:
     return out
 
 
+def _joined(blocks: Iterable[Array]) -> Array:
+    first, *others = blocks
+    return np.concatenate([first, *others]) if others else first
+
+
 def taken(table: Array, positions: Array, nothing: Array) -> Array:
-    """Rows of a table, and `nothing` where a position is -1."""
-    return np.asarray(np.concatenate([table, nothing[None]])[positions])
+    """Rows of a table, and `nothing` where a position is outside it."""
+    unsigned = positions.astype(np.int64, copy=False).view(np.uint64)  # -1 is the largest
+    within = np.minimum(unsigned, np.uint64(len(table))).view(np.int64)
+    return np.asarray(np.concatenate([table, nothing[None]])[within])
 
 
 class Encoder:

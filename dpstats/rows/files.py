@@ -17,6 +17,8 @@ from dpstats.rows.sources import Asked, Source, check_arrow
 from dpstats.schema import Schema
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
+_DISTINCT = 1 << 30  # bytes of distinct texts, of which Arrow's readers hold less than 2 GiB
+_PLAIN = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
 _AS_BYTES = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()
 }  # fmt: skip
@@ -83,10 +85,23 @@ def _reader(path: Path) -> Any:
 
 
 def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
-    file = _parquet(path, [name for name in asked.columns if name not in asked.numbers])
+    texts = [name for name in asked.columns if name not in asked.numbers]
+    file = _parquet(path, _with_few(texts, _parquet(path).metadata))
     size = max(_CELLS // len(asked.columns), 1)
     for batch in file.iter_batches(batch_size=size, columns=list(asked.columns)):
         yield _columns(batch, asked)
+
+
+def _with_few(texts: Sequence[str], metadata: Any) -> list[str]:
+    """The columns whose distinct texts have bounded sizes; the others are read in chunks of any number."""
+    sizes = dict.fromkeys(texts, 0)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema in sizes:
+                # other encodings shorten texts, or cannot be read with a table
+                plain = _PLAIN.issuperset(column.encodings)
+                sizes[column.path_in_schema] += column.total_uncompressed_size if plain else _DISTINCT
+    return [name for name, size in sizes.items() if size < _DISTINCT]
 
 
 def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
@@ -102,14 +117,15 @@ def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
 
 
 def _check(column: pa.Array) -> None:
-    """Refuse a damaged file: what reads a column follows its offsets and positions, wherever they lead.
+    """Refuse a file whose buffers are damaged: what reads texts follows their offsets, wherever they lead.
 
-    Bytes that are no text are a cell's own matter, for which no file is refused: texts are checked as bytes.
+    Bytes that are no text, a position outside its dictionary, and a decimal with more digits than its type
+    allows are a cell's own matter, for which no file is refused.
     """
     if pa.types.is_dictionary(column.type):
-        pa.DictionaryArray.from_arrays(column.indices, column.dictionary)
+        _check(column.indices)
         return _check(column.dictionary)
-    column.view(_AS_BYTES.get(column.type, column.type)).validate(full=True)
+    column.view(_AS_BYTES.get(column.type, column.type)).validate(full=not pa.types.is_decimal(column.type))
 
 
 def _columns(batch: pa.RecordBatch, asked: Asked) -> Batch:

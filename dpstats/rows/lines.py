@@ -98,8 +98,9 @@ class Lines:
         table = pa_csv.read_csv(pa.BufferReader(self._blank + chunk), **self._parsing).slice(1)
         if table.num_rows != len(lines):
             raise ValueError("the parser found another number of lines")
-        read = {name: table.column(str(place)) for name, place in self._places.items()}
-        return {name: of_arrow(column) if name in self._numbers else Texts(column.combine_chunks())
+        # what is parsed at a time is far below the limits of 32-bit offsets
+        read = {name: table.column(str(place)).combine_chunks() for name, place in self._places.items()}
+        return {name: of_arrow(column) if name in self._numbers else Texts(column)
                 for name, column in read.items()}
 
     def _by_hand(self, line: bytes) -> list[str] | None:

@@ -78,6 +78,30 @@ MUTANTS = (
         (UNITS, "    weighs = np.asarray(ids.any(axis=1))", "    weighs = np.ones(len(ids), dtype=bool)"),
     ),
     planted(
+        "chunks are joined, so that one cell decides whether the column can be read", "rows/test_chunks.py",
+        (CELLS, "        chunks = values.chunks or [pa.nulls(0, values.type)]", "        chunks = [values.combine_chunks()]"),
+    ),
+    planted(
+        "views are copied into offsets of 32 bits, which wrap (Arrow's cast of views)", "rows/test_chunks.py",
+        (CELLS, "            yield part.cast(pa.large_binary())", "            yield part.cast(pa.binary())"),
+    ),
+    planted(
+        "a view of one long text is copied for every cell at once", "rows/test_chunks.py",
+        (CELLS, "        if not (pa.types.is_string_view(self.cells.type) and len(self)):", "        if True:"),
+    ),
+    planted(
+        "a position outside its dictionary is an error of the whole table", "rows/test_chunks.py",
+        ("rows/encode.py", "within = np.minimum(unsigned, np.uint64(len(table))).view(np.int64)", "within = positions"),
+    ),
+    planted(
+        "one decimal beyond its type refuses a file", "rows/test_chunks.py",
+        ("rows/files.py", "validate(full=not pa.types.is_decimal(column.type))", "validate(full=True)"),
+    ),
+    planted(
+        "texts of a Parquet file come with a table that holds less than 2 GiB", "rows/test_chunks.py",
+        ("rows/files.py", "if size < _DISTINCT]", "if size >= 0]"),
+    ),
+    planted(
         "words such as inf are numbers", "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
         ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
         ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),

@@ -87,12 +87,14 @@ def search(kind: str, seed: int, folder: Path) -> int:
 @contextlib.contextmanager
 def pieces(rng: Random) -> Iterator[None]:
     """Small pieces of what is read at a time, so that a short table has several."""
-    usual = csvfile._CHUNK, cells_of._CHUNK
-    csvfile._CHUNK, cells_of._CHUNK = one(rng, [(400, 7), usual, usual])
+    usual = csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES
+    csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES = one(
+        rng, [(400, 7, 4, 64), usual, usual]
+    )
     try:
         yield
     finally:
-        csvfile._CHUNK, cells_of._CHUNK = usual
+        csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES = usual
 
 
 @contextlib.contextmanager
