@@ -131,7 +131,9 @@ def _fit(path: Path) -> None:
 
 def _saved(fit: Any, folder: Path) -> bytes:
     fit.save(folder / "saved")
-    return (folder / "saved").read_bytes()
+    content = (folder / "saved").read_bytes()
+    (folder / "saved").unlink()  # a fit is not written over another
+    return content
 
 
 def _fits(folder: Path) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Reading back what the package has written: JSON that holds one object, refused unless it is whole."""
+"""Writing JSON that holds one object, and reading it back, refused unless it is whole."""
 
 from __future__ import annotations
 
@@ -42,17 +42,21 @@ def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
     return content
 
 
-def write_text(path: str | Path, written: str) -> None:
+def write_text(path: str | Path, written: str, overwrite: bool = True) -> None:
     """Write a file of text.
 
     Raises
     ------
     SpecificationError
-        If it cannot be written.
+        If it cannot be written, or exists and `overwrite` is not True: results were paid for.
     """
     found = path_of("path", path)
     try:
-        found.write_text(written + "\n", encoding="utf-8")
+        with found.open("w" if overwrite is True else "x", encoding="utf-8") as out:
+            out.write(written + "\n")
+    except FileExistsError:
+        raise SpecificationError(f"path: {found} exists and may hold something that was paid for; choose "
+                                 "another name, or say overwrite=True") from None
     except OSError as error:
         raise SpecificationError(
             f"path: {found} cannot be written ({error.strerror}); give a file in a folder that exists"

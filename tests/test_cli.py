@@ -1,5 +1,7 @@
 """The command line: it teaches, it refuses in one line, and its files hold what Python would have given."""
 
+import os
+import subprocess
 import sys
 import warnings
 from functools import partial
@@ -85,6 +87,13 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "new.csv"], "new.csv"),
         (["schema", "check", "no.toml"], "no.toml cannot be opened"),
         (["schema", "check", "drives.toml", "new.csv"], "no column 'time', 'status'"),
+        (fit(out="a.xlsx"), "must end in .json, not as a.xlsx does"),
+        (["demo", "--out", "new.csv"], "new.csv exists"),
+        (fit(sep="ab"), "sep must be one ASCII character"),
+        (fit(decimal=","), "sep and decimal are both ','"),
+        (fit(encoding="utf-16"), "encoding must be one in which ASCII"),
+        (fit("drives.xlsx"), "there is no file"),
+        (["predict", "new.csv", "drives.json"], "the order is: dpstats predict FIT NEW"),
         (["schema", "check", "drives.toml", "no.csv"], "no.csv"),
     ],
 )
@@ -217,6 +226,102 @@ def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[
         assert main(fit()) == 2
     assert Path("drives.fit.json").read_bytes() == kept
     assert "paid for" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("out", ["drives.fit.json", "new.csv", "kept.csv", "pred.xlsx", "pred.parquet", "x"])
+def test_predictions_are_written_over_nothing_and_under_no_false_name(
+    out: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+    Path("kept.csv").symlink_to("elsewhere.csv")  # to a file that is not there
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.exists()}
+    capsys.readouterr()
+    assert main(["predict", "drives.fit.json", "new.csv", "--p", "0.1", "--out", out]) == 2
+    output = capsys.readouterr()
+    assert ("exists" if "." in out and "pred" not in out else "must end in .csv") in output.err
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.exists()}
+
+
+def test_a_file_that_was_begun_in_vain_is_removed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+    Path("new.csv").write_text("voltage\nhigh\n")
+    assert main(["predict", "drives.fit.json", "new.csv", "--p", "0.1", "--out", "pred.csv"]) == 2
+    assert "voltage = 'high' is not a finite number" in capsys.readouterr().err
+    assert not Path("pred.csv").exists()
+
+
+WRITTEN = ["--sep", ";", "--decimal", ",", "--encoding", "latin-1"]
+
+
+def test_csv_files_of_another_make_are_read_as_the_ordinary_ones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drives = pd.read_csv("drives.csv").assign(größe=0.5)
+    drives.to_csv("other.csv", sep=";", decimal=",", encoding="latin-1", index=False)
+    drives.to_csv("tabs.dat", sep="\t", index=False)
+    assert main(["schema", "check", "drives.toml", "other.csv", *WRITTEN]) == 0
+    assert "größe" in capsys.readouterr().out
+    tables = []
+    for name, more in (("drives.csv", []), ("other.csv", WRITTEN), ("tabs.dat", ["--sep", "tab"])):
+        with testing.noise(testing.NoNoise()):
+            assert main([*fit(name, out=f"{name}.fit.json"), *more]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1] == tables[2]
+    with testing.noise(testing.NoNoise()):
+        linear = {"model": "ols", "formula": "time ~ voltage", "public": "other.csv", "out": "a.json"}
+        assert main([*fit("drives.parquet", **linear), *WRITTEN]) == 0  # they are of the public file
+    capsys.readouterr()
+
+    predict = ["predict", "drives.csv.fit.json", "new.csv", "--p", "0.1"]
+    Path("new.csv").write_text("größe;voltage\n1;200,5\n", encoding="latin-1")
+    assert main([*predict, *WRITTEN]) == 0
+    assert capsys.readouterr().out.startswith("größe,voltage,quantile,conf_low,conf_high\n1,200.5,")
+    assert main(predict) == 2
+    assert "new.csv is not written in utf-8" in capsys.readouterr().err
+    Path("new.csv").write_text("unit,voltage\na,b,200\n")
+    assert main(predict) == 2
+    assert "more fields in its records than names" in capsys.readouterr().err
+
+
+HEADER = "time,status,voltage,temperature"
+
+
+@pytest.mark.parametrize("data", ["twice.csv", "dates.parquet", "short.csv"])
+def test_schema_check_refuses_the_headers_that_a_fit_refuses(
+    data: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("twice.csv").write_text(f"{HEADER},voltage\n1,1,200,20,201\n")
+    Path("short.csv").write_text("time,status\n1,1\n")
+    dates = pd.DataFrame({"time": [1.0], "status": [1], "voltage": pd.to_datetime(["2020-01-01"])})
+    dates.to_parquet("dates.parquet")
+    assert main(fit(data)) == 2
+    refused = capsys.readouterr()
+    assert main(["schema", "check", "drives.toml", data]) == 2
+    assert capsys.readouterr() == refused and "'voltage'" in refused.err
+
+
+def test_a_schema_with_a_mark_of_byte_order_or_in_another_encoding(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("drives.toml").write_text(SCHEMA, encoding="utf-8-sig")
+    assert main(["schema", "check", "drives.toml", "drives.csv"]) == 0
+    Path("drives.toml").write_text("# Größe" + SCHEMA, encoding="latin-1")
+    capsys.readouterr()
+    assert main(["schema", "check", "drives.toml"]) == 2
+    assert capsys.readouterr().err.endswith("drives.toml is not in UTF-8; save it in that encoding\n")
+
+
+@pytest.mark.parametrize("asked", [["schema", "check", "drives.toml"], ["fit", "--help"]])
+def test_a_reader_who_has_seen_enough_is_no_error(asked: list[str], folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = "import sys; from dpstats.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, *asked]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_demo(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

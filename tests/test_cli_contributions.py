@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats import testing
 from dpstats.cli import main
-from dpstats.contributors import Plan
+from dpstats.contributors import OwnFile, Plan, contribute_rows
 from tests.contributors.people import FORMULA, SCHEMA, people
 
 N = 120
@@ -73,3 +74,89 @@ def test_mistakes_are_one_line(folder: Path, capsys: pytest.CaptureFixture[str])
     assert main([*fit, "--model", "ridge"]) == 2 and "--alpha" in capsys.readouterr().err
     assert main([*fit, "--alpha", "1"]) == 2 and "--alpha" in capsys.readouterr().err
     assert not (folder / "fit.json").exists()
+
+
+HEADER = "income,age,educ,urban"
+SEND = ["contribute", "me.csv", "--plan", "plan.json", "--out", "message.jsonl"]
+
+
+def sent(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, int, str]:
+    """The exit code, how many messages there are, and what was said."""
+    capsys.readouterr()
+    code = main([*SEND, *more])
+    out = Path("message.jsonl")
+    count = len(out.read_text().splitlines()) if out.exists() else 0
+    out.unlink(missing_ok=True)
+    return code, count, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "count", "says"),
+    [
+        (["3.5,44,mid,1"], 1, []),
+        (["3.5,44,mid,1", "", "  ", ",,,", ""], 1, []),
+        (["seven,44,mid,1"], 1, ["line 2: income is not a finite number", "nothing else"]),
+        (["", "3.5,44,Mid,NA"], 1, ["line 3: educ is not one of the levels", "urban is not one of"]),
+        (["3.5,44,mid,1", "Total,1"], 1, ["line 3 has 2 fields, and the first line has 4"]),
+        (["3,5,44,mid,1", '3.5,44,"mid,1', "3.5,44,mid,1"], 1, ["line 2 has 5 fields", "line 3 has a quot"]),
+        (["3.5,44,m\xefd,1", "3.5,44,mid,1"], 1, ["line 2 is not written in utf-8"]),
+        (["x,44,mid,1"] * 7, 7, ["line 6: income", "; and 2 more."]),
+    ],
+)
+def test_a_person_is_told_which_cells_of_their_own_cannot_be_used(
+    lines: list[str], count: int, says: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_plan()
+    Path("me.csv").write_text("\n".join([HEADER, *lines, ""]), encoding="latin-1")
+    code, messages, told = sent(capsys)
+    assert (code, messages) == (0, count)
+    assert all(text in told for text in says) and bool(told) == bool(says)
+    assert "seven" not in told and "Mid" not in told
+
+
+@pytest.mark.parametrize("lines", [[], ["", ",,,"], ["3,5,44,mid,1"]])
+def test_a_file_without_a_record_makes_no_message(
+    lines: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_plan()
+    Path("me.csv").write_text("\n".join([HEADER, *lines, ""]))
+    code, messages, told = sent(capsys)
+    assert (code, messages) == (2, 0) and "me.csv holds no record" in told and told.count("\n") == 1
+    assert ("line 2 has 5 fields" in told) == (lines == ["3,5,44,mid,1"])
+
+
+def test_a_contributor_says_how_the_file_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_plan()
+    Path("me.csv").write_text("income;age;educ;urban;größe\n3,5;44;mid;1;2\n", encoding="latin-1")
+    assert sent(capsys, "--sep", ";", "--decimal", ",", "--encoding", "latin-1") == (0, 1, "")
+
+
+def test_rows_of_parquet_are_records_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_plan()
+    table = pd.DataFrame(people(3))
+    table.loc[1, "income"] = None
+    table.to_parquet("me.parquet")
+    capsys.readouterr()
+    assert main(["contribute", "me.parquet", *SEND[2:]]) == 0
+    assert len(Path("message.jsonl").read_text().splitlines()) == 3
+    assert "record 2: income is not a finite number" in capsys.readouterr().err
+
+
+def test_messages_of_own_records_are_those_of_the_same_table(folder: Path) -> None:
+    make_plan()
+    plan = Plan.load("plan.json")
+    table = pd.DataFrame(people(4))
+    text = table.to_csv(index=False).splitlines()
+    Path("me.csv").write_text("\n".join([text[0], "", text[1], "Total,7", *text[2:], ""]))
+    with testing.noise(testing.NoNoise()):
+        made = list(OwnFile(dps.read_csv("me.csv"), plan).messages())
+        expected = list(contribute_rows(table, plan))
+    assert [message.values.tolist() for message in made] == [m.values.tolist() for m in expected]
+
+
+def test_messages_are_written_over_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_plan()
+    Path("me.csv").write_text(f"{HEADER}\n3.5,44,mid,1\n")
+    for out, says in (("me.csv", "me.csv exists"), ("message.csv", "must end in .jsonl or .parquet")):
+        assert main([*SEND[:-1], out]) == 2 and says in capsys.readouterr().err
+    assert Path("me.csv").read_text() == f"{HEADER}\n3.5,44,mid,1\n" and not Path("message.csv").exists()

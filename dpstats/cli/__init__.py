@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 import warnings
@@ -11,18 +12,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
-import numpy as np
 import pandas as pd
 
 from dpstats import datasets
 from dpstats._version import __version__
 from dpstats.budget import approx, parse_budget
-from dpstats.cli import contributions, ledger, models
-from dpstats.errors import DataError, NotReleased, SpecificationError
+from dpstats.cli import contributions, ledger, models, predict
+from dpstats.cli.output import JSON, new_file
+from dpstats.cli.predict import predicted
+from dpstats.cli.tables import add_csv_options, table
+from dpstats.errors import NotReleased, SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models.survreg import survreg
-from dpstats.results import Fit, load
-from dpstats.rows import column_names
+from dpstats.results import load
+from dpstats.rows import CsvFile, column_names, open_rows
 from dpstats.schema import Schema
 
 DEMO = "Surv(time, status) ~ temp + rsc + rer + psc"
@@ -66,14 +69,6 @@ budgets:
 Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
 total of the data set is refused: see dpstats ledger --help."""
 
-PREDICT = """\
-example:
-  dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
-
-adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
---p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
-Predictions are computed from the released numbers and cost nothing."""
-
 NEXT = """
 What to try next
   {:34} {}
@@ -86,6 +81,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # of a help text
+        super().exit(status, message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,15 +100,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0, or 2 after one line on standard error about what the user has to change.
     """
-    options = parser().parse_args(arguments)
     try:
+        options = parser().parse_args(arguments)
         with plain_warnings():
             options.run(options)
+        sys.stdout.flush()  # now, while a reader who has left can be told from a mistake
+    except BrokenPipeError:
+        leave_quietly()
     except (SpecificationError, NotReleased) as error:
         return refuse(str(error))
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 0
+
+
+def leave_quietly() -> None:
+    """Who reads the output has seen enough, as ``head`` has: what is left of it goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager
@@ -152,28 +161,24 @@ def parser() -> argparse.ArgumentParser:
     models.add_options(fit)
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
-    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new file")
+    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
+    add_csv_options(fit)
 
     show = command("show", run_show, "print the table of a fit; it costs nothing")
     show.add_argument("fit", type=Path, help="a file written by dpstats fit")
 
-    predict = command("predict", run_predict, "predict for new units from a fit", PREDICT)
-    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
-    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
-    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
-    predict.add_argument("--out", type=Path, help="write here; default: the screen")
-
+    predict.add(commands)
     ledger.add(commands)
-    contributions.add(commands, reserved)
+    contributions.add(commands)
 
     schema = command("schema", run_schema, "check a schema, and the column names of a table against it")
     schema.add_argument("action", choices=["check"])
     schema.add_argument("schema", type=Path, help="a .toml or .json file")
-    schema.add_argument("data", type=Path, nargs="?", help="a table; only its column names are read")
+    schema.add_argument("data", type=Path, nargs="?", help="a table; no value of it is read")
+    add_csv_options(schema)
 
     demo = command("demo", run_demo, "fit real data on 52,422 hard drives and print the table")
-    demo.add_argument("--out", type=Path, help="keep the fit in this new file")
+    demo.add_argument("--out", type=Path, help="keep the fit in this new .json file")
     return top
 
 
@@ -183,77 +188,48 @@ def run_fit(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
     model = models.described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
-    with reserved(options.out):
+    with new_file(options.out, JSON):
         fit = model.fit(budget, ledger=book)
-        fit.save(options.out)
+        fit.save(options.out, overwrite=True)
     print(fit.summary())
-
-
-@contextmanager
-def reserved(path: Path) -> Iterator[None]:
-    """Create `path` before the budget is spent: a fit that cannot be kept must cost nothing."""
-    if path.exists():
-        raise DataError(f"{path} exists; it may hold something that was paid for. Choose another name")
-    path.touch()
-    try:
-        yield
-    finally:
-        if path.stat().st_size == 0:
-            path.unlink()
 
 
 def run_show(options: argparse.Namespace) -> None:
     print(load(options.fit).summary())
 
 
-def run_predict(options: argparse.Namespace) -> None:
-    new = read_public(options.new).reset_index(drop=True)
-    table = new.assign(**predicted(load(options.fit), new, options.type, options.p))
-    if options.out is None:
-        print(table.to_csv(index=False), end="")
-    else:
-        table.to_csv(options.out, index=False)
-
-
-def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) -> dict[str, np.ndarray]:
-    """New columns: the prediction, with its limits on the scale of the response."""
-    survival = fit.record.is_survival
-    kind = kind or ("quantile" if survival else "response")
-    if kind == "quantile" and survival:
-        if p is None:
-            raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
-        life = fit.life(new, failed=[p]).frame
-        life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
-        low, high = life[["conf_low", "conf_high"]].to_numpy().T
-        return {kind: life["estimate"].to_numpy(), "conf_low": low, "conf_high": high}
-    values = fit.predict(new, type=kind)
-    if kind != "response":
-        return {kind: values.to_numpy()}
-    low, high = fit.get_prediction(new).conf_int().T
-    return {kind: values.to_numpy(), "conf_low": low, "conf_high": high}
-
-
 def run_schema(options: argparse.Namespace) -> None:
+    """A header is refused where a fit refuses it, by the same code."""
     schema = Schema.load(options.schema)
-    unit = schema.privacy_unit.column
-    declared = [*schema, unit] if unit else list(schema)
-    present = column_names(options.data, schema) if options.data else declared
+    unused = undeclared(table(options.data, options), schema) if options.data else []
     print(schema)
     if options.data:
         print(f"\n{options.data} has every declared column. No value was read.")
-    unused = [name for name in present if name not in declared]
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 
 
+def undeclared(data: CsvFile | Path, schema: Schema) -> list[str]:
+    """The columns of a table that suits the schema, without those that are declared.
+
+    Raises
+    ------
+    DataError
+        If a fit that reads all declared variables would refuse the table's header.
+    """
+    open_rows(data, schema, list(schema))
+    present = data.names if isinstance(data, CsvFile) else column_names(data)
+    return [name for name in present if name not in schema and name != schema.privacy_unit.column]
+
+
 def run_demo(options: argparse.Namespace) -> None:
     drives = datasets.load("hdfail")
-    print(textwrap.fill(f"{drives.description} Source: {drives.source}.", 79), end="\n\n")
     model = survreg(DEMO, drives.data, drives.schema, dist="weibull")
-    with reserved(options.out) if options.out else nullcontext():
+    with new_file(options.out, JSON) if options.out else nullcontext():
+        print(textwrap.fill(f"{drives.description} Source: {drives.source}.", 79), end="\n\n")
         fit = model.fit(approx(epsilon=1, delta=1e-6))
         if options.out:
-            fit.save(options.out)
+            fit.save(options.out, overwrite=True)
     print(fit.summary())
     print("\nB10 life, by which a tenth has failed, in days of power-on time")
     for words, new in DEMO_DRIVES.items():
@@ -264,12 +240,3 @@ def run_demo(options: argparse.Namespace) -> None:
     if options.out:
         first = (f"dpstats show {options.out}", "this table again, at no cost")
     print(NEXT.format(*first))
-
-
-def read_public(path: Path) -> pd.DataFrame:
-    """A table of new units, which is public; errors may say anything."""
-    try:
-        is_parquet = path.suffix.lower() in (".parquet", ".pq")
-        return pd.read_parquet(path) if is_parquet else pd.read_csv(path)
-    except (ValueError, ImportError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None

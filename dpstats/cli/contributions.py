@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tabulate import tabulate
 
 from dpstats.budget import parse_budget
-from dpstats.contributors import Plan, contribute_rows, plan_contributions, write_messages
+from dpstats.cli.output import JSON, MESSAGES, new_file
+from dpstats.cli.tables import add_csv_options, table
+from dpstats.contributors import OwnFile, Plan, plan_contributions, write_messages
 from dpstats.errors import SpecificationError
 from dpstats.models import logit, ols, ridge
 from dpstats.models.expected import expected_precision
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
 _Parser = TypeVar("_Parser", bound=argparse.ArgumentParser)
-Reserve = Callable[[Path], AbstractContextManager[None]]
 
 PLAN = """\
 example:
@@ -36,8 +36,12 @@ CONTRIBUTE = """\
 example, on the machine of the person whom the record is about:
   dpstats contribute me.csv --plan plan.json --hash 3f1a... --out message.jsonl
 
-Each row of the table becomes one message: noise is added to every number that is derived from it, and the row
-itself is written nowhere. Contribute a record once: a second message tells as much again."""
+Each record of the table becomes one message: noise is added to every number that is derived from it, and the
+record itself is written nowhere. Contribute a record once: a second message tells as much again.
+
+A line that is blank, or has another number of fields than the first line, is no record and makes no message.
+A record with a cell that cannot be used makes a message of noise alone. You are told which lines these are,
+here and nowhere else; correct them, and contribute again before you send anything."""
 
 FIT = """\
 example:
@@ -46,10 +50,10 @@ example:
 Messages that are malformed, of another plan, out of range or repeated are counted and left out."""
 
 
-def add(commands: _SubParsersAction[_Parser], reserve: Reserve) -> None:
-    """Add the commands; `reserve` creates a file before work is done."""
+def add(commands: _SubParsersAction[_Parser]) -> None:
+    """Add the commands."""
     plan = _command(commands, "plan-contributions", "plan a fit to which people send private records", PLAN)
-    plan.set_defaults(run=lambda options: run_plan(options, reserve))
+    plan.set_defaults(run=run_plan)
     plan.add_argument("formula", help="R's formula, in quotes")
     plan.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     plan.add_argument("--budget", required=True, help='of the published model, e.g. "approx(1, 1e-6)"')
@@ -58,22 +62,23 @@ def add(commands: _SubParsersAction[_Parser], reserve: Reserve) -> None:
     plan.add_argument("--method", choices=("statistics", "input"), default="statistics")
     plan.add_argument("--compat", choices=("paper",), help="of method input: the published constants")
     plan.add_argument("--ball", type=float, default=3.0, help="of method input: longest coefficients")
-    plan.add_argument("--out", type=Path, required=True, help="write the plan to this new file")
+    plan.add_argument("--out", type=Path, required=True, help="write the plan to this new .json file")
 
     send = _command(commands, "contribute", "make records private on your own machine", CONTRIBUTE)
-    send.set_defaults(run=lambda options: run_contribute(options, reserve))
+    send.set_defaults(run=run_contribute)
     send.add_argument("records", type=Path, help="a .csv or .parquet file, one record a row")
     send.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
     send.add_argument("--hash", help="refuse a plan that does not have this hash, or does not begin with it")
     send.add_argument("--out", type=Path, required=True, help="write messages to this new .parquet or .jsonl")
+    add_csv_options(send)
 
     fit = _command(commands, "fit-contributions", "fit a model from messages of contributors", FIT)
-    fit.set_defaults(run=lambda options: run_fit(options, reserve))
+    fit.set_defaults(run=run_fit)
     fit.add_argument("messages", type=Path, nargs="+", help=".parquet or .jsonl files")
     fit.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
     fit.add_argument("--model", choices=("ols", "ridge", "logit"), default="ols", help="default: %(default)s")
     fit.add_argument("--alpha", type=float, help="of ridge, which needs it: the penalty")
-    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new file")
+    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
 
 
 def _command(commands: _SubParsersAction[_Parser], name: str, does: str, more: str) -> _Parser:
@@ -83,12 +88,12 @@ def _command(commands: _SubParsersAction[_Parser], name: str, does: str, more: s
     )  # fmt: skip
 
 
-def run_plan(options: argparse.Namespace, reserve: Reserve) -> None:
-    plan = plan_contributions(
-        options.formula, Schema.load(options.schema), parse_budget(options.budget), options.contributors,
-        honest=options.honest, method=options.method, compat=options.compat, ball=options.ball,
-    )  # fmt: skip
-    with reserve(options.out):
+def run_plan(options: argparse.Namespace) -> None:
+    with new_file(options.out, JSON):
+        plan = plan_contributions(
+            options.formula, Schema.load(options.schema), parse_budget(options.budget), options.contributors,
+            honest=options.honest, method=options.method, compat=options.compat, ball=options.ball,
+        )  # fmt: skip
         plan.save(options.out)
     print(plan)
     print("\nStandard errors to expect, if every variable is spread evenly over its public range")
@@ -96,27 +101,30 @@ def run_plan(options: argparse.Namespace, reserve: Reserve) -> None:
     print(tabulate(expected, headers=("", "privacy", "sampling"), floatfmt=".3g", showindex=False))
 
 
-def run_contribute(options: argparse.Namespace, reserve: Reserve) -> None:
+def run_contribute(options: argparse.Namespace) -> None:
     plan = Plan.load(options.plan)
     if options.hash is not None and not (len(options.hash) >= 8 and plan.hash.startswith(options.hash)):
         raise SpecificationError(
             f"the plan has the hash {plan.hash}, not {options.hash}: it is not the one that was announced. "
             "Send nothing"
         )
-    with reserve(options.out):
-        count = write_messages(contribute_rows(options.records, plan), options.out)
+    own = OwnFile(table(options.records, options), plan)
+    with new_file(options.out, MESSAGES):
+        count = write_messages(own.messages(), options.out)
+    for note in own.notes:
+        warnings.warn(note, UserWarning, stacklevel=1)
     print(f"{options.out}: {count} private message{'s' * (count != 1)} for the plan {plan.hash[:12]}")
     for label, text in plan.guarantees:
         print(f"{label:8}{text}")
 
 
-def run_fit(options: argparse.Namespace, reserve: Reserve) -> None:
+def run_fit(options: argparse.Namespace) -> None:
     plan = Plan.load(options.plan)
     if (options.alpha is None) == (options.model == "ridge"):
         raise SpecificationError("--alpha is the penalty of --model ridge, which needs it")
-    with reserve(options.out):
+    with new_file(options.out, JSON):
         fit = _fitted(options, plan)
-        fit.save(options.out)
+        fit.save(options.out, overwrite=True)
     print(fit.summary())
 
 

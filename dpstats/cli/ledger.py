@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dpstats.budget import parse_budget
+from dpstats.cli.output import new_file
 from dpstats.errors import LedgerError
 from dpstats.ledger import Ledger
 
@@ -73,5 +74,5 @@ def run_export(options: argparse.Namespace) -> None:
     if options.out is None:
         print(text, end="")
     else:
-        with options.out.open("x", encoding="utf-8", newline="") as out:
-            out.write(text)
+        with new_file(options.out, (f".{options.format}",)):
+            options.out.write_text(text, encoding="utf-8", newline="")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dpstats.cli.tables import table
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES
 from dpstats.models import (
@@ -74,12 +75,12 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
         if name not in takes:
             models = ", ".join(model for model in MODELS if name in _TAKES[model])
             raise SpecificationError(f"--{name} is for --model {models}, not {options.model}")
-        given[name] = _public(value) if name == "public" else value
+        given[name] = _public(value, options) if name == "public" else value
     needed, example = _NEEDS.get(options.model, ("", ""))
     if needed and needed not in given:
         raise SpecificationError(f"--model {options.model} needs --{needed}, {example}")
-    return MODELS[options.model](options.formula, options.data, schema, **given)
+    return MODELS[options.model](options.formula, table(options.data, options), schema, **given)
 
 
-def _public(path: Path) -> Any:
-    return PublicMoments.load(path) if path.suffix.lower() == ".json" else path
+def _public(path: Path, options: argparse.Namespace) -> Any:
+    return PublicMoments.load(path) if path.suffix.lower() == ".json" else table(path, options)

@@ -6,7 +6,10 @@ the package. The server's side is :mod:`dpstats.contributions`, which sees plans
 
 from dpstats.contributors.files import write_messages
 from dpstats.contributors.message import Message, contribute, contribute_rows
+from dpstats.contributors.own import OwnFile
 from dpstats.contributors.plan import Plan
 from dpstats.contributors.planning import plan_contributions
 
-__all__ = ["Message", "Plan", "contribute", "contribute_rows", "plan_contributions", "write_messages"]
+__all__ = [
+    "Message", "OwnFile", "Plan", "contribute", "contribute_rows", "plan_contributions", "write_messages",
+]  # fmt: skip

@@ -18,7 +18,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.formula import Block
 from dpstats.rows import open_rows
 
-__all__ = ["Message", "contribute", "contribute_rows", "exact"]
+__all__ = ["Message", "contribute", "contribute_rows", "exact", "messages"]
 
 Array = np.ndarray
 
@@ -97,10 +97,14 @@ def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     SpecificationError
         If the table cannot be opened or lacks a variable.
     """
-    rows = open_rows(data, plan.schema, plan.design.variables)
-    for columns in rows.blocks():
-        for values in exact(plan, plan.design.read(columns)):
-            yield Message(mark(plan.hash), secrets.token_bytes(16), _noisy(plan, values))
+    for columns in open_rows(data, plan.schema, plan.design.variables).blocks():
+        yield from messages(columns, plan)
+
+
+def messages(columns: Mapping[str, Array], plan: Plan) -> Iterator[Message]:
+    """One message for each row of a block; see :meth:`dpstats.rows.Rows.blocks`."""
+    for values in exact(plan, plan.design.read(columns)):
+        yield Message(mark(plan.hash), secrets.token_bytes(16), _noisy(plan, values))
 
 
 def exact(plan: Plan, block: Block) -> Array:

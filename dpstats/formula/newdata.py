@@ -43,7 +43,7 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
             row = int(np.argmax(bad))
             cell = frame[name].iloc[row]
             shown = cell.item() if isinstance(cell, np.generic) else cell
-            raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {_expected(variable)}")
+            raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {expected(variable)}")
         if not isinstance(variable, Levels):
             outside |= (values < variable.bounds[0]) | (values > variable.bounds[1])
     for norm in schema.norms:
@@ -52,7 +52,8 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
     return block, len(frame), int(outside.sum())
 
 
-def _expected(variable: Variable) -> str:
+def expected(variable: Variable) -> str:
+    """What a usable cell of a variable is, in words."""
     if isinstance(variable, Levels):
         return f"one of the levels {', '.join(variable.all)}"
     if isinstance(variable, Flag | Event):

@@ -199,9 +199,21 @@ class SurvivalCurve(Shown):
             raise SpecificationError(f"not a saved curve: its format is {shown(content.get('format'))}")
         return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")
 
-    def save(self, path: str | Path) -> None:
-        """Write the curve as JSON, which may be shared; read it again with `load`."""
-        write_text(path, json.dumps(self.to_dict(), indent=1))
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the curve as JSON, which may be shared; read it again with `load`.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool
+            Whether to replace a file that exists, which may be another curve that was paid for.
+
+        Raises
+        ------
+        SpecificationError
+            If the file exists and may not be replaced, or cannot be written.
+        """
+        write_text(path, json.dumps(self.to_dict(), indent=1), overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> SurvivalCurve:

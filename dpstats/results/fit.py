@@ -67,15 +67,22 @@ class Fit(
         """
         return self._of(at_alpha(self.record, alpha))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Write the fit as JSON. The file holds no private value and may be shared.
 
         Parameters
         ----------
         path : str or Path
             Read it again with ``dpstats.load(path)``.
+        overwrite : bool
+            Whether to replace a file that exists, which may be another fit that was paid for.
+
+        Raises
+        ------
+        SpecificationError
+            If the file exists and may not be replaced, or cannot be written.
         """
-        io.write(self.record, path)
+        io.write(self.record, path, overwrite)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `save` writes, as plain values."""

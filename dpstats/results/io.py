@@ -98,10 +98,10 @@ def _record(content: Mapping[str, Any]) -> Record:
     return Record(**fields)
 
 
-def write(record: Record, path: str | Path) -> None:
+def write(record: Record, path: str | Path, overwrite: bool) -> None:
     """Write `record` as JSON, numbers in their shortest exact form."""
     text = json.dumps(to_dict(record), indent=1, allow_nan=False, ensure_ascii=False)
-    write_text(path, text)
+    write_text(path, text, overwrite)
 
 
 def read(path: str | Path) -> Record:

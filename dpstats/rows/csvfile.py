@@ -84,6 +84,13 @@ class CsvFile:
         return Source(lambda: _ahead(lines.parse, self._chunks()),
                       f"{self.path} cannot be read to its end: is it complete?")
 
+    def lines(self) -> Iterator[bytes]:
+        """The lines after the header, of which each is a record, without the newlines that end them."""
+        with self._open() as stream:
+            stream.readline(_HEADER)
+            for line in stream:
+                yield line.removesuffix(b"\n").removesuffix(b"\r")
+
     def _open(self) -> Any:
         return COMPRESSED.get(self.path.suffix.lower(), _plain)(self.path)
 

@@ -14,7 +14,6 @@ from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
 from dpstats.rows.sources import Asked, Source, check_arrow
-from dpstats.schema import Schema
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
 _DISTINCT = 1 << 30  # bytes of distinct texts, of which Arrow's readers hold less than 2 GiB
@@ -41,18 +40,10 @@ def of_path(path: Path, asked: Asked) -> Source:
     return Source(lambda: batches(path, asked), f"{path} cannot be read as {_called(kind)}: is it complete?")
 
 
-def column_names(path: Path, schema: Schema) -> list[str]:
-    """The names of a file's columns; no record is read.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be opened, or a column that `schema` declares is not there once.
-    """
+def column_names(path: Path) -> list[str]:
+    """The names of a file's columns; no record is read."""
     kind = kind_of(path)
-    names = CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names
-    Asked(schema, tuple(schema)).require(names)
-    return list(names)
+    return list(CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names)
 
 
 def _schema(path: Path, kind: str) -> pa.Schema:

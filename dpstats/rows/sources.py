@@ -59,7 +59,8 @@ class Asked:
             lacking = ", ".join(map(repr, missing))
             raise DataError(f"the data have no column {lacking}{_near(missing, columns)}. Rename the column, "
                             "or the variable in the formula and in the schema. Of a file: does the first "
-                            "line hold the names? is the separator right (dps.read_csv(path, sep=';'))?")
+                            "line hold the names? is the separator right (dps.read_csv(path, sep=';'), or "
+                            "--sep ';' on the command line)?")
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
             raise DataError(f"the data have more than one column {twice[0]!r}; keep one")

@@ -61,7 +61,8 @@ def test_a_fit_is_charged_and_refused_when_nothing_is_left(
         (["ledger", "create", "f.ledger", "--total", "zcdp(1)"], "f.ledger exists"),
         (["ledger", "create", "g.ledger", "--total", "zcdp(-1)"], "rho must be positive"),
         (["ledger", "create", "nowhere/g.ledger", "--total", "zcdp(1)"], "cannot be created"),
-        (["ledger", "export", "f.ledger", "--out", "f.ledger"], "f.ledger: File exists"),
+        (["ledger", "export", "f.ledger", "--out", "f.ledger"], "f.ledger exists"),
+        (["ledger", "export", "f.ledger", "--format", "csv", "--out", "f.xlsx"], "must end in .csv"),
         ([*FIT[:-1], "no.ledger", "--budget", "approx(1, 1e-6)", "--out", "c.json"], "no ledger no.ledger"),
     ],
 )

@@ -191,6 +191,9 @@ def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
     data.loc[:50, "time"] = 23.456789012
     found = dps.kaplan_meier("Surv(time, failed) ~ maker", data, SCHEMA).fit(dps.pure(1))
     found.save(tmp_path / "curve.json")
+    with pytest.raises(SpecificationError, match=r"curve\.json exists.*overwrite=True"):
+        found.save(tmp_path / "curve.json")
+    found.save(tmp_path / "curve.json", overwrite=True)
     back = SurvivalCurve.load(tmp_path / "curve.json")
     assert back.to_dict() == found.to_dict() == pickle.loads(pickle.dumps(found)).to_dict()
     assert back.frame.equals(found.frame) and repr(back) == repr(found)

@@ -185,12 +185,13 @@ def test_notes_say_what_the_coefficients_add_up_to() -> None:
 
 @pytest.mark.parametrize("family", ["gamma", "poisson"])
 def test_save_and_load_keep_the_dispersion(family: str, tmp_path: Path) -> None:
-    for fit in (glm(family), glm(family, dispersion=(0.1, np.inf, np.inf))):
-        fit.save(tmp_path / "fit.json")
-        back = dps.load(tmp_path / "fit.json")
+    for place, fit in enumerate((glm(family), glm(family, dispersion=(0.1, np.inf, np.inf)))):
+        path = tmp_path / f"{place}.json"
+        fit.save(path)
+        back = dps.load(path)
         assert back.to_dict() == fit.to_dict() and back.record.dispersion == fit.record.dispersion
         assert back.summary().as_html() == fit.summary().as_html()
-        assert "Infinity" not in (tmp_path / "fit.json").read_text()
+        assert "Infinity" not in path.read_text()
 
 
 def test_files_without_dispersion_are_read() -> None:

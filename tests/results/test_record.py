@@ -181,6 +181,19 @@ def test_save_and_load_are_exact(fit: Fit, tmp_path: Path) -> None:
     assert "Infinity" not in path.read_text() and "NaN" not in path.read_text()
 
 
+def test_a_saved_fit_is_replaced_only_where_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    capacitor().save(path)
+    kept = path.read_bytes()
+    with pytest.raises(SpecificationError, match=r"fit\.json exists.*another name, or say overwrite=True"):
+        wide().save(path)
+    assert path.read_bytes() == kept
+    wide().save(path, overwrite=True)
+    assert load(path).to_dict() == wide().to_dict()
+    with pytest.raises(SpecificationError, match=r"cannot be written \(No such file or directory\)"):
+        wide().save(tmp_path / "nowhere" / "fit.json")
+
+
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, lambda fit: pickle.loads(pickle.dumps(fit))])
 def test_copies_are_equal(clone: Callable[[Fit], Fit]) -> None:
     assert clone(wide()).to_dict() == wide().to_dict()
@@ -189,8 +202,9 @@ def test_copies_are_equal(clone: Callable[[Fit], Fit]) -> None:
 def test_the_file_grows_with_the_square_of_the_coefficients_only(tmp_path: Path) -> None:
     sizes = []
     for nobs in (10, 10**9):
-        capacitor(nobs=nobs).save(tmp_path / "fit.json")
-        sizes.append((tmp_path / "fit.json").stat().st_size)
+        path = tmp_path / f"{nobs}.json"
+        capacitor(nobs=nobs).save(path)
+        sizes.append(path.stat().st_size)
     assert sizes[1] - sizes[0] == 8
 
 

@@ -1,0 +1,81 @@
+"""``dpstats predict``: new units, which are public, and a saved fit."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from dpstats.cli.output import CSV, new_file
+from dpstats.cli.tables import add_csv_options, public_table
+from dpstats.errors import SpecificationError
+from dpstats.results import Fit, load
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_Parser = TypeVar("_Parser", bound=argparse.ArgumentParser)
+
+ABOUT = """\
+example:
+  dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
+
+adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
+--p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
+What is written has commas and decimal points, in UTF-8, however new.csv is written.
+Predictions are computed from the released numbers and cost nothing."""
+
+
+def add(commands: _SubParsersAction[_Parser]) -> None:
+    """Add the command."""
+    predict = commands.add_parser(
+        "predict",
+        help="predict for new units from a fit",
+        description="Predict for new units from a fit.",
+        epilog=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    predict.set_defaults(run=run_predict)
+    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
+    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
+    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
+    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
+    add_csv_options(predict)
+
+
+def run_predict(options: argparse.Namespace) -> None:
+    if options.new.suffix.lower() == ".json":
+        raise SpecificationError(f"{options.new} is no table of new units; the order is: dpstats predict "
+                                 "FIT NEW, first the file of the fit")
+    fit, new = load(options.fit), public_table(options.new, options)
+    if options.out is None:
+        print(_table(fit, new, options).to_csv(index=False), end="")
+        return
+    with new_file(options.out, CSV):
+        _table(fit, new, options).to_csv(options.out, index=False)
+
+
+def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
+    return new.assign(**predicted(fit, new, options.type, options.p))
+
+
+def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) -> dict[str, np.ndarray]:
+    """New columns: the prediction, with its limits on the scale of the response."""
+    survival = fit.record.is_survival
+    kind = kind or ("quantile" if survival else "response")
+    if kind == "quantile" and survival:
+        if p is None:
+            raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
+        life = fit.life(new, failed=[p]).frame
+        life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
+        low, high = life[["conf_low", "conf_high"]].to_numpy().T
+        return {kind: life["estimate"].to_numpy(), "conf_low": low, "conf_high": high}
+    values = fit.predict(new, type=kind)
+    if kind != "response":
+        return {kind: values.to_numpy()}
+    low, high = fit.get_prediction(new).conf_int().T
+    return {kind: values.to_numpy(), "conf_low": low, "conf_high": high}

@@ -1,0 +1,64 @@
+"""The tables that commands read, and how a CSV file among them is written: one place for all commands."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from dpstats.errors import DataError
+from dpstats.rows import CsvFile, read_csv
+from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, kind_of
+
+_OPTIONS = ("sep", "decimal", "encoding")
+_TABS = ("tab", "\\t")  # a tab is hard to type in a shell
+
+
+def add_csv_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
+    csv = parser.add_argument_group("how CSV files are written")
+    csv.add_argument("--sep", metavar="CHARACTER", help="between fields, e.g. ';' or tab; default: a comma, "
+                     "or a tab in .tsv files")  # fmt: skip
+    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
+    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")
+
+
+def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
+    """What a model takes as its data: a CSV file as the options say it is written, or the path of another.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, its name does not say what it holds, or an option is of no use.
+    """
+    given = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
+    if given.get("sep") in _TABS:
+        given["sep"] = "\t"
+    if given and path.suffix.lower() not in (*PARQUET, *ARROW):
+        return read_csv(path, **given)
+    return read_csv(path) if kind_of(path) in SEPARATORS else path
+
+
+def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
+    """All columns of a table of new units, which is public; errors may say anything.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    given = table(path, options)
+    try:
+        if isinstance(given, CsvFile):
+            frame = pd.read_csv(path, sep=given.sep, decimal=given.decimal, encoding=given.encoding)
+        else:
+            frame = pd.read_parquet(path) if path.suffix.lower() in PARQUET else pd.read_feather(path)
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not written in {options.encoding or 'utf-8'}; if a spreadsheet program "
+                        "wrote it, --encoding latin-1 or --encoding cp1252 may be right") from None
+    except (ValueError, ImportError) as error:
+        raise DataError(f"{path} cannot be read as a table: {error}") from None
+    if isinstance(given, CsvFile) and not isinstance(frame.index, pd.RangeIndex):
+        raise DataError(f"{path} has more fields in its records than names in its first line")
+    return frame.reset_index(drop=True)
