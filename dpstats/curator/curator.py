@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, protected
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import GUARD, Account, Price, guarded
@@ -32,8 +32,6 @@ from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
 __all__ = ["Curator"]
-
-T = TypeVar("T")
 
 
 class Curator(HoldsRows):
@@ -161,7 +159,9 @@ class Curator(HoldsRows):
         price = self._account.price(name, cost)
         law = self._law(statistic, sensitivity, price)
         self._account.charge(name, law.price)
-        noisy = self._protected(name, lambda: self._noisy(statistic, sensitivity, law))
+        noisy = protected(
+            lambda: self._noisy(statistic, sensitivity, law), _failed(name), shown=self.not_private
+        )
         values = statistic.unpack(noisy)
         return Release(
             name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=price, n=self.n,
@@ -193,7 +193,7 @@ class Curator(HoldsRows):
         price = self._account.price("minimum", cost)
         planned = self._planned(price, objective)
         self._account.charge("minimum", planned.price)
-        params = self._protected("minimum", lambda: self._minimum(planned))
+        params = protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)
         return planned.minimum(params, price)
 
     def check_minimum(self, cost: float | Price, **objective: Any) -> None:
@@ -238,24 +238,6 @@ class Curator(HoldsRows):
             )
         return law
 
-    def _protected(self, name: str, compute: Callable[[], T]) -> T:
-        """What `compute` gives. No exception that leaves here has seen a frame with rows or an exact sum."""
-        failure: BaseException | None = None
-        try:
-            with np.errstate(all="ignore"):
-                return compute()
-        except Exception:
-            if self.not_private:
-                raise
-            failure = RuntimeError(
-                f"release {name!r} failed while rows were read. The cause is not shown, because "
-                "it may depend on private values; run the fit on made-up data of the same schema to see it"
-            )
-        except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
-            failure = type(error).__new__(type(error))  # not its __init__, which may want arguments
-        del compute  # it leads to the rows, and this frame hangs on the traceback
-        raise failure
-
     def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
         lattice, scratch, count = LatticeSum(statistic.parts), Scratch(), 0
         for block in self._blocks:
@@ -283,3 +265,10 @@ class Curator(HoldsRows):
         if self._setting.recorder is not None:
             self._setting.recorder("minimum", *planned.recorded(self._blocks, exact, params))
         return params
+
+
+def _failed(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"release {name!r} failed while rows were read. The cause is not shown, because "
+        "it may depend on private values; run the fit on made-up data of the same schema to see it"
+    )

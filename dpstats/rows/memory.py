@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dpstats._private import protected
+from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 
 __all__ = ["shared"]
@@ -29,6 +31,11 @@ def shared(one: Any, other: Any) -> bool:
     first, second = _file(one), _file(other)
     if first and second:
         return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
+    failure = DataError("the data cannot be compared with the public data: opening a column failed")
+    return protected(lambda: _have_common(one, other), failure)
+
+
+def _have_common(one: Any, other: Any) -> bool:
     pieces = list(_pieces(other))
     return any(_overlap(piece, another) for piece in _pieces(one) for another in pieces)
 

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import path_of, shown
-from dpstats._private import HoldsRows
-from dpstats.errors import DataError
+from dpstats._private import HoldsRows, protected
+from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
 from dpstats.rows.grammar import Array
-from dpstats.rows.sources import Asked, Source, of_frame, of_frames, of_mapping, of_stream
+from dpstats.rows.sources import HIDDEN, SPENT, Asked, Source, of_frame, of_frames, of_mapping, of_stream
 from dpstats.rows.units import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
@@ -68,30 +68,29 @@ class Rows(HoldsRows):
         """All rows, in the terms of the encoder."""
         if self._columns is None:
             assert self._source is not None
-            columns, wrong = None, self._source.broken
-            try:
-                columns = _coded(self._source, self._encoder, self.unit)
-            except DataError as error:
-                wrong = str(error)  # of the header of a frame among others
-            except Exception:
-                pass  # the exception of a reader may quote what it read
-            if columns is None:
-                raise DataError(wrong)
-            self._columns, self._source = columns, None
+            protected(self._read, DataError(self._source.broken), (SpecificationError,))
+        assert self._columns is not None
         return self._columns
+
+    def _read(self) -> None:
+        source = self._source
+        assert source is not None
+        if source.once:
+            self._source = SPENT  # before a record is taken: no reading goes on where another stopped
+        self._columns = _coded(source, self._encoder, self.unit)
+        self._source = None
 
     def __repr__(self) -> str:
         return f"Rows(variables={list(self._names)})"
 
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
-    with np.errstate(all="ignore"):
-        blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
-        columns = blocks[0] if len(blocks) == 1 else {
-            name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
-        }  # fmt: skip
-        if unit.column:
-            columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)
+    blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
+    columns = blocks[0] if len(blocks) == 1 else {
+        name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
+    }  # fmt: skip
+    if unit.column:
+        columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)
     return columns
 
 
@@ -117,7 +116,9 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     """
     if not names:
         raise DataError("no variable is asked for")
-    return Rows(_source(data, Asked(schema, tuple(names))), schema, names)
+    asked = Asked(schema, tuple(names))
+    failure = DataError(f"this {type(data).__name__} cannot be opened. {HIDDEN}")
+    return Rows(protected(lambda: _source(data, asked), failure, (SpecificationError,)), schema, names)
 
 
 def _source(data: Any, asked: Asked) -> Source:

@@ -9,21 +9,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from dpstats._arguments import shown
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.cells import of_arrow, of_numpy, of_pandas
 from dpstats.rows.encode import Batch
 from dpstats.rows.storage import mistake
 from dpstats.schema import Event, Flag, Levels, Schema
 
+HIDDEN = "The cause is not shown, because it may quote what was read"
 _ALIKE = 0.75  # of two names, in difflib's measure: one letter in four is another
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,26 @@ class Source(HoldsRows):
         Makes an iterator of batches, which are read when they are asked for.
     broken : str
         What to say if the table cannot be read to its end.
+    once : bool
+        Whether a second iterator would go on where the first one stopped.
     """
 
     batches: Callable[[], Iterator[Batch]]
     broken: str = "the data cannot be read to their end"
+    once: bool = False
+
+
+def _refused() -> NoReturn:
+    raise DataError("the data can be read only once, and reading them was stopped. Make the model again with "
+                    "the data from their beginning: what is left of them is too few rows")
+
+
+SPENT = Source(_refused)
+
+
+def _made(name: str, make: Callable[[], T]) -> T:
+    """What code that came with the data makes of a column."""
+    return protected(make, DataError(f"the column {name!r} cannot be opened. {HIDDEN}"))
 
 
 def of_frame(frame: pd.DataFrame, asked: Asked) -> Source:
@@ -116,7 +136,7 @@ def _array(column: pd.Series | pd.Index) -> Any:
 def of_mapping(data: Mapping[Any, Any], asked: Asked) -> Source:
     """A mapping from names to arrays and lists of one length, as one batch."""
     asked.require(data)
-    columns = {name: _listed(name, data[name]) for name in asked.columns}
+    columns = {name: _listed(name, _made(name, partial(data.__getitem__, name))) for name in asked.columns}
     asked.check({name: _type(column) for name, column in columns.items()})
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -132,14 +152,15 @@ def _listed(name: str, column: Any) -> Any:
     if isinstance(column, pd.api.extensions.ExtensionArray | pa.Array | pa.ChunkedArray):
         return column
     if hasattr(column, "__arrow_c_stream__"):
-        return pa.chunked_array(column)
+        return _made(name, lambda: pa.chunked_array(column))
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise DataError(f"the column {name!r} must have one dimension")
         return column
     if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
         raise DataError(f"the column {name!r} must be an array or a list, not {type(column).__name__}")
-    return np.fromiter(column, dtype=object)  # each cell by itself: np.array would guess one type for all
+    # each cell by itself: np.array would guess one type for all
+    return _made(name, lambda: np.fromiter(column, dtype=object))
 
 
 def _type(column: Any) -> Any:
@@ -157,21 +178,17 @@ def of_stream(data: Any, asked: Asked) -> Source:
     if isinstance(data, pa.Table | pa.RecordBatch):
         asked.require(data.schema.names)
         data = data.select(list(asked.columns))
-    reader, names = None, []
-    try:
-        reader = pa.RecordBatchReader.from_stream(data)
-        names = reader.schema.names  # of what is no table it fails
-    except Exception:
-        pass  # a library's exception may quote what it read
-    if reader is None or not names:
-        raise DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream")
-    return of_reader(reader, asked)
-
-
-def of_reader(reader: Any, asked: Asked, broken: str = Source.broken) -> Source:
-    """An iterator of Arrow record batches with a schema."""
+    failure = DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream. {HIDDEN}")
+    reader = protected(lambda: _reader(data), failure)
     check_arrow(reader.schema, asked)
-    return Source(lambda: map(batch_of(asked), reader), broken)
+    return Source(lambda: map(batch_of(asked), reader), once=True)
+
+
+def _reader(data: Any) -> pa.RecordBatchReader:
+    reader = pa.RecordBatchReader.from_stream(data)
+    if not reader.schema.names:  # of what is no table it fails
+        raise ValueError
+    return reader
 
 
 def check_arrow(schema: pa.Schema, asked: Asked) -> None:
@@ -188,6 +205,8 @@ def batch_of(asked: Asked) -> Callable[[pa.RecordBatch], Batch]:
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those of a sequence are checked now, others as they come."""
     parts: Iterable[Source] = (opened(frame, asked) for frame in frames)
-    if isinstance(frames, Sequence):
+    once = not isinstance(frames, Sequence)
+    if not once:
         parts = list(parts)
-    return Source(lambda: (batch for part in parts for batch in part.batches()))
+        once = any(part.once for part in parts)
+    return Source(lambda: (batch for part in parts for batch in part.batches()), once=once)

@@ -102,6 +102,24 @@ MUTANTS = (
         ("rows/files.py", "if size < _DISTINCT]", "if size >= 0]"),
     ),
     planted(
+        "a lazy column's own exception leaves with its words", "rows/test_protected.py",
+        ("rows/rows.py", "return Rows(protected(lambda: _source(data, asked), failure, (SpecificationError,)), schema, names)",
+         "return Rows(_source(data, asked), schema, names)"),
+        ("rows/sources.py", 'return protected(make, DataError(f"the column {name!r} cannot be opened. {HIDDEN}"))', "return make()"),
+    ),
+    planted(
+        "frames with rows hang on an error of reading", "rows/test_protected.py",
+        ("rows/rows.py", "protected(self._read, DataError(self._source.broken), (SpecificationError,))", "self._read()"),
+    ),
+    planted(
+        "the words of other code's DataError are taken for the package's own", "rows/test_protected.py",
+        ("_private.py", "if isinstance(error, passed) and _is_own(error):", "if isinstance(error, passed):"),
+    ),
+    planted(
+        "what is left of a generator after a stopped reading is taken for the table", "rows/test_protected.py",
+        ("rows/rows.py", "        if source.once:\n", "        if False:\n"),
+    ),
+    planted(
         "words such as inf are numbers", "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
         ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
         ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),

@@ -3,7 +3,7 @@
 
 from tests.mutants.mutant import planted
 
-CURATOR, ACCOUNT = "curator/curator.py", "curator/account.py"
+CURATOR, ACCOUNT, PRIVATE = "curator/curator.py", "curator/account.py", "_private.py"
 LAW, LATTICE = "curator/law.py", "curator/lattice.py"
 NOISE, KNORM = "curator/mechanisms.py", "curator/knorm.py"
 
@@ -141,22 +141,22 @@ MUTANTS = (
     planted(
         "an exception among rows shows its cause",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
-        (CURATOR, "        except Exception:\n            if self.not_private:", "        except MemoryError:\n            if self.not_private:"),
+        (PRIVATE, "        if shown:\n            raise", "        raise"),
     ),
     planted(
         "an exception among rows leaves a frame that leads to them",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
-        (CURATOR, "        del compute  #", "        #"),
+        (PRIVATE, "    del compute  #", "    #"),
     ),
     planted(
         "an exception in minimise is let out",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
-        (CURATOR, 'params = self._protected("minimum", lambda: self._minimum(planned))', "params = self._minimum(planned)"),
+        (CURATOR, 'protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)', "self._minimum(planned)"),
     ),
     planted(
         "an interrupt becomes an error that a loop would catch",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[KeyboardInterrupt-ols-gram-zcdp]",
-        (CURATOR, "failure = type(error).__new__(type(error))", "failure = RuntimeError(str(type(error)))"),
+        (PRIVATE, "raise interrupt.__new__(interrupt)", "raise RuntimeError(str(interrupt))"),
     ),
     planted(
         "the last rows, which do not fill a block, are left out",

@@ -1,0 +1,171 @@
+"""What goes wrong in other code while a table is opened or read says nothing of it, and stays stopped."""
+
+import traceback
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpstats as dps
+from dpstats._private import protected
+from dpstats.errors import DataError
+from dpstats.rows import open_rows, shared
+from dpstats.rows.encode import Encoder
+
+SECRET = "serial-4711"
+SCHEMA = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+RAISED = [ValueError(SECRET), DataError(SECRET), KeyboardInterrupt(SECRET), SystemExit(SECRET)]
+FRAME = pd.DataFrame({"x": np.linspace(0, 1, 7), "y": np.linspace(1, 0, 7)})
+
+
+class Lazy:
+    """A column or a table that is computed when it is asked for."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise self._error
+
+
+class Cells(Lazy):
+    def __iter__(self):
+        raise self._error
+
+    __arrow_c_stream__ = property()
+
+
+class Attribute(Lazy):
+    @property
+    def __arrow_c_stream__(self):
+        raise self._error
+
+
+class Columns(dict):
+    def __getitem__(self, name):
+        raise self["error"] if name == "error" else dict.__getitem__(self, "error")
+
+    def values(self):
+        raise dict.__getitem__(self, "error")
+
+
+def batches(error):
+    yield pa.RecordBatch.from_pandas(FRAME)
+    raise error
+
+
+def reader(error):
+    return pa.RecordBatchReader.from_batches(pa.Schema.from_pandas(FRAME), batches(error))
+
+
+def cell_by_cell(error):
+    yield 0.5
+    raise error
+
+
+TABLES = {
+    "a lazy table": Lazy, "a table without the attribute": Attribute, "tables": lambda e: [FRAME, Lazy(e)],
+    "a generator of tables": lambda e: (table for table in [FRAME, Lazy(e)]), "a generator": batches,
+    "an iterable": Cells, "a reader": reader, "a mapping": lambda e: Columns(x=1, y=1, error=e),
+    "a lazy column": lambda e: {"x": Lazy(e), "y": [1]}, "a column": lambda e: {"x": Cells(e), "y": [1]},
+    "a generator of cells": lambda e: {"x": cell_by_cell(e), "y": [1]},
+}  # fmt: skip
+
+
+def caught_of(error, act, stops=True):
+    """What `act` raises, which has no cause and no words of another error."""
+    with pytest.raises(type(error) if stops and not isinstance(error, Exception) else DataError) as caught:
+        act()
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    return caught.value
+
+
+def inside(error):
+    """The names and values of the locals of all frames inside the package."""
+    return [item for frame, _ in traceback.walk_tb(error.__traceback__)
+            if "/dpstats/" in frame.f_code.co_filename for item in frame.f_locals.items()]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_code_that_comes_with_a_table_fails_without_a_word(name, error):
+    stops = name != "a reader"  # an interrupt in code that Arrow calls is an error to Arrow
+    raised = caught_of(error, lambda: open_rows(TABLES[name](error), SCHEMA, ["x", "y"]).n, stops)
+    assert not isinstance(raised, DataError) or "cannot be" in str(raised) or "does not give" in str(raised)
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("name", ["a lazy column", "a column", "a mapping"])
+def test_so_does_the_comparison_with_public_data(name, error):
+    caught_of(error, lambda: shared(FRAME, Columns(x=1, y=1, error=error)))
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_no_frame_with_rows_hangs_on_an_error_of_reading(kind, monkeypatch):
+    usual = Encoder.__call__
+
+    def faulty(self, batch):
+        block = usual(self, batch)
+        raise kind(f"{block} {SECRET}")
+
+    monkeypatch.setattr(Encoder, "__call__", faulty)
+    error = kind()
+    rows = open_rows(FRAME, SCHEMA, ["x"])
+    for act in (lambda: rows.n, lambda: list(rows.blocks())):
+        values = dict(inside(caught_of(error, act)))
+        assert set(values) <= {"self", "failure", "passed", "shown", "interrupt", "size"}
+    monkeypatch.undo()
+    assert rows.n == len(FRAME), "a frame can be read again"
+
+
+def test_an_interrupt_keeps_its_type_without_its_words_whatever_its_constructor_wants():
+    class Stop(BaseException):
+        def __init__(self, words, more):
+            super().__init__(words)
+
+    def stop():
+        raise Stop(SECRET, 1)
+
+    with pytest.raises(Stop) as caught:
+        protected(stop, ValueError())
+    assert caught.value.args == () and caught.value.__context__ is None
+
+
+class Hiccup:
+    """Batches of a server that fails once, then goes on."""
+
+    def __init__(self, error):
+        self._turns = iter([FRAME, error, FRAME])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        turn = next(self._turns)
+        if isinstance(turn, BaseException):
+            raise turn
+        return turn
+
+
+class ToReader(Hiccup):
+    def __next__(self):
+        return pa.RecordBatch.from_pandas(super().__next__())
+
+
+ONCE = {
+    "reader": lambda e: pa.RecordBatchReader.from_batches(pa.Schema.from_pandas(FRAME), ToReader(e)),
+    "iterator": Hiccup,
+    "reader in a list": lambda e: [FRAME, ONCE["reader"](e)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", [ConnectionError(SECRET), KeyboardInterrupt(SECRET)], ids=["error", "stop"])
+@pytest.mark.parametrize("name", sorted(ONCE))
+def test_what_is_left_of_a_table_that_can_be_read_once_is_not_taken_for_the_table(name, error):
+    model = dps.ols("y ~ x", ONCE[name](error), SCHEMA)
+    caught_of(error, lambda: model.fit(dps.zcdp(1)), "reader" not in name)
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"only once.* Make the model again"):
+            model.fit(dps.zcdp(1))
