@@ -9,11 +9,13 @@ import io
 import lzma
 import os
 import string
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -169,8 +171,11 @@ _NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + "+-\"\r\n\0")
 
 
 def _is_ascii_based(encoding: object) -> bool:
-    ascii_bytes = bytes(range(128))
+    """Whether no two ASCII characters are an escape, which would mean something else or be warned of."""
+    pairs = map(bytes, product(range(128), repeat=2))
     try:
-        return isinstance(encoding, str) and ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
-    except (LookupError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return isinstance(encoding, str) and all(p.decode(encoding) == p.decode("ascii") for p in pairs)
+    except (LookupError, ValueError, Warning):
         return False

@@ -120,6 +120,10 @@ MUTANTS = (
         ("rows/rows.py", "        if source.once:\n", "        if False:\n"),
     ),
     planted(
+        "an encoding of escapes is taken for one of characters, and warns of cells", "rows/test_csv.py",
+        ("rows/csvfile.py", "product(range(128), repeat=2))", "product(range(128), repeat=1))"),
+    ),
+    planted(
         "words such as inf are numbers", "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
         ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
         ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),

@@ -136,6 +136,8 @@ def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
     (dict(encoding="utf-16"), "ASCII characters are themselves"), (dict(encoding="klingon"),
         "encoding must be"),
     (dict(encoding="cp037"), "encoding must be"), (dict(encoding=None), "encoding must be"),
+    *((dict(encoding=name), "encoding must be") for name in (
+        "unicode_escape", "raw_unicode_escape", "utf-7", "iso2022_jp", "hz", "rot13", "hex", "punycode")),
 ])  # fmt: skip
 def test_how_a_file_is_written_is_checked_at_once(how, words, tmp_path):
     (tmp_path / "d.csv").write_bytes(b"x,g,f\n")
