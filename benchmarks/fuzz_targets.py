@@ -251,16 +251,18 @@ def _lines(folder: Path) -> list[bytes]:
         line.encode()
         for line in (
             'fit "Surv(time, failed) ~ temp" d.csv --schema s.json --budget "zcdp(.5)" '
-            "--ledger l.ledger --out o",
+            "--ledger l.ledger --out o.json",
             'fit "temp ~ np.log(time) + maker" d.parquet --schema s.json --model ridge --alpha .1 '
-            '--budget "approx(1, 1e-6)" --public d.csv --out o',
+            '--budget "approx(1, 1e-6)" --public d.csv --out o.json',
             'fit "count ~ temp + offset(np.log(time))" d.csv --schema s.json --model glm --family poisson '
-            '--weights flag --budget "gdp(1)" --out o',
+            '--weights flag --budget "gdp(1)" --out o.json',
             "show f.json", "predict f.json d.csv --type quantile --p 0.1", "schema check s.json d.csv",
+            "schema check s.json d.csv --sep tab --decimal , --encoding latin-1",
             'ledger create n.ledger --total "approx(3, 1e-6)"', "ledger export l.ledger --format csv",
-            'plan-contributions "temp ~ count" --schema s.json --budget "zcdp(1)" --contributors 9 --out q',
+            'plan-contributions "temp ~ count" --schema s.json --budget "zcdp(1)" --contributors 9 '
+            "--out q.json",
             "contribute d.csv --plan p.json --out w.jsonl",
-            "fit-contributions m.jsonl --plan p.json --model ols --out v",
+            "fit-contributions m.jsonl --plan p.json --model ols --out v.json",
         )
     ]  # fmt: skip
 
