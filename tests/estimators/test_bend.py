@@ -1,10 +1,15 @@
-"""Averaged steps from scattered points: what the curvature of scores would leave of their scatter."""
+"""Averaged steps from scattered points: what the curvature of scores would leave, and what scatter says."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpstats.estimators.newton.estimate import Averaged, _bent
+from dpstats.estimators.newton.bounds import Bounds
+from dpstats.estimators.newton.estimate import Averaged, Estimate, _bent, estimate
 from dpstats.estimators.newton.information import Accumulator, usable
+from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.families.glm import BINOMIAL
 
 STRAIGHT, CURVED = np.diag([1.0, 0.5]), np.array([0.3, 0.2])
 
@@ -36,3 +41,58 @@ def test_nothing_bends_where_information_is_the_same_everywhere() -> None:
     found = averaged(0.2 * np.random.default_rng(3).normal(size=(8, 2)))
     found.matrices[:] = STRAIGHT
     assert _bent(found, np.ones(2)) == pytest.approx(np.zeros(2))
+
+
+SD, ROWS, STEPS = 0.02, 10_000, 8
+ALTERNATING = np.column_stack([np.tile([1.0, -1.0], 4), np.tile([1.0, 1.0, -1.0, -1.0], 2)])
+
+
+def released(scatter: float = 1.0, mean: float = 0.0) -> Averaged:
+    """Scores at one point, in noise sds: how far each lies from their mean, and that from 0."""
+    scores = SD * (scatter * ALTERNATING + mean)
+    points, matrices = np.zeros((STEPS, 2)), np.array([STRAIGHT] * STEPS)
+    return replace(averaged(points), scores=scores, matrices=matrices, noise=SD)
+
+
+def fitted(steps: Averaged, noise: float = 0.0) -> Estimate:
+    """What 10,000 rows of two standardised columns say; `noise` is that of the bounds, in sampling sds."""
+    zeros, ones = np.zeros(2), np.ones(2)
+    problem = Problem(BINOMIAL, -ones, ones, (0.0, 1.0), intercept=False)
+    located = Located(
+        zeros, ones, zeros, -ones, ones, thinnest=1.0, rare=(), mean=0.5, sd=0.5, offset=0.0, noise=0.0,
+        prior=ones,
+    )  # fmt: skip
+    return estimate(steps, problem, located, Bounds(3.0, None, noise), ROWS)
+
+
+def test_scores_that_scatter_as_their_noise_does_are_settled() -> None:
+    found, inverse = fitted(released()), np.linalg.inv(STRAIGHT)
+    assert found.problems == ()
+    expected = inverse @ inverse * SD**2 / STEPS * STEPS / (STEPS - 1)
+    assert found.cov_privacy == pytest.approx(expected)
+    assert found.cov - found.cov_privacy == pytest.approx(inverse / ROWS)
+
+
+def test_scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so() -> None:
+    found = fitted(released(scatter=3.0))
+    assert found.problems == ("unsettled",)
+    assert found.cov_privacy == pytest.approx(9 * fitted(released()).cov_privacy)
+
+
+def test_a_step_that_has_not_arrived_counts_as_error_and_says_so() -> None:
+    found, step = fitted(released(mean=2.0)), np.linalg.solve(STRAIGHT, np.full(2, 2 * SD))
+    assert found.params == pytest.approx(step)
+    assert found.problems == ("unsettled",)
+    assert found.cov_privacy - fitted(released()).cov_privacy == pytest.approx(np.outer(step, step))
+
+
+def test_a_step_that_was_cut_short_is_told() -> None:
+    assert fitted(replace(released(), capped=True)).problems == ("unsettled",)
+
+
+def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube() -> None:
+    found = fitted(released(), noise=2.0)
+    assert found.problems == ("budget",)
+    assert found.cov == pytest.approx((2.0 / 1.6) ** 3 * fitted(released()).cov)
+    lost = fitted(released(), noise=2.5)
+    assert lost.problems == ("hopeless",) and np.isinf(np.diag(lost.cov)).all()

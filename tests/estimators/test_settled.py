@@ -1,0 +1,91 @@
+"""What the averaged steps of a location-scale fit say of themselves: scatter, drift, noise, long columns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.truncation import Choice
+from dpstats.estimators.location_scale.whitening import Whitening
+from tests.estimators.test_late import GAMMA, SIGMA, bounding
+
+WIDTH, STEPS, SD, RADIUS = 4, 8, 0.02, 3.0
+ALTERNATING = np.outer(np.tile([1.0, -1.0], STEPS // 2), np.ones(WIDTH))
+TIME = np.arange(STEPS) - (STEPS - 1) / 2
+TREND = np.outer(TIME / np.sqrt(np.mean(TIME**2)), np.ones(WIDTH))
+
+
+def released(scores: np.ndarray, error: float = 1e-9, capped: bool = False) -> Averaged:
+    """Scores at one point, in noise sds, and an information of 1/2 with its relative error."""
+    information = usable(
+        np.eye(WIDTH) / 2, np.full((WIDTH, WIDTH), error / 2), np.eye(WIDTH), np.full(WIDTH, np.sqrt(0.5))
+    )
+    points = np.tile(np.append(GAMMA, np.log(SIGMA)), (STEPS, 1))
+    return Averaged(points, SD * scores, np.full(WIDTH, SD), information, capped)
+
+
+def fitted(steps: Averaged, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object) -> Estimate:
+    """At a given noise of the bounds, in sampling sds, and with the rows' scale changed."""
+    place, white = bounding("sev"), np.eye(WIDTH - 1)
+    place = replace(place, scale=replace(place.scale, **scale))
+    choice = Choice(1.6, RADIUS, -9.0, 4.0, noise, log_sigma_noise)
+    return estimate(steps, place, choice, Whitening(white, white))
+
+
+USUAL = fitted(released(ALTERNATING))
+
+
+def test_steps_that_scatter_as_their_noise_does_are_settled() -> None:
+    assert USUAL.problems == ()
+
+
+def test_steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so() -> None:
+    found = fitted(released(3 * ALTERNATING))
+    assert found.problems == ("unsettled",)
+    assert found.cov == pytest.approx(9 * USUAL.cov)
+
+
+def test_steps_that_still_move_say_so() -> None:
+    assert fitted(released(TREND)).problems == ("unsettled",)
+
+
+def test_a_step_that_was_cut_short_is_told() -> None:
+    assert fitted(released(ALTERNATING, capped=True)).problems == ("unsettled",)
+
+
+@pytest.mark.parametrize(
+    ("need", "how"),
+    [
+        (2.0 / 1.3, {"noise": 2.0}),
+        (2.0 / 1.3**2, {"log_sigma_noise": 2.0}),
+        (1.5, {"fraction_sd": 1.5 * 0.05 * 0.7}),
+    ],
+)
+def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube(need: float, how: dict) -> None:
+    found = fitted(released(ALTERNATING), **how)
+    assert found.problems == ("budget",)
+    assert found.cov == pytest.approx(need**3 * USUAL.cov)
+
+
+@pytest.mark.parametrize("how", [{"noise": 2.3}, {"fraction_sd": 2 * 0.05 * 0.7}])
+def test_what_noise_outweighs_is_not_estimable(how: dict) -> None:
+    found = fitted(released(ALTERNATING), **how)
+    assert found.problems == ("hopeless",) and np.isinf(np.diag(found.cov)).all()
+
+
+def test_directions_that_noise_may_have_made_are_weak() -> None:
+    found = fitted(released(ALTERNATING, error=1.0))
+    assert {"weak:1", "weak:2"} <= set(found.problems)
+    assert (np.diag(found.cov_privacy)[:3] > 0.1).all()
+
+
+@pytest.mark.parametrize(
+    ("places", "said"), [((20.0, 1.0), True), ((-20.0, 1.0), True), ((20.0, -20.0), False)]
+)
+def test_a_column_that_is_long_on_one_side_is_named(places: tuple[float, float], said: bool) -> None:
+    """One row in a hundred is far longer than the row norm."""
+    shares = np.array([[0.01, 0.01], [0.5, 0.5]])
+    found = fitted(released(ALTERNATING), shares=shares, places=np.array([places, (0.5, -0.5)]))
+    assert found.problems == (("range:1",) if said else ())
