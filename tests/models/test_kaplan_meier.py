@@ -141,6 +141,19 @@ def test_the_delta_method_is_the_derivative() -> None:
     assert base.se == pytest.approx(np.sqrt(expected), rel=1e-4)
 
 
+@pytest.mark.parametrize(("left", "said"), [(4.9, False), (5.1, True)])
+def test_where_few_are_left_nothing_is_said(left: float, said: bool) -> None:
+    """Fewer than five sds of the noise on their number."""
+    found = cumulative_hazard(np.array([500.0, 0.0, 10 * left]), np.full(3, 10.0))
+    assert np.isfinite([found.value[0], found.se[0], found.se_privacy[0]]).tolist() == [said] * 3
+
+
+def test_both_scales_have_errors_of_sampling_and_noise() -> None:
+    frame = curve(rows(), times=TIMES, budget=dps.zcdp(0.1)).frame
+    assert list(frame["hazard_error"] * frame["survival"]) == pytest.approx(list(frame["std_error"]))
+    assert (frame["privacy_share"] < 0.9).all()
+
+
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(1)], ids=["gaussian", "pure"])
 def test_intervals_cover(budget: dps.budget.Budget) -> None:
     """30 curves of 10,000 rows: about 600 intervals; full size in benchmarks/kaplan_meier_coverage.py."""

@@ -65,6 +65,30 @@ def test_limits_stay_in_range_whatever_the_noise_did(
     assert max(map(len, str(fit.summary(level)).splitlines())) <= 79
 
 
+def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:
+    """A relative error of the residual variance, of which sigma has half."""
+    sure, doubtful = moments(0.002), moments(0.002, doubt=0.1)
+    value, se, _ = sure.sigma()
+    assert doubtful.sigma().se == pytest.approx(np.hypot(se, 0.1 / 2 * value))
+    value, se, _ = sure.rsquared()
+    assert doubtful.rsquared().se == pytest.approx(np.hypot(se, 0.1 * (1 - value)))
+
+
+def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None:
+    """All of it: without noise, and with so many rows that nothing else is."""
+    n = 10**12
+    short, whole = (moments(n=n, fourth=20.0, noise_fourth=1e-9, limit=limit) for limit in (4.0, None))
+    value, se, _ = short.sigma()
+    tail = (value / whole.sigma().value) ** 2 - 1
+    assert tail > 0.01 and se == pytest.approx(tail * short.scale**2 / (2 * value), rel=1e-3)
+
+
+def test_noise_of_the_variance_of_the_response_is_part_of_the_error_of_rsquared() -> None:
+    variance = moments().sigma().value ** 2
+    value, _, noise = moments(total=4 * variance, noise_total=0.2 * variance).rsquared()
+    assert value == pytest.approx(0.75) and noise == pytest.approx(0.25 * 0.2 / 4)
+
+
 def test_survreg_says_the_share_of_its_sigma_too() -> None:
     assert capacitor().sigma.privacy_share == pytest.approx(0.52)
 
