@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,6 +66,25 @@ def test_delta_is_never_below_an_integral_of_the_densities(epsilon, delta):
     x = cut + np.linspace(0, 40, 200_001)[1:]
     integrand = np.exp(-((x - mu) ** 2) / 2) * -np.expm1(-mu * (x - cut)) / math.sqrt(2 * math.pi)
     assert integrate.trapezoid(integrand, x) == pytest.approx(delta, rel=1e-4)
+
+
+def test_rounding_brings_no_delta_below_its_exact_value():
+    """By 60 digits; floats alone would fall below at about half of these points."""
+    draw = np.random.default_rng(0)
+    with mpmath.workdps(60):
+        for mu, beyond in zip(10 ** draw.uniform(-3, 1, 200), draw.uniform(0, 6, 200), strict=True):
+            epsilon = float(mu * (mu / 2 + beyond))
+            m, e = mpmath.mpf(float(mu)), mpmath.mpf(epsilon)
+            exact = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+            assert mpmath.mpf(_conversions.delta_of_mu(float(mu), epsilon)) >= exact
+
+
+def test_rounding_brings_no_mu_of_pure_below_its_exact_value():
+    """Randomised response is in the wrong with a chance of 1 / (1 + e^epsilon), which is Phi(-mu / 2)."""
+    with mpmath.workdps(60):
+        for epsilon in np.geomspace(1e-9, 300, 200):
+            chance = 1 / (1 + mpmath.exp(mpmath.mpf(float(epsilon))))
+            assert mpmath.ncdf(-mpmath.mpf(_conversions.mu_of_pure(float(epsilon))) / 2) <= chance
 
 
 @given(st.floats(1e-6, 50), st.floats(0, 60))

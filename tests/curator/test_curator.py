@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpstats.budget import gdp
 from dpstats.curator import Curator, Release
+from dpstats.curator.mechanisms import SecureNoise
 from dpstats.errors import BudgetError
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
 from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
@@ -90,9 +91,17 @@ def test_unknown_statistics_and_blocks_are_refused():
         curator(block_rows=10_000)
 
 
+class Quieter(SecureNoise):
+    """Secure noise of a tenth: what a class derives from says nothing of what it draws."""
+
+    def gaussian(self, value, sensitivity, mu):
+        return super().gaussian(value, sensitivity / 10, mu)
+
+
 def test_only_secure_noise_without_a_recorder_is_private():
     assert not curator().not_private
     assert curator(noise=NoNoise()).not_private
+    assert curator(noise=Quieter()).not_private
     assert curator(recorder=lambda *_: None).not_private
     for source in (NoNoise(), SeededNoise(1), Replay([]), Recording(NoNoise())):
         with noise(source):

@@ -116,6 +116,17 @@ def test_rounding_is_unbiased():
     assert abs(difference) < 5 * 2**-20 / math.sqrt(12) * math.sqrt(200_000)
 
 
+def test_conversion_to_floats_is_part_of_the_slack():
+    """Sums of very many rows: neighbours may round to floats that lie a whole float apart."""
+    n, part, sums = 2**40, Part([1.0]), []
+    for total_of in (2**80 + 2**27 + 1, 2**80 + 2**27 - 1):  # between two floats, 2^28 apart
+        lattice = LatticeSum([part])
+        lattice._high[0][:], lattice._low[0][:] = divmod(total_of, 2**32)
+        sums.append(lattice.vector()[0])
+    assert sums[0] - sums[1] == 2.0**-12
+    assert 2.0**-12 <= slack([part], n)[0]
+
+
 @pytest.mark.parametrize("scale", [[0.0], [-1.0], [math.nan], [math.inf], [1e-200]])
 def test_scales_must_be_usable(scale):
     with pytest.raises(ValueError, match="positive numbers"):
@@ -157,6 +168,7 @@ class Rounded(Totals):
 def test_rounding_is_part_of_every_sensitivity(max_rows):
     """Neighbours whose real sums differ by the sensitivity have rounded ones nearly twice as far apart."""
     statistic = Rounded(MadeDesign(4), scale=np.ones(4))
+    statistic.sensitivity_head = float(np.linalg.norm(statistic.ranges[:-1]))
     sums = []
     for sign in (1.0, -1.0):
         ones = np.ones(max_rows)
@@ -168,3 +180,4 @@ def test_rounding_is_part_of_every_sensitivity(max_rows):
     assert np.linalg.norm(apart) > 1.9 * max_rows * statistic.sensitivity
     assert np.linalg.norm(apart) <= allowed.l2 and apart.sum() <= allowed.l1
     assert (apart <= allowed.ranges).all()
+    assert allowed.head is not None and np.linalg.norm(apart[:-1]) <= allowed.head
