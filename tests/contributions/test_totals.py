@@ -79,6 +79,14 @@ def test_a_hundred_thousand_hostile_messages_change_the_count_and_nothing_else(t
     same(found, malformed=3 * each, wrong_plan=each, out_of_range=4 * each, duplicate=50)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_one_number_out_of_range_is_found_at_either_end(sign: float) -> None:
+    """In a batch that is honest but for it."""
+    values = HONEST[0].values.copy()
+    values[-1] = sign * PLAN.parts[-1].limit * (1 + 1e-9)
+    same(total([*HONEST, Message(HONEST[0].plan, bytes(16), values)], PLAN), out_of_range=1)
+
+
 def test_every_bit_pattern_of_a_number_is_taken_or_left(tmp_path: Path) -> None:
     bits = np.random.default_rng(0).integers(0, 2**64, (5000, PLAN.size), dtype=np.uint64)
     found = total([*HONEST, *(Message(HONEST[0].plan, bytes([7, *i.to_bytes(15)]), row) for i, row in

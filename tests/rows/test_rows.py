@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import traceback
 
 import numpy as np
 import pandas as pd
@@ -182,6 +183,17 @@ def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         open_rows(make(tmp_path), SCHEMA, ["x", "k", "g"])
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+def test_what_a_reader_raises_is_not_quoted():
+    def frames():
+        yield FRAME
+        raise ValueError("could not convert 'patient 4711' to a number")
+
+    rows = open_rows(frames(), SCHEMA, ["x", "k", "g"])
+    with pytest.raises(DataError, match="the data cannot be read to their end") as caught:
+        rows.n  # noqa: B018
+    assert "4711" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_file_that_ends_too_early_is_an_error_that_keeps_no_rows_alive(tmp_path):
