@@ -52,6 +52,11 @@ MUTANTS = (
         (LINES, "return read if len(read) == self._width else None", "return None"),
     ),
     planted(
+        "what a reader raises is quoted", "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
+        ("rows/rows.py", "            except Exception:\n                pass  #",
+         "            except Exception as error:\n                wrong = f'{wrong}: {error}'  #"),
+    ),
+    planted(
         "one wild object switches off all cells beside it",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[ols-gram-zcdp]",
         (CELLS, "            kinds = _kinds(cells)", "            kinds = _kinds(cells) * (_kinds(cells) > 0).all()"),

@@ -139,6 +139,21 @@ MUTANTS = (
         ("curator/noise.py", "return type(self.noise) is SecureNoise and self.recorder is None", "return True"),
     ),
     planted(
+        "noise of a class derived from the secure one passes for it",
+        "curator/test_curator.py::test_only_secure_noise_without_a_recorder_is_private",
+        ("curator/noise.py", "type(self.noise) is SecureNoise and", "isinstance(self.noise, SecureNoise) and"),
+    ),
+    planted(
+        "conversion to floats of sums of very many rows is not paid for",
+        "curator/test_lattice.py::test_conversion_to_floats_is_part_of_the_slack",
+        (LATTICE, "(4 * _ENTRY_ERROR + n * 2.0**-49)", "(4 * _ENTRY_ERROR + 0 * n)"),
+    ),
+    planted(
+        "the ball of a cylinder is that of one row for a unit of several",
+        "curator/test_lattice.py::test_rounding_is_part_of_every_sensitivity",
+        (LAW, "head = max_rows * (statistic.sensitivity_head", "head = (statistic.sensitivity_head"),
+    ),
+    planted(
         "an exception among rows shows its cause",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
         (PRIVATE, "        if shown:\n            raise", "        raise"),

@@ -57,6 +57,15 @@ MUTANTS = (
         ("_conversions.py", "return max(best, 0.0) * (1 + 1e-12) + 1e-12", "return max(best, 0.0) * 0.99"),
     ),
     planted(
+        "the rounding of delta is not counted", "test_budget.py::test_rounding_brings_no_delta_below_its_exact_value",
+        ("_conversions.py", "head - density * _mills(-b)) + error)", "head - density * _mills(-b)))"),
+    ),
+    planted(
+        "the mu of pure epsilon is rounded down",
+        "test_budget.py::test_rounding_brings_no_mu_of_pure_below_its_exact_value",
+        ("_conversions.py", "ndtri_exp(log_probability)) * (1 + 1e-9)", "ndtri_exp(log_probability)) * (1 - 1e-9)"),
+    ),
+    planted(
         "parts of a budget that add up to more", "test_budget.py",
         ("budget.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
     ),
@@ -75,6 +84,12 @@ MUTANTS = (
         "noise of messages that adds up to half",
         "privacy/test_contributions.py::test_audit_of_the_sum",
         (LAW, "sensitivity / (root * budget.mu * (1 - GUARD))", "sensitivity / (2 * root * budget.mu)"),
+    ),
+    planted(
+        "a number far below the range of honest ones is summed",
+        "contributions/test_totals.py::test_one_number_out_of_range_is_found_at_either_end",
+        (TOTALS, "(values.max(axis=0) <= limits).all() and (values.min(axis=0) >= -limits).all()",
+         "(values.max(axis=0) <= limits).all()"),
     ),
     planted(
         "fewer messages than the plan asks for", "contributions/test_totals.py",

@@ -14,6 +14,9 @@ PAYERS = {  # file of a model: a case of it
     "margin": "svm-objective-pure",
 }  # fmt: skip
 PAYS = "line = curator.pay("
+NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
+SPREAD = "moments/spread.py"
+BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::test_"
 
 
 def unpaid(model: str, case: str) -> Mutant:
@@ -110,6 +113,78 @@ MUTANTS = (
         "privacy part of a GLM for one step of many",
         "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-zcdp]",
         ("estimators/newton/estimate.py", "averaged.noise**2 / steps", "averaged.noise**2 / steps**3"),
+    ),
+    planted(
+        "steps that have not arrived count as if they had (glm)",
+        f"{BEND}a_step_that_has_not_arrived_counts_as_error_and_says_so",
+        (NEWTON, "* spread + weak + drifts * np.outer(step, step)", "* spread + weak"),
+    ),
+    planted(
+        "scatter beyond the noise widens nothing (glm)",
+        f"{BEND}scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
+        (NEWTON, "inflate @ noise @ inflate.T * spread + weak", "inflate @ noise @ inflate.T + weak"),
+    ),
+    planted(
+        "a step that was cut short is not told (glm)", f"{BEND}a_step_that_was_cut_short_is_told",
+        (NEWTON, "if averaged.capped or unsettled:", "if unsettled:"),
+    ),
+    planted(
+        "noise beyond what is usable widens intervals too little (glm)",
+        f"{BEND}noise_beyond_what_is_usable_widens_intervals_with_its_cube",
+        (NEWTON, "max(1.0, bounds.noise / USABLE) ** 3", "max(1.0, bounds.noise / USABLE)"),
+    ),
+    planted(
+        "steps that still move are not told (survreg)", f"{SETTLED}steps_that_still_move_say_so",
+        (SCALE, "spread > _UNSETTLED or drift:", "spread > _UNSETTLED:"),
+    ),
+    planted(
+        "a step that was cut short is not told (survreg)", f"{SETTLED}a_step_that_was_cut_short_is_told",
+        (SCALE, "if averaged.capped or spread", "if spread"),
+    ),
+    planted(
+        "scatter beyond the noise widens its own part alone (survreg)",
+        f"{SETTLED}steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
+        (SCALE, "* spread + weak + sampling * (spread - 1)", "* spread + weak"),
+    ),
+    planted(
+        "the noise of the number of events is forgotten (survreg)",
+        f"{SETTLED}noise_beyond_what_is_usable_widens_intervals_with_its_cube",
+        (SCALE, "return max(noise, count)", "return noise"),
+    ),
+    planted(
+        "a coefficient that noise made is not named (survreg)",
+        f"{SETTLED}directions_that_noise_may_have_made_are_weak",
+        (SCALE, "if part[j, j] > 0.5 * whole[j, j]]", "if part[j, j] > 2 * whole[j, j]]"),
+    ),
+    planted(
+        "a column that is long on one side is not named (survreg)",
+        f"{SETTLED}a_column_that_is_long_on_one_side_is_named",
+        (SCALE, "return [int(j) + 1 for j in np.flatnonzero(long)]", "return [int(j) + 1 for j in np.flatnonzero(long[:0])]"),
+    ),
+    planted(
+        "doubt about the weights of rows is left out of sigma",
+        "results/test_linear.py::test_doubt_about_the_weights_of_rows_is_part_of_both_errors",
+        (SPREAD, "sampling += doubt**2 + (variance * moments.doubt) ** 2", "sampling += doubt**2"),
+    ),
+    planted(
+        "what clipping took of the variance is taken for certain",
+        "results/test_linear.py::test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain",
+        (SPREAD, "sampling += doubt**2 + (variance", "sampling += (variance"),
+    ),
+    planted(
+        "noise of the variance of the response is left out of that of R-squared",
+        "results/test_linear.py::test_noise_of_the_variance_of_the_response_is_part_of_the_error_of_rsquared",
+        (SPREAD, "left * moments.noise_total) / moments.total", "0.0) / moments.total"),
+    ),
+    planted(
+        "a survival curve goes on where noise is all that is left",
+        "models/test_kaplan_meier.py::test_where_few_are_left_nothing_is_said",
+        ("moments/exits.py", "FEWEST = 5.0", "FEWEST = 0.5"),
+    ),
+    planted(
+        "the error of a cumulative hazard is that of its noise alone",
+        "models/test_kaplan_meier.py::test_both_scales_have_errors_of_sampling_and_noise",
+        ("results/curve.py", '"hazard_error": found.se,', '"hazard_error": found.se_privacy,'),
     ),
     planted(
         "a delta by which a row in n may leak whole", "models/test_svm.py::test_refusals",
