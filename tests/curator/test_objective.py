@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dpstats.curator.blocks import Blocks, Scratch
 from dpstats.curator.law import Law
 from dpstats.curator.objective import Objective
 from dpstats.curator.statistics import REGISTRY
+from dpstats.curator.unit_rows import UnitRows
 from dpstats.errors import BudgetError
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.schema import Unit
@@ -232,3 +234,9 @@ def test_an_origin_moves_the_tilt_and_nothing_else(origin):
 def test_an_origin_must_be_public_numbers():
     with pytest.raises(ValueError, match="origin must be 2 finite numbers"):
         curator().minimise(9.0, loss=LOGISTIC_LOSS, ridge=1.0, origin=[np.nan, 0.0], **unit_map(2))
+
+
+def test_an_offset_pulls_at_a_row_as_far_as_its_public_bounds_let_it():
+    design = SimpleNamespace(names=("a",), offset_bounds=(-1.0, 2.0))
+    rows = UnitRows(design, center=[0.0], scale=[1.0], radius=1.0, longest=1.0, reach=[1.0])
+    assert rows.pulled(LOGISTIC_LOSS, np.zeros(1)) == pytest.approx(1 / (1 + math.exp(-2.0)))

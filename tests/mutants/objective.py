@@ -71,6 +71,11 @@ MUTANTS = (
         (UNIT_ROWS, "        if not self._inside:", "        if False:"),
     ),
     planted(
+        "the offset is left out of how far a row can pull",
+        "curator/test_objective.py::test_an_offset_pulls_at_a_row_as_far_as_its_public_bounds_let_it",
+        (UNIT_ROWS, "float(np.linalg.norm(params)) + self.most_offset", "float(np.linalg.norm(params))"),
+    ),
+    planted(
         "the minimum after some steps, certified or not",
         "curator/test_solver.py::test_every_answer_is_certified",
         (SOLVER, "while not tolerance.reached(point):", "for _ in range(8):"),
