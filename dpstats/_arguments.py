@@ -15,10 +15,15 @@ import numpy as np
 
 from dpstats.errors import SpecificationError
 
-__all__ = ["among", "number", "numbers", "path_of", "plain", "shown"]
+__all__ = [
+    "MOST_OF_EXPRESSION", "among", "expression_of", "is_line", "number", "numbers", "path_of", "plain",
+    "shown", "told", "truth",
+]  # fmt: skip
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
+MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
 _MOST_OF_PATH = 1000  # characters; no path that a person types has more
+_MOST_OF_NAME = 255  # characters of a file's name that file systems take
 
 
 def shown(value: Any, most: int = MOST_SHOWN) -> str:
@@ -39,6 +44,44 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
         return repr(value) if short else f"a text of {len(value)} characters"
     name = f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"
     return f"{name} of {len(value)}" if kind in (list, tuple, dict, set) else name
+
+
+def expression_of(name: str, text: object, example: str, error: type[SpecificationError]) -> str:
+    """An argument that is an expression over columns, on one line.
+
+    Raises
+    ------
+    SpecificationError
+        Of the kind `error`, for anything else, such as the column itself.
+    """
+    if not isinstance(text, str) or not is_line(text):
+        wrong = f"a text of {len(text)} characters" if isinstance(text, str) else shown(text)
+        raise error(f"{name} is a text such as {example}, not {wrong}: keep it as a column of the data, "
+                    "declare it in the schema, and give its name")
+    return text
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one that a person may have typed, not that of a file."""
+    return len(text) <= MOST_OF_EXPRESSION and text.isprintable()
+
+
+def truth(name: str, value: object) -> bool:
+    """An argument that is True or False.
+
+    Raises
+    ------
+    SpecificationError
+        If it is not.
+    """
+    if not isinstance(value, int | np.bool_):
+        raise SpecificationError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def told(path: Path, suffixes: Collection[str]) -> str:
+    """A path that is not there as a message may repeat it: with a suffix that is known, lest it be a cell."""
+    return str(path) if path.suffix.lower() in suffixes else "of the name that was given"
 
 
 def plain(value: object) -> object:
@@ -65,7 +108,8 @@ def path_of(name: str, path: object, error: type[SpecificationError] = Specifica
     if isinstance(path, str | os.PathLike):
         text = os.fspath(path)
         if isinstance(text, str) and len(text) <= _MOST_OF_PATH and not {"\n", "\r", "\0"} & set(text):
-            return Path(text)
+            if all(len(part) <= _MOST_OF_NAME for part in Path(text).parts):
+                return Path(text)
     told = f"a text of {len(path)} characters" if isinstance(path, str) else shown(path)
     raise error(f"{name} must be the path of a file, not {told}")
 

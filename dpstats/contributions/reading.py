@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import path_of, shown, told
 from dpstats.contributions.parquet import parquet_batches
 from dpstats.contributions.seen import ID
 from dpstats.errors import DataError
@@ -64,20 +65,20 @@ def batches(messages: Any, plan: str, size: int) -> Iterator[Batch]:
     """
     rows = max(min(_BATCH_BYTES // (8 * size), _MOST), _LEAST)
     if isinstance(messages, str | os.PathLike):
-        return _of_file(Path(messages), plan, size, rows)
+        return _of_file(path_of("messages", messages, DataError), plan, size, rows)
     if isinstance(messages, list | tuple) and all(isinstance(item, str | os.PathLike) for item in messages):
-        return (batch for path in messages for batch in _of_file(Path(path), plan, size, rows))
+        paths = [path_of("messages", path, DataError) for path in messages]
+        return (batch for path in paths for batch in _of_file(path, plan, size, rows))
     if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
         raise DataError(
-            f"messages must be the path of a .parquet or .jsonl file, or messages, not "
-            f"{type(messages).__name__}"
+            f"messages must be the path of a .parquet or .jsonl file, or messages, not {shown(messages)}"
         )
     return _of_items(messages, plan, size, rows)
 
 
 def _of_file(path: Path, plan: str, size: int, rows: int) -> Iterator[Batch]:
     if not path.is_file():
-        raise DataError(f"there is no file {path}")
+        raise DataError(f"there is no file {told(path, ('.parquet', '.pq', '.jsonl'))}")
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq"):
         for malformed, wrong, ids, values in parquet_batches(path, plan, size, rows):

@@ -70,11 +70,12 @@ def _check(plan: Asked) -> None:
     if not isinstance(plan.ball, float) or not 0 < plan.ball < math.inf:
         raise SpecificationError(f"ball must be a positive number, got {shown(plan.ball)}")
     _check_budget(plan.budget, plan.method, plan.compat, count)
+    response = plan.design.response  # a formula or schema that is none is refused here
     if plan.schema.privacy_unit.column:
         raise SpecificationError(
             "a contributor sends one record, so a unit of privacy in the schema has no meaning; leave it out"
         )
-    if not isinstance(plan.design.response, NumericResponse):
+    if not isinstance(response, NumericResponse):
         raise FormulaError("contributions need a number or a flag left of ~, not a time to failure")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpstats._arguments import shown
+from dpstats._arguments import numbers, shown
 from dpstats._stored import described, read_object, write_text
 from dpstats.budget import Approx, Budget, Gdp
 from dpstats.budget import from_dict as budget_from_dict
@@ -71,8 +71,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         asked = asked_parts(self)
-        if not self.sds:
+        if isinstance(self.sds, tuple) and not self.sds:
             object.__setattr__(self, "sds", tuple(part.sd for part in asked))
+        object.__setattr__(self, "sds", tuple(map(float, numbers("sds", self.sds).ravel())))
         same = len(self.sds) == len(asked) and all(
             math.isclose(sd, part.sd, rel_tol=_SAME) for sd, part in zip(self.sds, asked, strict=True)
         )

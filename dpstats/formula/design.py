@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from dpstats._arguments import shown
+from dpstats._arguments import is_line, shown
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
@@ -196,6 +196,8 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     """
     if not isinstance(formula, str):
         raise FormulaError(f"a formula is a text such as 'y ~ x', not {shown(formula)}")
+    if "~" not in formula and not is_line(formula):  # it may be the text of a file
+        raise FormulaError(f"a formula is a text such as 'y ~ x', not a text of {len(formula)} characters")
     if not isinstance(schema, Schema):
         raise FormulaError(f"a formula needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
     check_operators(formula)

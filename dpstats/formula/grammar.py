@@ -13,6 +13,7 @@ import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 
+from dpstats._arguments import MOST_OF_EXPRESSION, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
 from dpstats.formula.functions import Array
@@ -139,11 +140,13 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
         If a hypothesis cannot be read or names an unknown coefficient.
     """
     try:
-        constraint = patsy.DesignInfo(list(names)).linear_constraint(text)
+        constraint = patsy.DesignInfo(list(names)).linear_constraint(
+            ", ".join(text) if isinstance(text, list) else text
+        )
         return np.array(constraint.coefs, dtype=float), np.array(constraint.constants, dtype=float).ravel()
     except patsy.PatsyError as error:
         message = error.message
     except Exception:
         message = "write it like 'x = 0, z = x'"
-    raise SpecificationError(f"the hypothesis {text!r} cannot be read: {message}; "
+    raise SpecificationError(f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read: {message}; "
                              f"the coefficients are {', '.join(names)}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import expression_of
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Expression, clip_into
 from dpstats.formula.functions import Array
@@ -52,9 +53,7 @@ def read_weights(text: Any, schema: Schema) -> Weights:
     FormulaError
         If it is not a row-wise number with public bounds, or may be negative.
     """
-    if not isinstance(text, str):
-        raise FormulaError(f"weights= is a text such as 'w' or 'np.sqrt(w)', not {type(text).__name__}: "
-                           "keep the weights as a column of the data and declare it, w=bounded(0, upper)")
+    text = expression_of("weights=", text, "'w' or 'np.sqrt(w)'", FormulaError)
     expression = read_number(parse(text.strip()), schema)
     lower, upper = usable_bounds(expression, schema)
     if lower < 0:

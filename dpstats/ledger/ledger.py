@@ -48,6 +48,9 @@ class Ledger:
 
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
         self.path = Path(os.path.abspath(path_of("path", path, LedgerError).expanduser()))
+        name: object = dataset
+        if name is not None and not isinstance(name, str):
+            raise LedgerError(f"dataset must be a text, the name of the data set, not {shown(name)}")
         if total is not None:
             _check_budget("total", total)
             if not os.path.lexists(self.path):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, shown
+from dpstats._arguments import among, expression_of, shown
 from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
@@ -107,8 +107,7 @@ def glm(
     if exposure is not None:
         if FAMILIES[family].link_name != "log":
             raise SpecificationError(f"exposure= goes with a log link, and that of {family} is another")
-        if not isinstance(exposure, str):
-            raise SpecificationError(f"exposure must be an expression such as 'days', got {shown(exposure)}")
+        exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
         formula = f"{formula} + offset(np.log({exposure}))"
     if family == "gaussian":
         return ols(formula, data, schema, public, weights)

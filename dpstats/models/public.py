@@ -41,7 +41,8 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
         For a mistake in formula, schema or weights, and if the rows are too few or do not determine a
         regression.
     """
-    design = build_design(formula, Schema(dict(schema)), weights)
+    own = Schema(dict(schema)) if isinstance(schema, Schema) else schema
+    design = build_design(formula, own, weights)
     return _moments(open_rows(frame, design.schema, design.variables), design)
 
 

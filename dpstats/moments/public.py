@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import shown
+from dpstats._arguments import number, numbers, shown
 from dpstats._stored import described, read_object, restored, write_text
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
@@ -58,10 +58,11 @@ class PublicMoments:
     yy: float
 
     def __post_init__(self) -> None:
-        for name, plain in (("names", tuple(self.names)), ("n", int(self.n)), ("yy", float(self.yy))):
+        n, yy = int(number("n", self.n)), number("yy", self.yy)
+        for name, plain in (("names", tuple(self.names)), ("n", n), ("yy", yy)):
             object.__setattr__(self, name, plain)
         for name, value in (("xx", self.xx), ("xy", self.xy)):
-            array = np.array(value, dtype=float)
+            array = np.array(numbers(name, value))
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         self._check_form()

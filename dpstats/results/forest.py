@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpstats._arguments import among, truth
 from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results import inference
@@ -59,7 +60,7 @@ def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
         kept = tuple(name for name in record.names if name not in ("Intercept", LOG_SCALE))
         return kept or record.names
     wanted = (terms,) if isinstance(terms, str) else tuple(terms)
-    if not wanted or set(wanted) - set(record.names):
+    if not wanted or not all(among(term, record.names) for term in wanted):
         raise SpecificationError(f"terms must be coefficients of the fit ({', '.join(record.names)})")
     return wanted
 
@@ -98,7 +99,7 @@ class Forest(Released):
         """
         record, names = self.record, chosen(self.record, terms)
         bounds = self.design.bounds
-        widths = np.ones(len(record.names))
+        widths, across_range = np.ones(len(record.names)), truth("across_range", across_range)
         widths[: record.n_location] = bounds[:, 1] - bounds[:, 0] if across_range else 1.0
         label = "coefficient"
         if across_range:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
 from dpstats.families import LOG
 from dpstats.results.base import Released
@@ -81,7 +82,7 @@ def tidy(
     record: Record, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False
 ) -> pd.DataFrame:
     """Return one row per coefficient; see `Inference.tidy`."""
-    if exponentiate and not ratios_are_meaningful(record):
+    if truth("exponentiate", exponentiate) and not ratios_are_meaningful(record):
         raise SpecificationError(
             f"exponentiate=True needs a link of log or logit, or a model of log time; {record.dist!r} "
             f"models {'time' if record.is_survival else 'the mean'} itself"
@@ -95,7 +96,7 @@ def tidy(
             "statistic": z_values(record),
             "p_value": p_values(record),
         }
-        if conf_int:
+        if truth("conf_int", conf_int):
             columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
     columns["privacy_share"] = privacy_share(record)
     columns["component"] = ["location"] * record.n_location + ["scale"] * (

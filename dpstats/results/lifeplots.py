@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpstats._arguments import numbers, shown
 from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.formula import SurvResponse
@@ -51,11 +52,12 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
     """
     log = life.dist_of(record).log
     if times is not None:
-        low, high = (float(time) for time in times)
-        if not (np.isfinite([low, high]).all() and low < high) or (low <= 0 and log):
-            least = "above 0" if log else "finite"
-            raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {times}")
-        return low, high
+        given = numbers("times", times)
+        two = given.shape == (2,) and np.isfinite(given).all() and given[0] < given[1]
+        if not two or (given[0] <= 0 and log):
+            least, wrong = "above 0" if log else "finite", shown(times)
+            raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
+        return float(given[0]), float(given[1])
     ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
     response = design_of(record).response
     assert isinstance(response, SurvResponse)
@@ -139,6 +141,11 @@ def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Ax
     return ax
 
 
+def _check_points(points: object) -> None:
+    if not isinstance(points, SurvivalCurve):
+        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(points)}")
+
+
 class LifePlots(Released):
     """Plots of times to failure."""
 
@@ -181,6 +188,7 @@ class LifePlots(Released):
         ax = axes(ax)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
+            _check_points(points)
             draw_points(record, points, ends, level, ax)
         probability_paper(record, ends, ax)
         if dist.log:

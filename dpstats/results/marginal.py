@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import shown
+from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
@@ -71,14 +71,14 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     if variables is None:
         names = record.covariates
     else:
-        names = (variables,) if isinstance(variables, str) else tuple(dict.fromkeys(variables))
-    unknown = [name for name in names if name not in record.covariates]
+        names = (variables,) if isinstance(variables, str) else tuple(variables)
+    unknown = [name for name in names if not among(name, record.covariates)]
     if unknown or not names:
         raise SpecificationError(
             f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
             f"got {shown(variables)}"
         )
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def _effects(record: Record, design: Design, at: Points, name: str) -> list[_Effect]:

@@ -172,6 +172,8 @@ class Outside(Released):
         if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
             raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
         eta, _ = life.linear_predictor(self.record, points(self.record, newdata, "simulate"))
+        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
         drawn = draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
         return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
 

@@ -151,6 +151,8 @@ def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
     known = ~np.isnan(pvalues)
     adjusted = np.full(len(pvalues), np.nan)
     try:
+        if not isinstance(method, str):
+            raise ValueError
         adjusted[known] = multipletests(pvalues[known], method=method)[1] if known.any() else []
     except ValueError:
         raise SpecificationError(

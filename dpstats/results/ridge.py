@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import numbers, truth
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
@@ -132,7 +133,7 @@ def default_alphas(moments: LinearMoments) -> np.ndarray:
 
 
 def _checked(alphas: Sequence[float]) -> np.ndarray:
-    values = [penalty(alpha) for alpha in np.atleast_1d(np.asarray(alphas, dtype=object))]
+    values = [penalty(alpha) for alpha in np.atleast_1d(numbers("alphas", alphas)).ravel()]
     if not values:
         raise SpecificationError("alphas is empty; give penalties such as [0.01, 0.1, 1], or None for a grid")
     return np.array(values, dtype=float)
@@ -210,7 +211,7 @@ class Ridge(Released):
         if not (frame["alpha"] > 0).all():
             raise SpecificationError("the axis of the plot is logarithmic: alphas must be above 0")
         low, high = self.design.bounds.T
-        widths = high - low if across_range else np.ones(len(low))
+        widths = high - low if truth("across_range", across_range) else np.ones(len(low))
         shown = {self.names[j]: float(widths[j]) for j in np.flatnonzero(moments.penalised)}
         label = "change of the mean across the public range" if across_range else "coefficient"
         return plot_path(self.record, frame, shown, label, ax)

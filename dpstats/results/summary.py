@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpstats._arguments import truth
 from dpstats.results import inference, life
 from dpstats.results.below import tables_below
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
@@ -66,7 +67,7 @@ def summary(record: Record, level: float = 0.95, unpenalised: bool = False) -> D
     With `unpenalised`, the coefficients of a ridge fit are followed by those without penalty.
     """
     tables = [coefficients(record, level)]
-    if unpenalised:
+    if truth("unpenalised", unpenalised):
         without = at_alpha(record, 0.0)
         tables += [replace(coefficients(without, level), title=UNPENALISED)] if record.alpha else []
     return Document(

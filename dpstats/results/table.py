@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from dpstats._arguments import number
 from dpstats.results import delimited, html, latex, markdown, text
 
 Pair = tuple[str, str]
@@ -56,7 +57,7 @@ class Shown(ABC):
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return plain text, no line longer than `width`."""
-        return text.document(self.document, width)
+        return text.document(self.document, int(number("width", width)))
 
     def as_html(self) -> str:
         """Return an HTML fragment, self-contained and without scripts."""

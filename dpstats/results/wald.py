@@ -121,9 +121,11 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
     """
     k = len(record.names)
     if isinstance(hypothesis, list | tuple) and hypothesis and all(isinstance(h, str) for h in hypothesis):
-        hypothesis = ", ".join(map(str, hypothesis))
-    if isinstance(hypothesis, str):
-        matrix, value = design_of(record).linear_constraint(hypothesis, record.names)
+        asked: str | list[str] | None = list(map(str, hypothesis))
+    else:
+        asked = hypothesis if isinstance(hypothesis, str) else None
+    if asked is not None:
+        matrix, value = design_of(record).linear_constraint(asked, record.names)
         matrix = np.asarray(matrix, dtype=float)
         value = np.asarray(value, dtype=float).ravel() + 0.0  # patsy's -0 is 0
     else:

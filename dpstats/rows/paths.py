@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpstats._arguments import path_of
+from dpstats._arguments import path_of, told
 from dpstats.errors import DataError
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
-_LONGEST = 255  # characters of a path that a message repeats
 
 
 def existing(path: object) -> Path:
@@ -30,9 +29,7 @@ def existing(path: object) -> Path:
     except OSError:  # a name that is too long, a folder that may not be read
         is_file = False
     if not is_file:
-        known = found.suffix.lower() in (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW)
-        told = str(found) if known and len(str(found)) <= _LONGEST else "of the name that was given as data"
-        raise DataError(f"there is no file {told}")
+        raise DataError(f"there is no file {told(found, (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW))}")
     return found
 
 

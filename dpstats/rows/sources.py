@@ -61,7 +61,7 @@ class Asked:
         missing = [name for name in self.columns if name not in columns]
         if missing:
             lacking = ", ".join(map(repr, missing))
-            raise DataError(f"the data have no column {lacking}{_near(missing, columns)}. Rename the column, "
+            raise DataError(f"the data have no column {lacking}{_near(missing, columns)} Rename the column, "
                             "or the variable in the formula and in the schema. Of a file: does the first "
                             "line hold the names? is the separator right (dps.read_csv(path, sep=';'), or "
                             "--sep ';' on the command line)?")
@@ -85,7 +85,7 @@ def _near(missing: Sequence[str], columns: Sequence[str]) -> str:
     named = {name.lower(): name for name in columns if any(map(str.isalpha, name))}
     close = [near for name in missing for near in difflib.get_close_matches(name.lower(), named, 1, _ALIKE)]
     told = ", ".join(shown(named[name]) for name in dict.fromkeys(close))
-    return f"; is it the column {told}?" if close else ""
+    return f"; is it the column {told}?" if close else "."
 
 
 @dataclass(frozen=True, repr=False)

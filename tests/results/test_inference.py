@@ -115,6 +115,15 @@ def test_hypotheses_that_make_no_sense_are_refused(hypothesis: object) -> None:
         capacitor().wald_test(hypothesis)
 
 
+def test_alpha_is_one_less_the_level() -> None:
+    fit = capacitor()
+    for same in (fit.conf_int(0.05), fit.conf_int(alpha=0.05), fit.conf_int(0.95), fit.conf_int(level=0.95)):
+        assert same.equals(fit.conf_int())
+    for wrong in (fit.conf_int, fit.summary, fit.augment):
+        with pytest.raises(SpecificationError, match=r"at least 0.5; got 0.05. An alpha, .* 1 - level"):
+            wrong(level=0.05, **({"newdata": USE} if wrong == fit.augment else {}))
+
+
 def test_statsmodels_summary_col_takes_a_fit() -> None:
     text = str(summary_col([capacitor(), wide()]))
     assert "13.4070" in text and "Log(scale)" in text

@@ -1,0 +1,98 @@
+"""What is no table is refused by its type, and a file without a header by the names that it lacks."""
+
+import csv
+import io
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpstats as dps
+from dpstats.cli import main
+from dpstats.errors import DataError
+from dpstats.rows import open_rows
+
+CELLS = ("Bosch", "WDC", "682.3")
+FRAME = pd.DataFrame({"maker": ["Bosch", "WDC"] * 20, "time": [682.3, 17.5] * 20})
+SCHEMA = dps.Schema(time=dps.bounded(1, 1000), maker=dps.levels("Bosch", "WDC"))
+TEXT = FRAME.to_csv(index=False)
+
+
+def _cursor() -> sqlite3.Cursor:
+    connection = sqlite3.connect(":memory:")
+    FRAME.to_sql("t", connection)
+    return connection.execute("select maker, time from t")
+
+
+@pytest.mark.parametrize("make", [
+    lambda: FRAME.groupby("maker"), lambda: zip(FRAME["maker"], FRAME["time"], strict=True),
+    lambda: csv.reader(io.StringIO(TEXT)), lambda: csv.DictReader(io.StringIO(TEXT)),
+    lambda: io.StringIO(TEXT), lambda: TEXT.splitlines()[1:], lambda: iter(TEXT.splitlines()),
+    lambda: FRAME["maker"], lambda: FRAME["maker"].tolist(), lambda: FRAME["time"].tolist(),
+    lambda: FRAME.to_numpy(), lambda: FRAME.to_numpy().tolist(),
+    lambda: FRAME.itertuples(index=False, name=None),
+    lambda: FRAME.iterrows(), lambda: set(FRAME["maker"]), lambda: FRAME.set_index("maker").index,
+    lambda: pa.array(FRAME["maker"]), lambda: pl.Series(FRAME["maker"].tolist()), _cursor,
+    lambda: TEXT, lambda: TEXT.encode(), lambda: TEXT.splitlines()[1], lambda: FRAME.T,
+    lambda: dict(enumerate(FRAME.to_dict("records"))), lambda: pl.from_pandas(FRAME).lazy(),
+    lambda: pd.read_csv(io.StringIO(TEXT), skiprows=1), lambda: [TEXT.splitlines()[1]], lambda: [None],
+])  # fmt: skip
+def test_what_is_no_table_is_refused_without_a_cell(make):
+    with pytest.raises(DataError) as caught:
+        open_rows(make(), SCHEMA, ["time", "maker"]).n  # noqa: B018
+    assert not any(cell in str(caught.value) for cell in CELLS)
+
+
+@pytest.mark.parametrize("write", [
+    lambda frame, path: frame.to_csv(path / "d.csv", index=False, header=False) or path / "d.csv",
+    lambda frame, path: frame.to_csv(path / "d.csv", index=False, sep=";") or path / "d.csv",
+    lambda frame, path: pd.read_csv(io.StringIO(TEXT), skiprows=1).to_parquet(path / "d.pq") or path / "d.pq",
+])  # fmt: skip
+def test_a_header_that_is_none_is_not_repeated(write, tmp_path: Path, capsys) -> None:
+    path = write(FRAME, tmp_path)
+    with pytest.raises(DataError, match="no column 'time', 'maker'.* line hold the names.* sep=") as caught:
+        open_rows(path, SCHEMA, ["time", "maker"])
+    assert not any(cell in str(caught.value) for cell in CELLS)
+    SCHEMA.to_json(tmp_path / "s.json")
+    assert main(["schema", "check", str(tmp_path / "s.json"), str(path)]) == 2
+    assert not any(cell in "".join(capsys.readouterr()) for cell in CELLS)
+
+
+def test_a_name_that_is_nearly_right_is_suggested() -> None:
+    with pytest.raises(DataError, match=r"no column 'maker'; is it the column 'Makers'\? Rename"):
+        open_rows(FRAME.rename(columns={"maker": "Makers"}), SCHEMA, ["time", "maker"])
+
+
+def test_a_name_that_the_header_has_twice_is_refused_by_the_check_of_a_schema_too(tmp_path: Path) -> None:
+    SCHEMA.to_json(tmp_path / "s.json")
+    (tmp_path / "d.csv").write_text("time,maker,time\n1,WDC,2\n")
+    assert main(["schema", "check", str(tmp_path / "s.json"), str(tmp_path / "d.csv")]) == 2
+
+
+@pytest.mark.parametrize("given", [TEXT, TEXT.splitlines()[1], "x" * 5000, None, 3, FRAME, b"d.csv"])
+def test_read_csv_takes_a_path(given) -> None:
+    with pytest.raises(DataError) as caught:
+        dps.read_csv(given)
+    assert len(str(caught.value)) < 120 and not any(cell in str(caught.value) for cell in CELLS)
+
+
+def test_scalars_of_numpy_are_numbers() -> None:
+    assert dps.bounded(np.int64(1), np.float32(2)) == dps.bounded(1, 2)
+    assert dps.count(np.int64(10)) == dps.count(10)
+    assert dps.levels(*np.arange(3)) == dps.levels(0, 1, 2)
+    assert dps.flag(np.int64(2), np.str_("no")) == dps.flag(2, "no")
+    schema = dps.Schema(x=dps.count(np.int64(3)), y=dps.flag(np.int64(2), 0)).unit("s", np.int64(2))
+    assert dps.Schema.from_dict(schema.to_dict()) == schema
+
+
+def test_a_schema_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_bytes("﻿x = {kind = 'count', upper = 3}\n".encode())
+    assert dps.Schema.load(path) == dps.Schema(x=dps.count(3))
+    path.write_bytes("x = {kind = 'levels', levels = ['Müller', 'b']}\n".encode("latin-1"))
+    with pytest.raises(dps.SchemaError, match="is not in UTF-8"):
+        dps.Schema.load(path)

@@ -1,0 +1,205 @@
+"""No message shows a cell, whatever stands in the place of an argument, and all errors are the package's own.
+
+Every public callable and every public method of what they return is called with each of its arguments
+replaced by each kind of thing that may hold private cells. Callables and arguments are found by inspection:
+a new one is tested by itself, or the test fails until it is given its other arguments.
+"""
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats import errors
+from tests.results.every import EVERY
+from tests.results.fits import capacitor
+
+CELL, NUMBER = "Bosch", 682.3125
+CANARIES = re.compile(r"Bosch|682\.3|6\.823")
+FRAME = pd.DataFrame({"time": [NUMBER, 17.5] * 3, "failed": [1, 0] * 3, "maker": [CELL, "WDC"] * 3})
+SCHEMA = dps.Schema(
+    time=dps.bounded(1, 1000), failed=dps.event(), maker=dps.levels(CELL, "WDC"), x=dps.bounded(-1, 1),
+    z=dps.bounded(-1, 1),
+)  # fmt: skip
+BUDGET = dps.approx(1, 1e-6)
+OWN = tuple(kind for kind in vars(errors).values() if inspect.isclass(kind))
+
+HOSTILE: dict[str, Callable[[], Any]] = {
+    "frame": lambda: FRAME,
+    "series of texts": lambda: FRAME["maker"],
+    "series of numbers": lambda: FRAME["time"],
+    "array of texts": lambda: FRAME["maker"].to_numpy(),
+    "array of numbers": lambda: FRAME["time"].to_numpy(),
+    "array of rows": lambda: FRAME.to_numpy(),
+    "list of texts": lambda: FRAME["maker"].tolist(),
+    "list of numbers": lambda: FRAME["time"].tolist(),
+    "list of rows": lambda: FRAME.to_numpy().tolist(),
+    "dict of lists": lambda: FRAME.to_dict("list"),
+    "dict of rows": lambda: FRAME.to_dict("index"),
+    "list of dicts": lambda: FRAME.to_dict("records"),
+    "tuple of cells": lambda: tuple(FRAME["maker"]),
+    "set of cells": lambda: set(FRAME["maker"]),
+    "groups": lambda: FRAME.groupby("maker"),
+    "generator": lambda: iter(FRAME.to_numpy().tolist()),
+    "iterator of texts": lambda: iter(FRAME["maker"].tolist()),
+    "index": lambda: FRAME.set_index("maker").index,
+    "text of a file": lambda: FRAME.to_csv(index=False),
+    "line of a file": lambda: f"{CELL},{NUMBER},1," + "x" * 300,
+    "bytes": lambda: FRAME.to_csv(index=False).encode(),
+    "categorical": lambda: FRAME["maker"].astype("category"),
+    "one row": lambda: FRAME.iloc[0],
+}
+
+# arguments that may be shown, as they are public rows that the caller has made
+PUBLIC = ("newdata", "use", "stress", "at")
+
+
+FLAGGED = dps.Schema(time=dps.bounded(1, 1000), failed=dps.flag(), maker=dps.levels(CELL, "WDC"))
+PLAN = dps.plan_contributions("time ~ maker", SCHEMA, BUDGET, contributors=100)
+CHOICES = dps.plan_contributions("failed ~ maker", FLAGGED, BUDGET, contributors=100)
+MESSAGES = [dps.contribute({"time": 5.0, "maker": "WDC"}, PLAN) for _ in range(100)]
+LABELS = [dps.contribute({"failed": 1, "maker": "WDC"}, CHOICES) for _ in range(100)]
+
+# good arguments by their names, for those without a default; of those that repeat, all
+COMMON: dict[str, Any] = {
+    "epsilon": 1.0, "delta": 1e-6, "mu": 1.0, "rho": 1.0, "lower": 0.0, "upper": 10, "text": "pure(1)",
+    "budget": BUDGET, "schema": SCHEMA, "alpha": 0.1, "other": BUDGET, "formula": "time ~ maker",
+    "frame": FRAME, "data": FRAME, "family": "gamma", "contributors": 100, "column": "serial",
+    "max_rows": 2, "radius": 1.0, "name": "hdfail", "plan": PLAN, "record": {"time": 5.0, "maker": "WDC"},
+    "messages": MESSAGES, "honest": 1.0, "method": "statistics", "compat": None, "ball": 3.0,
+    "names": ("Intercept", "x"), "n": 100, "xx": np.eye(2), "xy": np.ones(2), "yy": 3.0,
+    "tables": SCHEMA.to_dict(), "shares": (0.5, 0.5), "columns": ("x", "z"), "path": "out.json",
+}  # fmt: skip
+TIMES = {"formula": "Surv(time, failed) ~ maker"}
+LABELLED = {"formula": "failed ~ maker", "schema": FLAGGED}
+GIVEN: dict[str, dict[str, Any]] = {
+    "survreg": TIMES, "kaplan_meier": TIMES, "logit": LABELLED, "svm": LABELLED,
+    "compare": {"fits": (capacitor(),)}, "Ledger": {"total": BUDGET, "path": "new.ledger"},
+    "load": {"path": "fit.json"}, "read_csv": {"path": "d.csv"}, "Plan.load": {"path": "plan.json"},
+    "Schema.load": {"path": "s.json"}, "Schema.from_json": {"path": "s.json"},
+    "Schema.from_toml": {"path": "s.toml"}, "Plan.from_dict": {"content": PLAN.to_dict()},
+    **{f"Fit.{name}": {"times": 300.0} for name in ("reliability", "conditional_reliability", "hazard")},
+}  # fmt: skip
+TOML = "\n".join(f'{name} = {{kind = "bounded", lower = 0, upper = 1}}' for name in "xz")
+
+
+def _of_fit(fit: Any, at: dict[str, Any]) -> dict[str, Any]:
+    first = fit.names[1]
+    term = next((name for name in at if isinstance(at[name], str)), "none")
+    return {
+        "newdata": at, "use": at, "stress": at, "hypothesis": f"{first} = 0", "term": term,
+        "content": fit.to_dict(), "y": [100.0],
+    }  # fmt: skip
+
+
+def _holders() -> list[tuple[Any, dict[str, Any]]]:
+    """An object of every public class, and of what public functions return, with good arguments."""
+    models = [
+        dps.survreg("Surv(time, failed) ~ maker", FRAME, SCHEMA),
+        dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA),
+        dps.ols("time ~ maker", FRAME, SCHEMA), dps.svm("failed ~ maker", FRAME, FLAGGED),
+        dps.glm("time ~ maker", FRAME, SCHEMA, "gamma"),
+    ]  # fmt: skip
+    logit = (dps.logit("failed ~ maker", FRAME, FLAGGED), {"plan": CHOICES, "messages": LABELS})
+    fits = [(fit, _of_fit(fit, dict(at))) for fit, at in (EVERY[name] for name in FITS)]
+    plain = (SCHEMA, BUDGET, PLAN, *models, fits[0][0].t_test("voltage = 0"))
+    return [*((each, {}) for each in plain), logit, *fits]
+
+
+FITS = ("survreg-weibull", "ols", "logit", "glm-poisson", "glm-gamma", "svm")
+
+
+def _public() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
+    """Every public function, class and method with good arguments."""
+    for name in dps.__all__:
+        found = getattr(dps, name)
+        if callable(found) and found not in (*OWN, dps.Fit):  # a Fit is made by models alone
+            yield name, found, GIVEN.get(name, {})
+    yield "datasets.load", dps.datasets.load, {}
+    for holder, given in _holders():
+        for name, method in inspect.getmembers(holder, callable):
+            if not name.startswith("_") and method.__module__.startswith("dpstats"):
+                full = f"{type(holder).__name__}.{name}"
+                yield full, method, {**given, **GIVEN.get(full, {})}
+
+
+def _cases() -> Iterator[Any]:
+    for name, function, given in _public():
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name not in (*PUBLIC, "ax"):
+                yield pytest.param(function, parameter.name, given, id=f"{name}-{parameter.name}")
+
+
+ALWAYS = ("newdata", "total", "formula", "y", "fits", "times")
+
+
+def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str, Any]) -> Any:
+    """`function` with one argument replaced, and the others that it needs as they should be."""
+    positional, keywords = [], {}
+    for parameter in inspect.signature(function).parameters.values():
+        name, needed = parameter.name, parameter.default is parameter.empty
+        if name == wrong:
+            chosen = value
+        elif name in given and (needed or name in ALWAYS) or (needed and name in COMMON):
+            chosen = given.get(name, COMMON.get(name))
+        else:
+            continue
+        if parameter.kind is parameter.VAR_KEYWORD:
+            keywords["x"] = chosen
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            positional.extend([chosen] if name == wrong else chosen)
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            positional.append(chosen)
+        else:
+            keywords[name] = chosen
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*positional, **keywords)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of each kind that is read."""
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("d.csv", index=False)
+    capacitor().save("fit.json")
+    PLAN.save("plan.json")
+    SCHEMA.to_json("s.json")
+    Path("s.toml").write_text(TOML)
+
+
+@pytest.mark.parametrize("function, wrong, given", _cases())
+def test_no_message_shows_a_cell(
+    function: Callable[..., Any], wrong: str, given: dict[str, Any], folder: None
+) -> None:
+    faults = []
+    for kind, make in HOSTILE.items():
+        try:
+            _call(function, wrong, make(), given)
+        except Exception as error:
+            message = str(error)
+            if CANARIES.search(message):
+                faults.append(f"{kind}: {type(error).__name__}: {message[:200]}")
+            elif not isinstance(error, OWN):
+                faults.append(f"{kind}: not our own: {type(error).__name__}: {message[:120]}")
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def test_good_arguments_are_taken(folder: None) -> None:
+    """Else another argument might be refused before the one that is tested; a method is of some fit."""
+    refused: dict[str, str] = {}
+    taken = set()
+    for name, function, given in _public():
+        try:
+            _call(function, "", None, given)
+            taken.add(name)
+        except OWN as error:
+            refused[name] = f"{type(error).__name__}: {error}"
+    assert not {name: why for name, why in refused.items() if name not in taken}
