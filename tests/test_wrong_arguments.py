@@ -82,6 +82,7 @@ LABELLED = {"formula": "failed ~ maker", "schema": FLAGGED}
 GIVEN: dict[str, dict[str, Any]] = {
     "survreg": TIMES, "kaplan_meier": TIMES, "logit": LABELLED, "svm": LABELLED,
     "compare": {"fits": (capacitor(),)}, "Ledger": {"total": BUDGET, "path": "new.ledger"},
+    "Fit.save": {"path": "new.fit.json"},
     "load": {"path": "fit.json"}, "read_csv": {"path": "d.csv"}, "Plan.load": {"path": "plan.json"},
     "Schema.load": {"path": "s.json"}, "Schema.from_json": {"path": "s.json"},
     "Schema.from_toml": {"path": "s.toml"}, "Plan.from_dict": {"content": PLAN.to_dict()},

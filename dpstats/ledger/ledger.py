@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpstats._arguments import path_of, shown
+from dpstats._arguments import is_line, path_of, shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger import store
@@ -49,8 +49,8 @@ class Ledger:
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
         self.path = Path(os.path.abspath(path_of("path", path, LedgerError).expanduser()))
         name: object = dataset
-        if name is not None and not isinstance(name, str):
-            raise LedgerError(f"dataset must be a text, the name of the data set, not {shown(name)}")
+        if name is not None and not (isinstance(name, str) and is_line(name)):
+            raise LedgerError(f"dataset must be the name of the data set on one line, not {shown(name)}")
         if total is not None:
             _check_budget("total", total)
             if not os.path.lexists(self.path):

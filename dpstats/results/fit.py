@@ -9,6 +9,7 @@ from dpstats.results import io
 from dpstats.results.forest import Forest
 from dpstats.results.glm import Ratios
 from dpstats.results.inference import Inference
+from dpstats.results.intervals import refuse_alpha
 from dpstats.results.lifeplots import LifePlots
 from dpstats.results.loglik import Likelihood
 from dpstats.results.maketables import MakeTables
@@ -48,6 +49,7 @@ class Fit(
         unpenalised : bool
             Below the coefficients of a ridge fit, show those without penalty, from the same release.
         """
+        refuse_alpha(level)
         return summary(self.record, level, unpenalised)
 
     def at_alpha(self, alpha: float) -> Fit:

@@ -178,7 +178,7 @@ class Inference(Released):
             "sup-t" is a little shorter and needs normal noise; "scheffe" holds for every linear combination
             of the coefficients.
         level : float
-            Confidence level (R's and broom's word), at least 0.5.
+            Confidence level (R's and broom's word), by name.
 
         Returns
         -------

@@ -34,15 +34,26 @@ def critical(level: float) -> float:
 
 
 def check_level(level: object) -> None:
-    """Refuse what is no confidence level, and the alpha of statsmodels, which is 1 less the level.
+    """Refuse what is no confidence level.
 
     Raises
     ------
     SpecificationError
-        Unless `level` is a number of at least 0.5 and below 1.
+        Unless `level` is a number strictly between 0 and 1.
     """
     if not isinstance(level, int | float | np.number) or not 0 < level < 1:
         raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; got {shown(level)}")
+
+
+def refuse_alpha(level: float) -> None:
+    """Refuse an alpha of statsmodels, which is 1 less the level, in the place of the level.
+
+    Raises
+    ------
+    SpecificationError
+        If `level` is below 0.5, and as `check_level`.
+    """
+    check_level(level)
     if level < LEAST_LEVEL:
         raise SpecificationError(
             f"level is the confidence of an interval, e.g. level=0.95, and at least {LEAST_LEVEL}; got "

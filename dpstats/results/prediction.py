@@ -16,7 +16,7 @@ from dpstats.formula import NumericResponse
 from dpstats.results import life
 from dpstats.results.base import Released, design_of
 from dpstats.results.format import plain
-from dpstats.results.intervals import standard_errors, transformed
+from dpstats.results.intervals import refuse_alpha, standard_errors, transformed
 from dpstats.results.margin import labels
 from dpstats.results.notreleased import refusal
 from dpstats.results.points import NewData, Points, points
@@ -80,6 +80,7 @@ class Prediction:
         NotReleased
             If `obs`, and the fit did not release how far responses scatter about a mean.
         """
+        refuse_alpha(level)
         se = self.se_linear
         if obs:
             if self.sd_obs is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import numbers, truth
+from dpstats._arguments import shown, truth
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
@@ -133,7 +133,10 @@ def default_alphas(moments: LinearMoments) -> np.ndarray:
 
 
 def _checked(alphas: Sequence[float]) -> np.ndarray:
-    values = [penalty(alpha) for alpha in np.atleast_1d(numbers("alphas", alphas)).ravel()]
+    given = np.atleast_1d(np.asarray(alphas, dtype=object)).ravel()
+    if not all(isinstance(alpha, int | float | np.number) for alpha in given):
+        raise SpecificationError(f"alphas must be numbers of at least 0, got {shown(alphas)}")
+    values = [penalty(alpha) for alpha in given]
     if not values:
         raise SpecificationError("alphas is empty; give penalties such as [0.01, 0.1, 1], or None for a grid")
     return np.array(values, dtype=float)

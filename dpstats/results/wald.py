@@ -18,7 +18,7 @@ from dpstats.moments.mixture import Tails
 from dpstats.results.base import design_of
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
 from dpstats.results.format import figures, p_value, z_value
-from dpstats.results.intervals import standard_errors
+from dpstats.results.intervals import refuse_alpha, standard_errors
 from dpstats.results.joint import Joint, half_widths
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Document, Shown, Table
@@ -77,6 +77,7 @@ class ContrastTest(Shown):
         joint : {None, "bonferroni", "scheffe", "sup-t"}
             Let all limits hold at once; see `Fit.conf_int`.
         """
+        refuse_alpha(level)
         half = half_widths(level, self.cov, joint, self.tails)
         return np.column_stack([self.effect - half, self.effect + half])
 

@@ -81,9 +81,9 @@ def test_without_weights_all_rows_have_weight_1():
     ("w +", "cannot be read"),
     ("", "cannot be read"),
     ("offset(w)", "term of its own"),
-    (np.ones(3), "weights= is a text such as 'w'.*not ndarray.*w=bounded"),
-    (FRAME["w"], "not Series"),
-    (1, "not int"),
+    (np.ones(3), "weights= is a text such as 'w'.*not a ndarray: keep it as a column.*declare"),
+    (FRAME["w"], "not a Series"),
+    (1, "not 1: keep"),
 ])  # fmt: skip
 def test_refused_weights(weights, words):
     with pytest.raises(FormulaError, match=words):

@@ -78,7 +78,7 @@ def test_intervals_and_p_values_agree(data):
     fit = dps.svm("good ~ z + x", data, SCHEMA).fit(dps.pure(0.5), method="output")
     for name, p in fit.pvalues.items():
         if p > 1e-12:
-            low, high = fit.conf_int(1 - p).loc[name]
+            low, high = fit.conf_int(level=1 - p).loc[name]
             assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-6 * fit.bse[name])
 
 

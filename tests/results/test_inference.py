@@ -119,9 +119,11 @@ def test_alpha_is_one_less_the_level() -> None:
     fit = capacitor()
     for same in (fit.conf_int(0.05), fit.conf_int(alpha=0.05), fit.conf_int(0.95), fit.conf_int(level=0.95)):
         assert same.equals(fit.conf_int())
-    for wrong in (fit.conf_int, fit.summary, fit.augment):
+    assert (fit.conf_int(level=0.05)[1] < fit.conf_int(0.05)[1]).all()
+    prediction, test = fit.get_prediction(USE), fit.t_test("voltage = 0")
+    for refused in (fit.summary, prediction.conf_int, prediction.summary_frame, test.conf_int, test.summary_frame):
         with pytest.raises(SpecificationError, match=r"at least 0.5; got 0.05. An alpha, .* 1 - level"):
-            wrong(level=0.05, **({"newdata": USE} if wrong == fit.augment else {}))
+            refused(0.05)
 
 
 def test_statsmodels_summary_col_takes_a_fit() -> None:
