@@ -121,7 +121,9 @@ def test_alpha_is_one_less_the_level() -> None:
         assert same.equals(fit.conf_int())
     assert (fit.conf_int(level=0.05)[1] < fit.conf_int(0.05)[1]).all()
     prediction, test = fit.get_prediction(USE), fit.t_test("voltage = 0")
-    for refused in (fit.summary, prediction.conf_int, prediction.summary_frame, test.conf_int, test.summary_frame):
+    for refused in (
+        fit.summary, prediction.conf_int, prediction.summary_frame, test.conf_int, test.summary_frame
+    ):  # fmt: skip
         with pytest.raises(SpecificationError, match=r"at least 0.5; got 0.05. An alpha, .* 1 - level"):
             refused(0.05)
 
