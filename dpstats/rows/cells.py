@@ -26,6 +26,7 @@ from dpstats.rows.grammar import Array
 
 _CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
 _ROWS = 1 << 24  # texts handled at a time: Arrow counts the distinct ones in 32 bits
+_INLINE = 12  # bytes of the longest text that a view holds itself
 _BYTES = 1 << 30  # of texts copied at a time: views of one text may be many times its size
 
 
@@ -55,16 +56,37 @@ class Texts:
             part = self.cells.slice(start, stop - start)
             if pa.types.is_decimal(part.type):
                 part = part.cast(pa.large_string())
-            yield part.cast(pa.large_binary())
+            far = pa.types.is_string_view(part.type) and _far(_views(part)).any()
+            yield _shown(part) if far else part.cast(pa.large_binary())
 
     def _cuts(self) -> Iterable[int]:
         """Where a part ends and the next begins."""
         if not (pa.types.is_string_view(self.cells.type) and len(self)):
             return range(_ROWS, len(self), _ROWS)
-        first = 4 * self.cells.offset  # a view is four words of 32 bits, and the first is its length
-        words = np.frombuffer(self.cells.buffers()[1], dtype=np.int32)[first : first + 4 * len(self)]
-        ends = np.cumsum(words[::4].clip(min=0) + np.int64(_BYTES // _ROWS))
+        ends = np.cumsum(_views(self.cells)[:, 0] + np.int64(_BYTES // _ROWS))
         return (np.flatnonzero(np.diff(ends // _BYTES)) + 1).tolist()
+
+
+def _views(cells: pa.Array) -> Array:
+    """Of each view its length, then 12 bytes: a short text, or its beginning, buffer and place there."""
+    words = np.frombuffer(cells.buffers()[1] or b"", dtype=np.uint32)
+    return words[4 * cells.offset : 4 * (cells.offset + len(cells))].reshape(-1, 4)
+
+
+def _far(views: Array) -> Array:
+    """Whether a view's length or place has more than 31 bits, which Arrow takes for negative."""
+    return np.asarray((views[:, 0] >= 2**31) | ((views[:, 0] > _INLINE) & (views[:, 3] >= 2**31)))
+
+
+def _shown(cells: pa.Array) -> pa.Array:
+    """The texts of views whose lengths and places have 32 bits, as polars makes them."""
+    buffers, views, valid = cells.buffers()[2:], _views(cells), cells.is_valid()
+    texts = [
+        None if not is_valid else view[1:].tobytes()[: view[0]] if view[0] <= _INLINE
+        else buffers[view[2]].slice(int(view[3]), int(view[0])).to_pybytes()
+        for view, is_valid in zip(views, valid.to_pylist(), strict=True)
+    ]  # fmt: skip
+    return pa.array(texts, pa.large_binary())
 
 
 @dataclass(frozen=True, repr=False)

@@ -95,6 +95,10 @@ MUTANTS = (
         (CELLS, "        if not (pa.types.is_string_view(self.cells.type) and len(self)):", "        if True:"),
     ),
     planted(
+        "one text of 2 GiB makes every cell of its part empty", "rows/test_chunks.py",
+        (CELLS, "    return pa.array(texts, pa.large_binary())\n\n\n@dataclass", "    return pa.nulls(len(texts), pa.large_binary())\n\n\n@dataclass"),
+    ),
+    planted(
         "a position outside its dictionary is an error of the whole table", "rows/test_chunks.py",
         ("rows/encode.py", "within = np.minimum(unsigned, np.uint64(len(table))).view(np.int64)", "within = positions"),
     ),

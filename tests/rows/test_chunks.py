@@ -70,6 +70,22 @@ def test_views_that_show_one_text_are_copied_a_few_at_a_time(unit, monkeypatch):
         assert read({"g": views}, "g").tolist() == [*[-1] * (n - 1), 0, 1]
 
 
+def test_views_of_texts_beyond_two_gibibytes_of_a_buffer():
+    """As polars makes them; what is before them is memory that is never touched, so that it takes none."""
+    text, place = b"a text of 24 characters", 2**31 + 8
+    shown = np.zeros(place + len(text), dtype=np.uint8)
+    shown[place:] = np.frombuffer(text, np.uint8)
+    words = np.zeros((4, 4), dtype=np.uint32)
+    words[:, 0], words[1, 1], words[2, 3], words[3, 0] = [1, 1, len(text), 9], ord("b"), place, 1
+    words[2, 1], words[3, 1] = np.frombuffer(text[:4], np.uint32)[0], ord("a")
+    buffers = map(pa.py_buffer, (b"\x0e", words, shown))
+    views = pa.Array.from_buffers(pa.string_view(), 4, list(buffers))
+    schema = dps.Schema(g=dps.levels("a", text.decode(), "b"))
+    for start in (0, 2):
+        (block,) = open_rows({"g": views.slice(start)}, schema, ["g"]).blocks()
+        assert block["g"].tolist() == [-1, 2, 1, 0][start:]
+
+
 @pytest.mark.parametrize("form", [pa.string(), pa.large_string(), pa.string_view(), pa.decimal128(9, 2)])
 def test_texts_and_decimals_are_handled_a_number_of_rows_at_a_time(form, monkeypatch):
     column = pa.array([1, None, *range(2, 30)]).cast(pa.decimal128(21, 2)).cast(pa.string()).cast(form)
