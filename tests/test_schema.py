@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import pandas as pd
 import pytest
 
 from dpstats.errors import SchemaError
@@ -128,6 +129,7 @@ def test_each_mistake_in_a_declaration_is_named(declare, words):
     (lambda: Schema({3: bounded(0, 1)}), "name of a variable"),
     (lambda: Schema({"x": bounded(0, 1)}, x=bounded(0, 2)), "'x' is declared twice"),
     (lambda: Schema(3), "maps names to declarations"),
+    (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),
     (lambda: Schema.load("schema.yaml"), ".toml or .json"),
     (lambda: Schema.load("no/such/file.toml"), "cannot be opened"),
 ])  # fmt: skip

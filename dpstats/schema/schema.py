@@ -12,7 +12,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from dpstats._arguments import path_of, shown
+from dpstats._arguments import among, path_of, shown
 from dpstats._stored import write_text
 from dpstats.errors import SchemaError
 from dpstats.schema.norm import Norm, check_norms
@@ -227,7 +227,7 @@ def _norms_taken_out(declared: dict[str, Any]) -> tuple[Norm, ...]:
 
 
 def _is(kind: type[Unit] | type[Norm], value: Any) -> bool:
-    return isinstance(value, Mapping) and value.get("kind") == kind.kind
+    return isinstance(value, Mapping) and among(value.get("kind"), (kind.kind,))
 
 
 def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
