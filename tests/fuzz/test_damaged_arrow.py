@@ -25,10 +25,6 @@ CASES = {
     "large offsets": (
         TEXTS.cast(pa.large_string()), struct.pack("<4q", 0, 4, 8, 12), struct.pack("<4q", 0, 4, 1 << 40, 12)
     ),
-    "positions": (
-        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int32()), ["aaaa", "bbbb"]),
-        struct.pack("<3i", 0, 1, 0), struct.pack("<3i", 0, 1 << 28, 0),
-    ),
 }  # fmt: skip
 
 
@@ -41,6 +37,17 @@ def test_a_damaged_file_is_refused_before_it_is_followed(case: str, tmp_path: Pa
     path.write_bytes(data.replace(whole, damaged))
     with pytest.raises(DataError, match="cannot be read"):
         open_rows(path, SCHEMA, ["x", "k"]).n  # noqa: B018
+
+
+def test_a_position_outside_its_dictionary_is_a_missing_cell(tmp_path: Path) -> None:
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int32()), ["aaaa", "bbbb"])
+    path = tmp_path / "d.arrow"
+    data, whole = saved(path, texts), struct.pack("<3i", 0, 1, 0)
+    assert data.count(whole) == 1
+    for outside in (1 << 28, 2, -1):
+        path.write_bytes(data.replace(whole, struct.pack("<3i", 0, outside, 0)))
+        codes = next(open_rows(path, SCHEMA, ["x", "k"]).blocks())["k"]
+        assert codes.tolist() == [0, -1, 0]
 
 
 def test_bytes_that_are_no_text_are_a_matter_of_their_cell(tmp_path: Path) -> None:
