@@ -5,6 +5,7 @@ The files are spoiled by a generator whose seed is drawn anew on each run and to
 
 import pickle
 import random
+import tempfile
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,10 @@ def writes(path: Path) -> None:
     [(unpickles, pickle.dumps(Canary())), (evaluates, b"1 + 1"), (writes, b"")],
     ids=["unpickles", "evaluates", "writes"],
 )
-def test_a_reader_that_runs_or_changes_something_is_caught(read, data, watch: Watch, tmp_path: Path) -> None:
+def test_a_reader_that_runs_or_changes_something_is_caught(
+    read, data, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # the checkout may lie among temporary files
     try:
         with pytest.raises(Fault, match=r"did .*(exec|find_class|open)"):
             check(replace(TARGETS["fit.json"], read=read), data, tmp_path, watch)

@@ -129,7 +129,7 @@ def test_gaussian_is_ols(frame: pd.DataFrame) -> None:
         (lambda f: dps.glm("balance ~ x", f, SCHEMA, "poisson"), "at least 0"),
         (lambda f: dps.glm("amount ~ x", f, SCHEMA, "tweedie"), "family must be one of"),
         (lambda f: dps.glm("y ~ x", f, SCHEMA, "binomial", exposure="days"), "exposure= goes with a log"),
-        (lambda f: dps.glm("claims ~ x", f, SCHEMA, "poisson", exposure=3), "exposure must be"),
+        (lambda f: dps.glm("claims ~ x", f, SCHEMA, "poisson", exposure=3), "exposure= is a text"),
     ],
 )
 def test_mistakes_are_named_before_anything_is_spent(frame, make, words) -> None:

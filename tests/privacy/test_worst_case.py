@@ -137,11 +137,11 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
-        "box_moments", "column_octaves", "exit_counts", "functional_weights",
+        "box_moments", "column_octaves", "exit_counts", "functional_weights", "reach_counts", "reach_means",
     }  # fmt: skip
     assert names(declaring("ranges")) == {
         "box_moments", "column_means", "event_moments", "exit_counts", "margin_curvature", "margin_scores",
-        "margin_sandwich", "score_alone", "information_sizes", "sign_sizes",
+        "margin_sandwich", "reach_counts", "reach_means", "score_alone", "information_sizes", "sign_sizes",
     }  # fmt: skip
     assert names(declaring("sensitivity_head")) == {"score_alone"}
 
