@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,6 @@ from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
 from dpstats.rows.sources import Asked, Source, check_arrow
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
-_DISTINCT = 1 << 30  # bytes of distinct texts, of which Arrow's readers hold less than 2 GiB
-_PLAIN = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
 _AS_BYTES = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()
 }  # fmt: skip
@@ -62,11 +60,11 @@ def _called(kind: str) -> str:
     return "a Parquet file" if kind in PARQUET else "an Arrow file"
 
 
-def _parquet(path: Path, texts: Sequence[str] = ()) -> Any:
-    """A Parquet file; columns of texts among `texts` come with a table of their distinct cells."""
+def _parquet(path: Path) -> Any:
+    """A Parquet file. Nobody asks for the metadata of a column: a damaged one ends the process in Arrow."""
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path, read_dictionary=texts)
+    return parquet.ParquetFile(path)
 
 
 def _reader(path: Path) -> Any:
@@ -76,23 +74,9 @@ def _reader(path: Path) -> Any:
 
 
 def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
-    texts = [name for name in asked.columns if name not in asked.numbers]
-    file = _parquet(path, _with_few(texts, _parquet(path).metadata))
     size = max(_CELLS // len(asked.columns), 1)
-    for batch in file.iter_batches(batch_size=size, columns=list(asked.columns)):
+    for batch in _parquet(path).iter_batches(batch_size=size, columns=list(asked.columns)):
         yield _columns(batch, asked)
-
-
-def _with_few(texts: Sequence[str], metadata: Any) -> list[str]:
-    """The columns whose distinct texts have bounded sizes; the others are read in chunks of any number."""
-    sizes = dict.fromkeys(texts, 0)
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            if column.path_in_schema in sizes:
-                # other encodings shorten texts, or cannot be read with a table
-                plain = _PLAIN.issuperset(column.encodings)
-                sizes[column.path_in_schema] += column.total_uncompressed_size if plain else _DISTINCT
-    return [name for name, size in sizes.items() if size < _DISTINCT]
 
 
 def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:

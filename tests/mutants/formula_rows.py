@@ -107,10 +107,6 @@ MUTANTS = (
         ("rows/files.py", "validate(full=not pa.types.is_decimal(column.type))", "validate(full=True)"),
     ),
     planted(
-        "texts of a Parquet file come with a table that holds less than 2 GiB", "rows/test_chunks.py",
-        ("rows/files.py", "if size < _DISTINCT]", "if size >= 0]"),
-    ),
-    planted(
         "a lazy column's own exception leaves with its words", "rows/test_protected.py",
         ("rows/rows.py", "return Rows(protected(lambda: _source(data, asked), failure, (SpecificationError,)), schema, names)",
          "return Rows(_source(data, asked), schema, names)"),
