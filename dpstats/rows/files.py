@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpstats.errors import DataError
-from dpstats.rows.cells import of_arrow
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
 from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
-from dpstats.rows.sources import Asked, Source, check_arrow
+from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
 _AS_BYTES = {
@@ -76,7 +75,7 @@ def _reader(path: Path) -> Any:
 def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
     size = max(_CELLS // len(asked.columns), 1)
     for batch in _parquet(path).iter_batches(batch_size=size, columns=list(asked.columns)):
-        yield _columns(batch, asked)
+        yield batch_of(batch, asked)
 
 
 def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
@@ -88,7 +87,7 @@ def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
     for batch in batches:
         for name in asked.columns:
             _check(batch.column(name))
-        yield _columns(batch, asked)
+        yield batch_of(batch, asked)
 
 
 def _check(column: pa.Array) -> None:
@@ -101,7 +100,3 @@ def _check(column: pa.Array) -> None:
         _check(column.indices)
         return _check(column.dictionary)
     column.view(_AS_BYTES.get(column.type, column.type)).validate(full=not pa.types.is_decimal(column.type))
-
-
-def _columns(batch: pa.RecordBatch, asked: Asked) -> Batch:
-    return {name: of_arrow(batch.column(name)) for name in asked.columns}

@@ -181,7 +181,7 @@ def of_stream(data: Any, asked: Asked) -> Source:
     failure = DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream. {HIDDEN}")
     reader = protected(lambda: _reader(data), failure)
     check_arrow(reader.schema, asked)
-    return Source(lambda: map(batch_of(asked), reader), once=True)
+    return Source(lambda: (batch_of(batch, asked) for batch in reader), once=True)
 
 
 def _reader(data: Any) -> pa.RecordBatchReader:
@@ -197,9 +197,9 @@ def check_arrow(schema: pa.Schema, asked: Asked) -> None:
     asked.check({name: schema.field(name).type for name in asked.columns})
 
 
-def batch_of(asked: Asked) -> Callable[[pa.RecordBatch], Batch]:
-    """The function that takes what is asked for out of a record batch."""
-    return lambda batch: {name: of_arrow(batch.column(name)) for name in asked.columns}
+def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
+    """What is asked for, out of a record batch."""
+    return {name: of_arrow(batch.column(name)) for name in asked.columns}
 
 
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
