@@ -52,12 +52,19 @@ def exceeded(case: Case, found: Bounds) -> bool:
     return found.mu > case.budget.mu or found.epsilon > case.budget.to_approx(DELTA).epsilon
 
 
-@pytest.mark.parametrize("name", RUNS)
+def long(name: str) -> Any:
+    """A case among the long tests."""
+    return pytest.param(name, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("name", ["kaplan_meier", *map(long, sorted({*RUNS} - {"kaplan_meier"}))])
 def test_no_more_is_spent_than_claimed(name: str) -> None:
     assert not exceeded(NAMED[name], bounds(NAMED[name], SecureNoise()))
 
 
-@pytest.mark.parametrize("name", ["kaplan_meier", "kaplan_meier, pure", "ols, pmt", "one contribution"])
+@pytest.mark.parametrize(
+    "name", ["kaplan_meier", *map(long, ("kaplan_meier, pure", "ols, pmt", "one contribution"))]
+)
 def test_halved_noise_is_caught(name: str) -> None:
     assert exceeded(NAMED[name], bounds(NAMED[name], Halved(0)))
 
