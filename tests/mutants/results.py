@@ -202,4 +202,9 @@ MUTANTS = (
         "a model is pickled with its rows", "models/test_pickle.py",
         ("_private.py", "def __reduce_ex__(self, protocol: object)", "def refused(self, protocol: object)"),
     ),
+    planted(
+        "a sum of coefficients has the law of one",
+        "results/test_contrasts.py::test_several_coefficients_together_have_a_normal_law",
+        ("results/wald.py", "alone = (matrix != 0).sum(axis=1) == 1", "alone = (matrix != 0).sum(axis=1) >= 1"),
+    ),
 )

@@ -77,6 +77,14 @@ def test_joint_limits_under_noise_that_is_not_normal() -> None:
     assert test.conf_int()[0] == pytest.approx(2 * fit.conf_int().loc["voltage"].to_numpy())
 
 
+def test_several_coefficients_together_have_a_normal_law() -> None:
+    """That of their sum is not the law of one, whose tails are longer."""
+    fit = capacitor(tails=Tails("laplace", 4, 0.5 * np.diagonal(capacitor().record.cov)))
+    test = fit.t_test("voltage + Intercept = 0")
+    assert test.pvalue[0] == pytest.approx(2 * stats.norm.sf(abs(test.tvalue[0])))
+    assert test.conf_int()[0, 1] == pytest.approx(test.effect[0] + stats.norm.ppf(0.975) * test.sd[0])
+
+
 @pytest.mark.parametrize("joint", ["tukey", 3])
 def test_unknown_adjustments_are_refused(joint: object) -> None:
     with pytest.raises(SpecificationError, match="scheffe"):
