@@ -113,3 +113,18 @@ def test_many_levels_hold_or_are_flagged():
 def test_a_rare_reference_holds_or_is_flagged():
     """Its rows are the longest; were they to weigh less, the events' matrix would say too much of it."""
     assert known([0.02, *[0.245] * 4], dps.pure(3), 8) >= 0.9
+
+
+def test_noise_alone_is_seldom_taken_for_steps_that_have_not_settled():
+    """A few coordinates of noise scatter more about their mean square than many do."""
+    schema = dps.Schema(time=dps.bounded(np.exp(-9), np.exp(6)), failed=dps.event(), x=dps.bounded(-4, 4))
+    told = 0
+    for seed in range(50):
+        draw = np.random.default_rng(seed)
+        x = np.clip(draw.normal(size=4000), -4, 4)
+        time = np.exp(0.3 * x + 0.5 * np.log(draw.exponential(size=4000)))
+        data = dict(time=time, failed=np.ones(4000), x=x)
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(time, failed) ~ x", data, schema).fit(dps.pure(4))
+        told += "unsettled" in dict(fit.flags)
+    assert told <= 2

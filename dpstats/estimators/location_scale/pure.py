@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import stats
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
@@ -48,8 +49,8 @@ _PIVOT_EXCESS = 0.35
 # event fraction below which intervals widen, and the noise, in sampling sds, from which they do in full;
 # chosen on the drives, where 6 % are events, at epsilon 3
 _RARE, _NOISY = 0.2, 0.3
-# mean squared difference of the last two steps' estimates, over its noise, that chance explains
-_CHANCE = 1.25
+# share of fits in which noise alone makes the last two steps differ by more than is taken for its work
+_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def _combined(
     pivot = place.bounding.pivot(first.point[:-1], sigma)
     location = np.linalg.solve(place.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
     moved = np.append(location, change[-1])
-    noise = first.noise**2 + last.noise**2
+    noise = first.noise**2 + last.noise**2 + _shape_error(place, information, moved, sigma)
     spread = float(np.mean((last.scores - first.scores + information.matrix @ moved) ** 2 / noise))
     weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
     weights = np.array([weight, 1 - weight])
@@ -246,7 +247,7 @@ def _combined(
         np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape), information,
         capped,
     )  # fmt: skip
-    return averaged, max(1.0, spread / _CHANCE)
+    return averaged, max(1.0, spread / float(stats.chi2.isf(_CHANCE, len(noise)) / len(noise)))
 
 
 def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:
