@@ -2,6 +2,7 @@
 
 import math
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +195,16 @@ def test_switching_rules_midway_would_overspend() -> None:
     assert weight @ continued <= delta * (1 + 1e-6)
     assert weight @ black_box <= delta * (1 + 1e-3)
     assert weight @ np.maximum(continued, black_box) > 1.2 * delta
+
+
+@pytest.mark.parametrize("kind, amount", [(dps.pure, "epsilon"), (dps.zcdp, "rho"), (dps.gdp, "mu")])
+def test_what_is_spent_is_rounded_up(kind: type, amount: str, tmp_path: Path) -> None:
+    """Sums and roots that no float is, of amounts as they print."""
+    power = 2 if kind is dps.gdp else 1
+    for number, parts in enumerate(((1 / 7,) * 7, (0.7, 1e-17), (1 / 3, 1e-17), (2 / 3, 1e-18, 0.1))):
+        ledger = dps.Ledger(tmp_path / f"{number}.ledger", total=kind(3))
+        for part in parts:
+            ledger.charge(kind(part), **FOR)
+        spent = Fraction(repr(getattr(ledger.spent, amount))) ** power
+        wanted = sum(Fraction(repr(part)) ** power for part in parts)
+        assert wanted <= spent <= wanted * (1 + Fraction(1, 10**14))

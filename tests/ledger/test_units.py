@@ -38,6 +38,12 @@ def test_the_first_charge_decides_what_a_ledger_protects(fleet: Ledger) -> None:
     assert "Total   epsilon = 3, delta = 1e-06; protects one serial" in str(fleet.report())
 
 
+def test_rows_decide_as_any_other_unit_does(fleet: Ledger) -> None:
+    fleet.charge(dps.gdp(0.1), **FOR, unit="one row")
+    with pytest.raises(BudgetError, match="would protect one serial, but .* protects one row"):
+        fleet.charge(dps.gdp(0.1), **FOR, unit="one serial")
+
+
 def test_fits_of_other_units_are_refused_and_cost_nothing(fleet: Ledger) -> None:
     by_row, by_two = DRIVES.schema, DRIVES.schema.unit("serial", max_rows=2)
     fit(fleet, by_two)

@@ -35,6 +35,14 @@ MUTANTS = (
         (STORE, 'connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),
     ),
     planted(
+        "a unit is charged to a ledger of rows", "ledger/test_units.py::test_rows_decide_as_any_other_unit_does",
+        (LEDGER, "if ends and ends[0].unit != unit:", "if ends and ends[0].unit not in (unit, ROW.short):"),
+    ),
+    planted(
+        "what is spent is rounded down", "ledger/test_composition.py::test_what_is_spent_is_rounded_up",
+        (RULES, 'return Zcdp(up(spent[0])) if self.kind == "zcdp" else', 'return Zcdp(down(spent[0])) if self.kind == "zcdp" else'),
+    ),
+    planted(
         "another unit is charged to the same ledger", "ledger/test_units.py",
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
     ),
