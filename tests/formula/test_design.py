@@ -148,3 +148,13 @@ def test_rows_of_several_categories_leave_the_columns_of_the_others_open():
         own = [column.startswith(f"{name}[") and ":" not in column for column in found.names]
         np.testing.assert_array_equal(~np.isnan(rows), np.tile(own, (3, 1)))
         np.testing.assert_array_equal(rows[:, own], [[0, 0], [1, 0], [0, 1]])
+
+
+def test_what_is_no_finite_number_switches_a_row_off():
+    """An infinite cell is missing, not as large as the bound."""
+    cells = [20.0, np.inf, -np.inf, np.nan, 1e300]
+    data = {"time": [5.0] * 5, "failed": [1] * 5, "temp": cells, "maker": ["HGST"] * 5}
+    (block,) = open_rows(data, DRIVES, DESIGN.variables).blocks()
+    read = DESIGN.read(block)
+    assert read.ok.tolist() == [True, False, False, False, True]
+    assert read.exog[:, -1].tolist() == [20, 0, 0, 0, 50]

@@ -8,6 +8,11 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "an infinite cell counts as its bound",
+        "formula/test_design.py::test_what_is_no_finite_number_switches_a_row_off",
+        ("formula/block.py", "ok &= np.isfinite(values)", "ok &= ~np.isnan(values)"),
+    ),
+    planted(
         "values above their public bounds are taken as they are",
         "formula/test_soundness.py::test_columns_stay_in_their_bounds_and_rows_in_the_radius",
         (BLOCK, "np.fmin(leaf, variable.bounds[1], out=leaf)", "np.fmin(leaf, variable.bounds[1])"),
