@@ -103,10 +103,12 @@ class Objects:
         for start in range(0, len(self), _CHUNK):
             cells = self.cells[start : start + _CHUNK]
             kinds = _kinds(cells)
-            for kind in np.flatnonzero(np.bincount(kinds)[1:]) + 1:
+            for kind, (columns, _) in enumerate(_TYPES, 1):
                 where = np.flatnonzero(kinds == kind)
-                for part, column in _TYPES[kind - 1][0](cells[where]):
-                    yield start + where[part], column
+                if len(where):
+                    alike = cells if len(where) == len(cells) else cells[where]
+                    for part, column in columns(alike):
+                        yield start + where[part], column
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,8 +246,11 @@ _KNOWN = np.array(
 def _kinds(cells: Array) -> Array:
     """From 1 the place in `_TYPES` of each cell's type, or 0.
 
-    A type is found by its identity: to look up the type itself would run code of its metaclass.
+    A type is found by its identity: to look up the type itself would run code of its metaclass. In CPython
+    that is its address, and an array of objects holds their addresses.
     """
-    types = np.fromiter(map(id, map(type, cells)), np.int64, len(cells))
-    nearest = np.searchsorted(_KNOWN[:, 0], types).clip(max=len(_KNOWN) - 1)
-    return np.where(_KNOWN[nearest, 0] == types, _KNOWN[nearest, 1], 0)
+    types = np.frombuffer(np.fromiter(map(type, cells), object, len(cells)), np.intp)
+    looked_up = types[:1] if (types == types[0]).all() else types
+    nearest = np.searchsorted(_KNOWN[:, 0], looked_up).clip(max=len(_KNOWN) - 1)
+    found = np.where(_KNOWN[nearest, 0] == looked_up, _KNOWN[nearest, 1], 0)
+    return np.broadcast_to(found.astype(np.int8), len(types))

@@ -67,9 +67,9 @@ def _joined(blocks: Iterable[Array]) -> Array:
 
 def taken(table: Array, positions: Array, nothing: Array) -> Array:
     """Rows of a table, and `nothing` where a position is outside it."""
-    unsigned = positions.astype(np.int64, copy=False).view(np.uint64)  # -1 is the largest
-    within = np.minimum(unsigned, np.uint64(len(table))).view(np.int64)
-    return np.asarray(np.concatenate([table, nothing[None]])[within])
+    framed = np.concatenate([nothing[None], table, nothing[None]])
+    places = positions.astype(np.int64, copy=False) + 1  # the largest becomes the least, outside as well
+    return framed.take(places, axis=0, mode="clip")
 
 
 class Encoder:
