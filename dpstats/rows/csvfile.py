@@ -100,16 +100,16 @@ class CsvFile:
         """Whole lines after the header, each with its newline; of a line that is too long, a part."""
         with self._open() as stream:
             stream.readline(_HEADER)
-            carry = b""
             while data := stream.read(_CHUNK):
-                end = data.rfind(b"\n") + 1
-                if end:
-                    yield carry + data[:end]
-                    carry = data[end:]
-                else:
-                    carry = (carry + data)[: LONGEST + 1]
-        if carry:
-            yield carry + b"\n"
+                yield data if data.endswith(b"\n") else data + _rest(stream)
+
+
+def _rest(stream: Any) -> bytes:
+    """What is left of a line, with its newline; of a line that is too long, as much as shows that it is."""
+    rest = part = stream.readline(LONGEST + 1)
+    while part and not part.endswith(b"\n"):
+        part = stream.readline(LONGEST + 1)
+    return rest.removesuffix(b"\n") + b"\n"
 
 
 def _ahead(function: Callable[[bytes], Batch], items: Iterable[bytes]) -> Iterator[Batch]:

@@ -1,15 +1,26 @@
 """The lines of a CSV file -> cells. A physical line is a record, and it is read by itself.
 
 The bytes are split at newlines before anything else, so that no line can reach into another: an open
-quotation mark ends with its line. A line is *regular* if it matches a pattern that follows from the header
-and the schema: it has the right number of fields, each is free of quotation marks or enclosed in them, and
-those declared as numbers hold a simple number or a missing text. Regular lines are parsed in bulk, which
-cannot fail on them; the others one by one, by the same rules. Either way a line's cells follow from that line
-alone, and a line that cannot be read is a record without a cell.
+quotation mark ends with its line. What a line means is said by `Lines._by_hand`. Two ways of reading in bulk
+give the same, faster:
+
+* A chunk is *plain* if it has neither quotation marks nor null characters, no carriage returns but before
+  newlines, and Arrow's parser finds in every line the right number of fields, and a finite number or a
+  missing text where a number is declared. Arrow rounds correctly, and what it takes for a number is one by
+  `grammar.number` too, but for the words for infinity, which no plain chunk has, and for NaN, which is
+  missing either way.
+* A line is *regular* if it matches a pattern that follows from the header and the schema: it has the right
+  number of fields, each is free of quotation marks or enclosed in them, and those declared as numbers hold a
+  simple number or a missing text. Arrow's parser cannot fail on regular lines. The others are read one by
+  one.
+
+A chunk that is not plain is read by the second way. Which way is taken decides about time alone: a line's
+cells follow from that line alone, and a line that cannot be read is a record without a cell.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 import re
@@ -25,7 +36,7 @@ from dpstats.rows.grammar import MISSING_TEXTS, SIMPLE, Array, is_text, number, 
 from dpstats.rows.sources import Asked
 
 LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
-_PARSED = 1 << 22  # bytes that Arrow parses at a time; a line must be shorter
+_PARSED = 1 << 23  # bytes that Arrow parses at a time: more than a chunk has, so that no column is in pieces
 _WIDEST = 500  # columns up to which a pattern of the whole line stays small
 
 
@@ -38,6 +49,7 @@ class Lines:
         self._numbers = asked.numbers
         self._blank = sep.encode() * (self._width - 1) + b"\n"
         self._pattern = self._regular() if self._width <= _WIDEST else None
+        self._worth_trying = True  # whether the chunk before was plain, or might have been
         self._parsing = dict(
             read_options=pa_csv.ReadOptions(
                 column_names=list(map(str, range(self._width))), use_threads=False, block_size=_PARSED
@@ -57,8 +69,29 @@ class Lines:
         """The cells of whole lines, shape (lines,) each."""
         if self._encoding is not None:
             chunk = b"".join(_recoded(line, self._encoding) for line in chunk.split(b"\n")[:-1])
+        batch = self._plain(chunk) if self._worth_trying else None
+        return self._line_by_line(chunk) if batch is None else batch
+
+    def _plain(self, chunk: bytes) -> Batch | None:
+        """The cells of a plain chunk; None of another."""
+        if not _may_be_plain(chunk):
+            return None
+        try:
+            table = pa_csv.read_csv(pa.BufferReader(chunk), **self._parsing)
+        except pa.ArrowInvalid:
+            return None
+        # a carriage return that does not stand before a newline makes a row too many
+        if table.num_rows != np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")):
+            return None
+        batch = self._columns(table)
+        numbers = (column.values for column in batch.values() if isinstance(column, Numbers))
+        return None if any(np.isinf(values).any() for values in numbers) else batch
+
+    def _line_by_line(self, chunk: bytes) -> Batch:
+        """The cells of any chunk."""
         lines = _lines(chunk)
         regular = self._is_regular(chunk, lines)
+        self._worth_trying = bool(regular.all())
         batch = self._in_bulk(chunk, lines, regular)
         others = np.flatnonzero(~regular)
         if len(others):
@@ -98,6 +131,9 @@ class Lines:
         table = pa_csv.read_csv(pa.BufferReader(self._blank + chunk), **self._parsing).slice(1)
         if table.num_rows != len(lines):
             raise ValueError("the parser found another number of lines")
+        return self._columns(table)
+
+    def _columns(self, table: pa.Table) -> dict[str, Column]:
         # what is parsed at a time is far below the limits of 32-bit offsets
         read = {name: table.column(str(place)).combine_chunks() for name, place in self._places.items()}
         return {name: of_arrow(column) if name in self._numbers else Texts(column)
@@ -139,6 +175,17 @@ def fields(line: str, sep: str) -> list[str]:
     if "\r" in line or "\0" in line:
         raise csv.Error
     return next(csv.reader([line], delimiter=sep, strict=True)) or [""]
+
+
+def _may_be_plain(chunk: bytes) -> bool:
+    """Whether the bytes of a chunk are those of a plain one, as far as they tell without a parser."""
+    part = LONGEST // 2  # with a newline in each, no line is longer than two
+    return (
+        b'"' not in chunk
+        and (np.frombuffer(chunk, dtype=np.int8).min() > 0 or (b"\0" not in chunk and is_text(chunk)))
+        and all(chunk.find(b"\n", start, start + part) >= 0 for start in range(0, len(chunk), part))
+        and not chunk.startswith(codecs.BOM_UTF8)  # the parser would take it off
+    )
 
 
 def _lines(chunk: bytes) -> pa.Array:

@@ -4,6 +4,7 @@
 from tests.mutants.mutant import planted
 
 BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
+RECORD = "rows/test_csv.py::test_a_line_is_a_record"
 LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure-row]"
 
 MUTANTS = (
@@ -57,6 +58,34 @@ MUTANTS = (
         (LINES, "return read if len(read) == self._width else None", "return None"),
     ),
     planted(
+        "an open quotation mark reaches into the next plain line", RECORD,
+        (LINES, "b'\"' not in chunk", "True"),
+    ),
+    planted(
+        "a carriage return in a plain chunk ends a line, so that n tells of it", RECORD,
+        (LINES, 'if table.num_rows != np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\\n")):', "if False:"),
+    ),
+    planted(
+        "a plain chunk holds null characters", RECORD,
+        (LINES, "np.frombuffer(chunk, dtype=np.int8).min() > 0", "np.frombuffer(chunk, dtype=np.int8).min() >= 0"),
+    ),
+    planted(
+        "a plain chunk holds bytes that are no text", RECORD,
+        (LINES, 'b"\\0" not in chunk and is_text(chunk)', 'b"\\0" not in chunk'),
+    ),
+    planted(
+        "lines of a plain chunk may be of any length", RECORD,
+        (LINES, 'chunk.find(b"\\n", start, start + part) >= 0', "True"),
+    ),
+    planted(
+        "a mark of byte order is taken off the first plain line", RECORD,
+        (LINES, "not chunk.startswith(codecs.BOM_UTF8)", "True"),
+    ),
+    planted(
+        "an infinite number in a plain chunk is one", "rows/test_csv.py",
+        (LINES, "np.isinf(values).any()", "False"),
+    ),
+    planted(
         "what a reader raises is quoted", "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
         ("_private.py", "        if isinstance(error, passed) and",
          "        failure = type(failure)(f'{failure}: {error}')\n        if isinstance(error, passed) and"),
@@ -105,7 +134,7 @@ MUTANTS = (
     ),
     planted(
         "a position outside its dictionary is an error of the whole table", "rows/test_chunks.py",
-        ("rows/encode.py", "within = np.minimum(unsigned, np.uint64(len(table))).view(np.int64)", "within = positions"),
+        ("rows/encode.py", 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
         "one decimal beyond its type refuses a file", "rows/test_chunks.py",

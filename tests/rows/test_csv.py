@@ -40,6 +40,9 @@ def read(content, path, **how):
     (b'1,"a\nb",no\n2,a,no\n', [NAN, NAN, 2], [-1, -1, 0]),  # a newline between them makes two bad records
     (b'1,"a"b,no\n2,q"q,no\n', [NAN, 2], [-1, 1]),
     (b"1,a\r,no\n1,a\0,no\n2,a,no\n", [NAN, NAN, 2], [-1, -1, 0]),
+    (b"1,a\0,no\n2,a,no\n", [NAN, 2], [-1, 0]),
+    (b"1,a,no\r1,b,no\n2,a,no\n\r3,a,no\n", [NAN, 2, NAN], [-1, 0, -1]),  # a carriage return ends no line
+    (b"1,a,no\n2,b,no\r\n3,a,no\r\r\n", [1, 2, NAN], [0, 4, -1]),
     (b"1,\xff,no\n2,\xc3\xbc,no\n", [NAN, 2], [-1, 3]),
     (b"\xef\xbb\xbf1,a,no\n1,a,no\n", [NAN, 1], [0, 0]),  # a mark of byte order is one in the header only
     (b" 1 , a ,yes\n\t2,a\t,no\n+3,NA,no\n", [1, 2, 3], [0, 0, -1]),
@@ -69,19 +72,23 @@ def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_pa
     np.testing.assert_array_equal(x, [NAN, NAN, 1e99, float("9" * 199), float("0." + "1" * 400)])
 
 
+@pytest.mark.parametrize("chunk", [csvfile._CHUNK, 1])  # lines together, each by itself
 @pytest.mark.parametrize("sep, mark", [",.", ";,", "\t.", " .", ".,", "/."])
-def test_a_number_is_the_same_in_bulk_as_by_hand(sep, mark, tmp_path):
+def test_a_number_is_the_same_in_bulk_as_by_hand(sep, mark, chunk, tmp_path, monkeypatch):
     rng = np.random.default_rng()
+    monkeypatch.setattr(csvfile, "_CHUNK", chunk)
 
     def digits(lengths):
         return "".join(map(str, rng.integers(0, 10, rng.choice(lengths))))
 
     def cell():
-        tail = rng.choice(["", "", "e5", "E-7", "e+12", "e99", "e-99", "e300", "e", " ", "\t", " 1", "N/A"])
+        tail = rng.choice(["", "", "", "e5", "E-7", "e+12", "e99", "e-99", "e300", "e-400", "e999", "e", " ",
+            "\t", " 1", "N/A"])
         whole = rng.choice(["", "", "-", "+"]) + digits([0, 1, 2, 17, 25])
-        return whole + rng.choice([mark, ""]) + digits([1, 18]) + tail
+        word = rng.choice(["inf", "-Infinity", "nan", "-NaN", "nan(1)", "NA", " NA", "NULL", "0x1", "1_0"])
+        return word if rng.random() < 0.1 else whole + rng.choice([mark, ""]) + digits([1, 18, 900]) + tail
 
-    cells = [text for text in (cell() for _ in range(3000)) if sep not in text]
+    cells = [text for text in (cell() for _ in range(3000 if chunk > 1 else 600)) if sep not in text]
     (tmp_path / "d.csv").write_text("".join(f"{text}{sep}1\n" for text in ["x", *cells]))
     rows = open_rows(dps.read_csv(tmp_path / "d.csv", sep=sep, decimal=mark), SCHEMA, ["x"])
     expected = np.array([number(text.encode(), mark) for text in cells])
