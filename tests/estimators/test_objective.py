@@ -8,8 +8,9 @@ import statsmodels.api as sm
 from scipy import special
 
 import dpstats as dps
-from dpstats.curator import Curator
-from dpstats.estimators.newton import Problem
+from dpstats.curator import Curator, Minimum
+from dpstats.estimators.matrices import noise_edge
+from dpstats.estimators.newton.problem import Located, Problem
 from dpstats.estimators.objective import (
     Estimate,
     UnitBall,
@@ -18,11 +19,13 @@ from dpstats.estimators.objective import (
     make_debiased_plan,
     make_plan,
 )
+from dpstats.estimators.objective.debiased import _corrected
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.families.glm import BINOMIAL
 from dpstats.formula import build_design
 from dpstats.moments.mixture import Tails
+from dpstats.moments.solution import seen_share
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -185,3 +188,46 @@ def test_columns_that_repeat_each_other_have_wide_intervals():
         fit = dps.logit("y ~ a + b", dict(a=a, b=b, y=y), schema).fit(dps.pure(1))
     total = fit.t_test("a + b = 0").sd
     assert fit.bse[["a", "b"]].min() > 1 and np.ravel(total)[0] < 0.3 and fit.bse["Intercept"] < 0.1
+
+
+CURVATURE, RIDGE, ROWS = 0.2 * np.eye(2), 200.0, 10_000
+
+
+def corrected(
+    curvature: Array = CURVATURE, sd: float = 1e-6, moved: float = 0.0, prior: float = 1.0
+) -> Estimate:
+    """A minimum that lies so far from where the penalty leads, and its curvature."""
+    one = np.ones(2)
+    ball = UnitBall(np.zeros(2), one, one, 1.0, 1.0, True)
+    located = Located(np.zeros(2), one, one, -one, one, 1.0, (), 0.5, 0.5, 0.0, 1e-3, prior * one)
+    # its noise is 0.25 in each coefficient, so that no part below rules
+    minimum = Minimum(
+        np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
+    )
+    problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
+    return _corrected(ball, problem, located, minimum, np.zeros(2), curvature, np.full((2, 2), sd), None)
+
+
+def test_what_a_correction_may_lack_is_uncertain():
+    """By a share of itself that is the change of the log odds on its way, here the same number."""
+    still, moved = corrected(), corrected(moved=2.0)
+    correction = RIDGE / ROWS * 2.0 / CURVATURE[1, 1]
+    more = np.diag(moved.cov_privacy - still.cov_privacy)
+    assert moved.params[1] == pytest.approx(2 + correction, rel=1e-3)
+    assert more == pytest.approx([0.0, correction**4], abs=1e-9)
+
+
+def test_noise_of_the_curvature_is_noise_of_the_correction():
+    sd, far = 1e-3, 2.0
+    more = np.diag(corrected(sd=sd, moved=far).cov_privacy - corrected(moved=far).cov_privacy)
+    ratio, inverse = RIDGE / ROWS, 1 / CURVATURE[1, 1]
+    assert more == pytest.approx([(ratio * inverse**2 * far * sd) ** 2] * 2, rel=1e-3)
+
+
+def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():
+    """Of a direction that is half seen, half."""
+    edge, values = noise_edge(np.full((2, 2), 1e-2)), np.linspace(0, 0.1, 1000)
+    half = values[np.searchsorted(seen_share(values, edge), 0.5)]
+    small, large = (corrected(np.diag([0.2, half]), 1e-2, prior=prior) for prior in (0.1, 0.3))
+    more = np.diag(large.cov_privacy - small.cov_privacy)
+    assert more == pytest.approx([0.0, (0.3 - 0.1) / 4], rel=0.02, abs=1e-9)

@@ -16,6 +16,7 @@ PAYERS = {  # file of a model: a case of it
 PAYS = "line = curator.pay("
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD = "moments/spread.py"
+DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::test_"
 
 
@@ -206,5 +207,20 @@ MUTANTS = (
         "a sum of coefficients has the law of one",
         "results/test_contrasts.py::test_several_coefficients_together_have_a_normal_law",
         ("results/wald.py", "alone = (matrix != 0).sum(axis=1) == 1", "alone = (matrix != 0).sum(axis=1) >= 1"),
+    ),
+    planted(
+        "what a correction may lack is left out (logit, pure)",
+        f"{CORRECTION}what_a_correction_may_lack_is_uncertain",
+        (DEBIASED, "@ blind + np.outer(left, left)", "@ blind"),
+    ),
+    planted(
+        "noise of the curvature is left out (logit, pure)",
+        f"{CORRECTION}noise_of_the_curvature_is_noise_of_the_correction",
+        (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
+    ),
+    planted(
+        "what noise hides is left out (logit, pure)",
+        f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
+        (DEBIASED, "more=by_curvature + guess,", "more=by_curvature,"),
     ),
 )
