@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.levels import level
 from dpstats.estimators.location_scale.information import Information
+from dpstats.estimators.location_scale.saturation import level_curve
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 
@@ -92,7 +94,8 @@ def estimate(
     gamma, sigma = mean[:-1], math.exp(mean[-1])
     to_params = _step_to_params(bounding.pivot(gamma, sigma), sigma, whitening.matrix)
     inverse = np.linalg.inv(information.matrix)
-    point = mean + to_params @ (inverse @ averaged.scores.mean(axis=0))
+    step = to_params @ (inverse @ averaged.scores.mean(axis=0))
+    point = _without_unseen(mean + step, to_params, information)
 
     steps = len(averaged.points)
     noise = inverse @ np.diag(averaged.noise**2 / steps) @ inverse
@@ -116,9 +119,47 @@ def estimate(
     elif need > 1 or (unseen and not problems):
         problems.append("budget")
     problems += [f"range:{j}" for j in _long_ranges(bounding, choice)]
-    return Estimate(
+    result = Estimate(
         _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
     )
+    linear = np.sqrt(np.diag(cov) - np.diag(to_user @ weak @ to_user.T))
+    return _with_levels(result, averaged.points, _params_to_user(bounding) @ step, linear, bounding, choice.c)
+
+
+def _with_levels(
+    result: Estimate, points: Array, step: Array, sds: Array, bounding: Bounding, c: float
+) -> Estimate:
+    """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
+
+    `step` and `sds` are those of coefficients if it were.
+    """
+    if "hopeless" in result.problems:
+        return result
+    sigma, scale, problem = math.exp(result.params[-1]), bounding.scale, bounding.problem
+    params, factors, unknown = result.params.copy(), np.ones(len(result.params)), []
+    points = points[:, 1:-1] * scale.y_scale / scale.scale
+    widths = np.diff([problem.lower, problem.upper], axis=0)[0]
+    for j in np.flatnonzero(problem.binary):
+        if f"weak:{j + 1}" in result.problems:
+            continue
+        unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
+        share = float(np.clip((scale.center[j] - problem.lower[j]) / widths[j], 0.0, 1.0))
+        curve = level_curve(problem.family, c, bounding.events.fraction, params[j + 1] * unit * (1 - share))
+        found = level(curve, share, points[:, j] * unit, step[j + 1] * unit, sds[j + 1] * unit)
+        params[j + 1] = points[:, j].mean() + found.shift / unit
+        factors[j + 1] = found.factor
+        unknown += [j + 1] * math.isinf(found.factor)
+    factors[unknown] = 1.0
+    cov, privacy = (each * np.outer(factors, factors) for each in (result.cov, result.cov_privacy))
+    cov[unknown, unknown] = privacy[unknown, unknown] = np.inf
+    problems = (*result.problems, *(f"not_estimable:{j}" for j in unknown))
+    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=problems)
+
+
+def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
+    """The point, with no effect along directions that are not seen: what moved there was noise."""
+    slopes = np.concatenate([[0.0], point[1:-1], [0.0]])
+    return np.asarray(point - to_params @ information.unseen(np.linalg.solve(to_params, slopes)))
 
 
 def _step_to_params(pivot: Array, sigma: float, whitening: Array) -> Array:
@@ -140,8 +181,7 @@ def _for_matrix_error(information: Information) -> Array:
 
 def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
     """Prior variance along directions whose information the noise may have made up (linear_glm.md D)."""
-    seen = np.clip((information.values / information.noise - 1.6) / 1.2, 0.0, 1.0)
-    vectors = information.vectors
+    seen, vectors = information.seen, information.vectors
     variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
     return variance, bool((seen < 0.5).any())
 

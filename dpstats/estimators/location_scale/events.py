@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Events:
         operator-norm size of the noise per event, at most 1.
     shrunk : bool
         Whether `square` and `line` were shrunk by what noise alone makes of them.
+    noise_ratio : array, shape (k,)
+        Noise sds of the diagonal of `square`, over `noise`.
     """
 
     fraction: float
@@ -50,6 +52,7 @@ class Events:
     residual: float
     spread: float
     shrunk: bool = False
+    noise_ratio: Array = field(default_factory=lambda: np.ones(1))
 
     @property
     def slope_noise(self) -> float:
@@ -57,7 +60,7 @@ class Events:
         return self.noise / math.sqrt(2) / self.fraction * math.sqrt(1 + float(self.line @ self.line))
 
 
-def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -> Events:
+def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, alone: Array) -> Events:
     """Release the event matrix and clean it of the worst of its noise; `shrunk` if it may be all noise."""
     k = len(scale.center) + 1
     # rows as long as the noise can afford, at least 1.5 times the expected square length
@@ -70,9 +73,10 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool) -
     )  # fmt: skip
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     if not shrunk:
-        return events_of(matrix, noise, scale, release.n)
+        return in_full(events_of(matrix, noise, scale, release.n), scale, alone, radius_square)
     matrix, left = _shrunk(matrix, noise, _fraction(matrix[0, 0], noise, scale, release.n))
-    return replace(events_of(matrix, noise, scale, release.n, left), shrunk=True)
+    events = replace(events_of(matrix, noise, scale, release.n, left), shrunk=True)
+    return in_full(events, scale, alone, radius_square)
 
 
 def _shrunk(matrix: Array, noise: float, fraction: float) -> tuple[Array, float]:
@@ -106,6 +110,31 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
+
+
+def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float) -> Events:
+    """With the moments of 0/1 columns as they are, not as shortened rows of a rare value have them.
+
+    What is left of typical rows of both values, the longer of which is shortened more, says how many there
+    are of each. The first stage, which shortens nothing, knows as much again of their variance. `alone` tells
+    which columns are no levels of one category: the correlations of those are shortened too.
+    """
+    ends = np.array([scale.lower[:-1], scale.upper[:-1]]) ** 2
+    near, far = ends.min(axis=0), ends.max(axis=0)
+    near_left, far_left = (np.minimum(1.0, radius_square / (len(near) + end)) * end for end in (near, far))
+    rare = scale.binary & alone & (far_left < far) & (far_left > near_left)
+    growth = np.where(rare, (far - near) / np.where(rare, far_left - near_left, 1.0), 1.0)
+    found = np.diag(events.square)[1:] / events.fraction
+    full = near + growth * (found - near_left)
+    # how much noisier that is than what the first stage knows
+    noisier = (growth * events.noise / events.fraction / np.maximum(scale.error * scale.ratio, 1e-12)) ** 2
+    full = (full + noisier * scale.ratio) / (1 + noisier)
+    square = events.square.copy()
+    np.fill_diagonal(square[1:, 1:], np.where(rare, full, found) * events.fraction)
+    return replace(
+        events, square=square, floored=with_floor(square, events.spread * events.fraction),
+        noise_ratio=np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
+    )  # fmt: skip
 
 
 def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:

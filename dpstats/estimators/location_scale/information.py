@@ -23,8 +23,11 @@ _STRUCTURE = 0.1
 _LOG_SIGMA_STRUCTURE = 0.25
 # weight of the past in an early step, while the whitening and the residuals still change
 _FORGET = 0.85
-# eigenvalues are raised to this share of the size of the error
-_FLOOR = 0.75
+# a direction is not seen at all where its eigenvalue is below the first multiple of its error, which it is
+# raised to, and in full from the second on
+SEEN = (1.6, 2.8)
+# columns are not told apart beyond a correlation of about 1 minus this
+_LEAST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,16 @@ class Information:
     vectors: Array
     used: Array
     noise: Array
+
+    @property
+    def seen(self) -> Array:
+        """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
+        return np.asarray(np.clip((self.values / self.noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0))
+
+    def unseen(self, moved: Array) -> Array:
+        """Of a move in whitened coordinates, what lies along directions that are not seen."""
+        vectors, unit = self.vectors, self.unit
+        return np.asarray(vectors @ ((self.seen < 0.5) * (vectors.T @ (moved * unit))) / unit)
 
 
 @dataclass
@@ -103,8 +116,8 @@ class Accumulator:
         beyond : array, shape (k + 1, k + 1), optional
             What the matrix is expected to have beyond it.
         """
-        stretch, axes = np.linalg.eigh(whitening.matrix)
-        k = len(stretch)
+        axes = np.linalg.eigh(whitening.matrix)[1]
+        k = len(axes)
         turn = np.eye(k + 1)
         turn[:k, :k] = axes
         unit = np.append(np.full(k, location_share * events.fraction), log_sigma_square)
@@ -115,7 +128,9 @@ class Accumulator:
         if beyond is not None:
             structure += turn.T @ beyond @ turn
         size = np.clip(np.diag(structure), 0.05 * unit, None)
-        sd = self._structure_sd(events, np.abs(stretch), size, location_share) * structure_error
+        noisy = np.sqrt(events.noise_ratio)[:, None] * (whitening.matrix @ axes)
+        stretched = np.linalg.norm(noisy, axis=0)
+        sd = self._structure_sd(events, stretched, size, location_share) * structure_error
         single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0
@@ -135,13 +150,15 @@ class Accumulator:
 
 
 def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:
-    """Raise eigenvalues that the error could explain; `error` holds sds in the basis `axes`."""
+    """Raise eigenvalues that their own error could explain; `error` holds sds in the basis `axes`.
+
+    Not those that are seen: what is raised is taken for better known than it is.
+    """
     relative = matrix / np.outer(unit, unit)
     values, vectors = np.linalg.eigh((relative + relative.T) / 2)
     squares = (axes.T @ vectors) ** 2
     variances = (error / np.outer(unit, unit)) ** 2
     noise = np.sqrt(np.einsum("ij,ik,kj->j", squares, variances, squares))
-    size = math.sqrt(2 * len(unit) * float(np.mean(variances)))  # operator norm of such an error
-    used = np.maximum(values, max(_FLOOR * size, 0.02))
+    used = np.maximum(values, np.maximum(SEEN[0] * noise, _LEAST))
     raised = (vectors * used) @ vectors.T * np.outer(unit, unit)
     return Information(raised, unit, values, vectors, used, noise)

@@ -93,7 +93,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
         return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
-    events = release_events(curator, plan.matrix, scale, noisy)
+    events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)

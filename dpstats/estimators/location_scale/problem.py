@@ -50,5 +50,12 @@ class Problem:
         return self.separate and not self.delayed
 
     @property
+    def alone(self) -> Array:
+        """Covariates that are no levels of a category."""
+        if not len(self.levels):
+            return np.ones(len(self.lower) - 1, dtype=bool)
+        return np.asarray(np.isnan(self.levels).all(axis=0))
+
+    @property
     def box(self) -> Box:
         return Box(self.lower, self.upper, self.binary)

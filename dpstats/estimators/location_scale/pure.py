@@ -18,7 +18,7 @@ from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import law_in_doubt
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
-from dpstats.estimators.location_scale.events import Events, events_of, starting_values
+from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
@@ -95,7 +95,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     Estimate
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    events = _events(curator, plan.matrix, scale, problem.shrinks)
+    events = _events(curator, plan.matrix, scale, problem)
     gamma, sigma = starting_values(events, problem)
     if not expected(problem.family, events.fraction).exact_start:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
@@ -137,7 +137,7 @@ def _whitening(bounding: PureBounding, gamma: Array, sigma: float) -> Whitening:
     return Whitening.of_levels(bounding.events, bounding.scale, levels, square)
 
 
-def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Events:
+def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k = len(scale.center) + 1
     release = curator.release(
@@ -147,11 +147,12 @@ def _events(curator: Curator, cost: float, scale: RowScale, shrunk: bool) -> Eve
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
-    if shrunk:
+    if problem.shrinks:
         matrix[off] *= not_noise(np.sum(matrix[off] ** 2), off.sum() * noise**2 / 2)
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
-    return replace(events, residual=max(events.residual, least))
+    events = replace(events, residual=max(events.residual, least))
+    return in_full(events, scale, problem.alone, _MATRIX_RADIUS * k)
 
 
 def _far_start(fraction: float, noise: float) -> float:

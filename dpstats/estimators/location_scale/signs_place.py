@@ -111,7 +111,21 @@ class Place:
     def ratio(self) -> Array:
         """Variance of each covariate as it is whitened, (d,); the whitening of correlations has it in."""
         scale = self.bounding.scale
-        return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio)
+        return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio * self._kept)
+
+    @property
+    def _kept(self) -> Array:
+        """What weights leave of the second moments of 0/1 columns, over what they leave of normal ones.
+
+        Rows of a rare value are long, and their direction says little of the other columns.
+        """
+        scale, d = self.bounding.scale, len(self.whitening)
+        ends = np.array([scale.lower[:-1], scale.upper[:-1]])
+        weights = np.minimum(1.0, self.radius / np.sqrt(d - 1 + ends**2))
+        # shares of the two values, by their mean of 0; each adds its share times its square
+        parts = np.abs(ends[::-1]) * ends**2
+        kept = np.sum(parts * weights, axis=0) / np.maximum(parts.sum(axis=0), 1e-300)
+        return np.where(scale.binary, np.minimum(kept / _kept_rows(d)[0], 1.0), 1.0)
 
     @property
     def expected(self) -> Expected:

@@ -1,0 +1,55 @@
+"""What scores say of the coefficient of a level, which is not in proportion to them.
+
+Rows of a 0/1 column all move by its coefficient alone. What their score says of a change of it levels off: a
+level cannot have fewer events than none. Where an error of the score, by sampling or by noise, is not small
+against the events, a truth far from the estimate explains it as well as a near one, and a step or an interval
+by the slope of the score is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+Array = np.ndarray
+
+# log ratio of odds, means or hazards between two levels: what may be further off is not known
+FARTHEST = 4.0
+SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
+_NORMAL = 1.96  # sds of a 95 % interval
+
+
+class Level(NamedTuple):
+    """Shift of a coefficient from the points, and its sd over that of a linear step; infinite if unknown."""
+
+    shift: float
+    factor: float
+
+
+def level(curve: Array, share: float, points: Array, step: float, sd: float) -> Level:
+    """Root of what scores say, and the mean length of an interval's two sides.
+
+    A limit lies where the score differs from its root's by as much as error may make it. The longer side
+    misses as much more often as the shorter one does less, if both are given the mean of their lengths.
+
+    Parameters
+    ----------
+    curve : array, shape (161,)
+        Newton steps that rows make if the truth lies further by `SHIFTS`; increasing, with slope 1 at 0.
+    share : float
+        Of the rows that are 1. The others move the other way, as the intercept makes up for them.
+    points : array, shape (T,)
+        Coefficients at which scores were read.
+    step, sd : float
+        Mean Newton step, and the sd of its error.
+    """
+    far = SHIFTS - (points - points.mean())[:, None]
+    said = np.interp((1 - share) * far, SHIFTS, curve) - np.interp(-share * far, SHIFTS, curve)
+    said = np.maximum.accumulate(said.mean(axis=0))
+    half = _NORMAL * sd
+    if not said[0] < step - half < step + half < said[-1]:
+        return Level(float(np.interp(step, said, SHIFTS)), math.inf)
+    low, shift, high = np.interp([step - half, step, step + half], said, SHIFTS)
+    return Level(float(shift), max(float(high - low) / (2 * half), 1.0))

@@ -1,0 +1,52 @@
+"""What the score of a level's rows says of a change of their lives."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from dpstats.estimators.levels import SHIFTS
+from dpstats.families import Family
+from dpstats.families.martingale import taper
+
+Array = np.ndarray
+
+_EARLIEST, _POINTS = -14.0, 400  # residuals at which hardly any row has failed; of an integral
+_FLOOR = -9.0  # below which hardly any row fails
+_END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
+
+
+def level_curve(family: Family, c: float, fraction: float, slope: float) -> Array:
+    """Newton steps of a level if lives are longer than predicted by `SHIFTS`, in sigmas.
+
+    Parameters
+    ----------
+    family : Family
+    c : float
+        Cumulative hazard at which scores are cut.
+    fraction : float
+        Of all rows that fail; those of a level are taken to be watched to the same times.
+    slope : float
+        Coefficient of the level, in sigmas.
+    """
+    end = float(family.quantile(min(fraction, 0.999))) - slope
+    return _curve(family, c, round(end / _END))
+
+
+@functools.lru_cache(maxsize=256)
+def _curve(family: Family, c: float, end: int) -> Array:
+    """Expected score over the information of the events, rows watched to the same residual.
+
+    The score is the integral of h1 (hazard - true hazard) over those that live. The information is known by
+    all rows together: of the events' own, as much as the cut leaves of rows that are well predicted.
+    """
+    z = np.linspace(_EARLIEST, end * _END, _POINTS)
+    true = z - SHIFTS[:, None]
+    living, hazard = family.sf(true), family.hazard(true)
+    h1 = taper(family, c, _FLOOR).g(z) * family.log_hazard_slope(z)
+    score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
+    events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
+    middle = len(SHIFTS) // 2
+    left = (score[middle + 1] - score[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1])
+    return np.maximum.accumulate(score / (events * left / events[middle]))
