@@ -36,7 +36,7 @@ from dpstats.rows.grammar import MISSING_TEXTS, SIMPLE, Array, is_text, number, 
 from dpstats.rows.sources import Asked
 
 LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
-_PARSED = 1 << 23  # bytes that Arrow parses at a time: more than a chunk has, so that no column is in pieces
+_PARSED = 1 << 23  # bytes that Arrow parses at a time: mostly a whole chunk, so that columns are in one piece
 _WIDEST = 500  # columns up to which a pattern of the whole line stays small
 
 
@@ -134,8 +134,7 @@ class Lines:
         return self._columns(table)
 
     def _columns(self, table: pa.Table) -> dict[str, Column]:
-        # what is parsed at a time is far below the limits of 32-bit offsets
-        read = {name: table.column(str(place)).combine_chunks() for name, place in self._places.items()}
+        read = {name: _whole(table.column(str(place))) for name, place in self._places.items()}
         return {name: of_arrow(column) if name in self._numbers else Texts(column)
                 for name, column in read.items()}
 
@@ -175,6 +174,11 @@ def fields(line: str, sep: str) -> list[str]:
     if "\r" in line or "\0" in line:
         raise csv.Error
     return next(csv.reader([line], delimiter=sep, strict=True)) or [""]
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """In one piece; what is parsed at a time is far below the limits of 32-bit offsets."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _may_be_plain(chunk: bytes) -> bool:
