@@ -223,4 +223,12 @@ MUTANTS = (
         f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
         (DEBIASED, "more=by_curvature + guess,", "more=by_curvature,"),
     ),
+    planted(
+        "a fit of no usable row is taken for one of noise (glm)", "models/test_unread.py",
+        (NEWTON, "if bounds.noise > HOPELESS_NOISE or located.unread:", "if bounds.noise > HOPELESS_NOISE:"),
+    ),
+    planted(
+        "rows that lack a cell are taken for rows (glm)", "models/test_unread.py",
+        ("estimators/newton/problem.py", "        usable=usable,\n", ""),
+    ),
 )

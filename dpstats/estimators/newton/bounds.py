@@ -35,6 +35,8 @@ _TOLD = 1 / 8
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
 _ROOM = 3.0
+# least curvature at the mean response: of events in one row of a thousand
+_LEAST_LEVEL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,11 @@ class Chooser:
 
     @property
     def start_level(self) -> float:
-        """Curvature at the mean response."""
-        family, mean = self.problem.family, self.located.mean
+        """Curvature at the mean response, per row."""
+        family, mean, usable = self.problem.family, self.located.mean, self.located.usable
         if family.name in ("gamma", "gaussian"):
-            return 1.0
-        return float(family.variance(np.array(mean)))
+            return usable
+        return usable * max(float(family.variance(np.array(mean))), _LEAST_LEVEL)
 
     @property
     def start_dispersion(self) -> float:

@@ -128,7 +128,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     if rel > HOPELESS:
         cov[weakly, weakly] = np.inf
     problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
-    if bounds.noise > HOPELESS_NOISE:
+    if bounds.noise > HOPELESS_NOISE or located.unread:
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
         problems = ["hopeless"]
     elif rel > WEAK or excess > 1:

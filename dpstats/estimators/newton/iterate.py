@@ -75,7 +75,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     start = _start(problem, located, curator.n)
     state = _State(
         start, whitening, chooser.first(whitening),
-        max(chooser.start_level, 1e-3), chooser.start_dispersion,
+        chooser.start_level, chooser.start_dispersion,
     )  # fmt: skip
     _early(curator, plan, chooser, state)
     averaged = _tail(curator, plan, chooser, state, start)
@@ -174,7 +174,7 @@ def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step
 
 def _level(chooser: Chooser, state: _State, information: Information) -> float:
     """Mean curvature: the information on the intercept alone, or the mean of the eigenvalues."""
-    k, start = len(information.values), max(chooser.start_level, 1e-3)
+    k, start = len(information.values), chooser.start_level
     squares = np.full(k, 1 / k)
     if chooser.problem.intercept:
         squares = (information.vectors.T @ np.linalg.solve(state.whitening.matrix, np.eye(k)[0])) ** 2

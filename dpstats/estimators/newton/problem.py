@@ -29,6 +29,8 @@ _FEWEST_EVENTS = 4.0
 # sd of log odds or log means between two levels; and variance of the coefficient of a column whose scale may
 # be a hundred times too large
 _LOG_RATIO, _ANY = 2.0, 1e4
+# sd of the share of rows that cannot be used, before any release: from none to nearly all
+_USABLE_SD = 0.5
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -111,6 +113,10 @@ class Located:
     prior : array, shape (k,)
         Variance of the coefficients of standardised columns of which the data say nothing: of the linear
         predictor 1, and much more where the spread of the column is not known.
+    usable : float
+        Rows that can be used, per row; what is known of it before any release, and noise, moderate it.
+    unread : bool
+        Whether noise explains all rows that seem usable.
     """
 
     center: Array
@@ -125,6 +131,8 @@ class Located:
     offset: float
     noise: float
     prior: Array
+    usable: float = 1.0
+    unread: bool = False
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
@@ -187,6 +195,7 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
     middle, width = center[:d] + half[:d] * first[:d], half[:d] * scales
     stretched = scales > _STRETCHED * roots
     first_column = np.zeros(int(problem.intercept))
+    usable, unread = _usable(octaves)
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
@@ -203,7 +212,18 @@ def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Proble
         offset=float(center[-1] + half[-1] * first[-1]) if len(center) > d + 1 else 0.0,
         noise=means.sd / means.n,
         prior=np.append(first_column + 1, _prior(problem, spread.known[:d], width)),
+        usable=usable,
+        unread=unread,
     )
+
+
+def _usable(octaves: Release) -> tuple[float, bool]:
+    """Rows that can be used, per row, and whether noise explains them all; each is counted once a column."""
+    columns, cells = octaves.values[0].shape
+    seen, sd = float(octaves.values[0].sum()) / columns / octaves.n, octaves.sd * math.sqrt(cells / columns)
+    sd /= octaves.n
+    share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
+    return float(np.clip(share, min(sd, 1.0), 1.0)), seen < _VISIBLE * sd < _VISIBLE * _USABLE_SD
 
 
 def _prior(problem: Problem, known: Array, width: Array) -> Array:
