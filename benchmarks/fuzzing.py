@@ -172,7 +172,7 @@ def _spoiled_json(data: bytes, draw: random.Random) -> bytes:
     place = draw.randrange(len(lines))
     try:
         tree = json.loads(lines[place])
-        spots = list(_spots(tree))
+        spots = list(_spots(tree)) if isinstance(tree, dict | list) else []
         parent, key = draw.choice(spots)
     except (ValueError, RecursionError, IndexError, TypeError):  # no JSON, or a single value
         return _spoiled_bytes(data, [data], draw)
