@@ -19,6 +19,7 @@ Array = np.ndarray
 FARTHEST = 4.0
 SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
 _NORMAL = 1.96  # sds of a 95 % interval
+_LEAST = 0.01  # sd below which a score is straight
 
 
 class Level(NamedTuple):
@@ -28,11 +29,12 @@ class Level(NamedTuple):
     factor: float
 
 
-def level(curve: Array, share: float, points: Array, step: float, sd: float) -> Level:
+def level(curve: Array, share: float, points: Array, step: float, sd: float, sampling: float = 0.0) -> Level:
     """Root of what scores say, and the mean length of an interval's two sides.
 
     A limit lies where the score differs from its root's by as much as error may make it. The longer side
-    misses as much more often as the shorter one does less, if both are given the mean of their lengths.
+    misses as much more often as the shorter one does less, if both are given the mean of their lengths. What
+    sampling alone would make of it is left out: without noise, intervals are Wald's, as everywhere.
 
     Parameters
     ----------
@@ -42,14 +44,29 @@ def level(curve: Array, share: float, points: Array, step: float, sd: float) -> 
         Of the rows that are 1. The others move the other way, as the intercept makes up for them.
     points : array, shape (T,)
         Coefficients at which scores were read.
-    step, sd : float
-        Mean Newton step, and the sd of its error.
+    step, sd, sampling : float
+        Mean Newton step, the sd of its error, and the part of sampling in it.
     """
     far = SHIFTS - (points - points.mean())[:, None]
     said = np.interp((1 - share) * far, SHIFTS, curve) - np.interp(-share * far, SHIFTS, curve)
     said = np.maximum.accumulate(said.mean(axis=0))
-    half = _NORMAL * sd
+    shift = float(np.interp(step, said, SHIFTS))
+    longer = _longer(said, step, sd)
+    return Level(shift, max(longer / _longer(said, step, sampling), 1.0) if math.isfinite(longer) else longer)
+
+
+def _longer(said: Array, step: float, sd: float) -> float:
+    """Mean length of the sides of an interval, over that by the slope."""
+    half = _NORMAL * max(sd, _LEAST)
     if not said[0] < step - half < step + half < said[-1]:
-        return Level(float(np.interp(step, said, SHIFTS)), math.inf)
-    low, shift, high = np.interp([step - half, step, step + half], said, SHIFTS)
-    return Level(float(shift), max(float(high - low) / (2 * half), 1.0))
+        return math.inf
+    low, high = np.interp([step - half, step + half], said, SHIFTS)
+    return float(high - low) / (2 * half)
+
+
+def widened(cov: Array, factors: Array) -> Array:
+    """A covariance whose standard errors are longer by these factors; variances of infinite ones are so."""
+    finite = np.where(np.isinf(factors), 1.0, factors)
+    cov, lost = cov * np.outer(finite, finite), np.flatnonzero(np.isinf(factors))
+    cov[lost, lost] = np.inf
+    return cov

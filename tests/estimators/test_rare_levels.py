@@ -12,7 +12,9 @@ from dpstats.estimators.levels import FARTHEST, SHIFTS, level
 from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.saturation import level_curve
-from dpstats.families import DISTS, SEV
+from dpstats.estimators.newton.levels import read_levels
+from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.families import DISTS, FAMILIES, SEV
 from dpstats.families.martingale import taper
 from dpstats.testing import SeededNoise, noise
 
@@ -125,6 +127,67 @@ def test_the_curve_is_that_of_the_scores(dist: str, c: float, fraction: float) -
 
 def test_weibull_lives_say_the_same_however_they_are_censored() -> None:
     assert level_curve(SEV, 64.0, 0.2, 0.7) == pytest.approx(EXPONENTIAL, rel=0.03, abs=0.01)
+
+
+PROBLEM = dict(lower=np.zeros(2), upper=np.ones(2), response=(0.0, 50.0), coded=np.array([True, False]))
+LOCATED = Located(
+    center=np.array([0.0, 0.01, 0.01]), scale=np.ones(3), least=np.zeros(3), lower=np.zeros(3),
+    upper=np.ones(3), thinnest=1.0, rare=(), mean=1.0, sd=1.0, offset=0.0, noise=0.0, prior=np.ones(3),
+)  # fmt: skip
+POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
+
+
+def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Of a model with an intercept, a rare flag and a column that is none."""
+    problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
+    params = POINTS.mean(axis=0) + step
+    return read_levels(problem, LOCATED, params, POINTS, step * ones, sd * ones, sampling * ones)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "binomial"])
+def test_a_flag_that_noise_may_hide_has_no_interval_and_other_columns_keep_theirs(family: str) -> None:
+    factors = read(family, 1.0)[1]
+    assert math.isinf(factors[1])
+    assert factors[[0, 2]] == pytest.approx(1.0)
+    assert 1.01 < read(family, 0.35)[1][1] < 2.0
+    assert read(family, math.inf)[1] == pytest.approx(1.0)
+    assert read("gaussian", 1.0)[1] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "binomial"])
+def test_without_noise_an_interval_is_that_of_wald(family: str) -> None:
+    assert read(family, 0.3, sampling=0.3)[1] == pytest.approx(1.0)
+
+
+def test_a_gamma_flag_is_found_where_its_scores_bend() -> None:
+    """Their curvature is the same at all points, and told of no bend: effects were too near to 0."""
+    truth = -1.3
+    step = float(np.mean(np.exp(truth - POINTS[:, 1]) - 1))
+    assert read("gamma", 0.1, step)[0][1] == pytest.approx(truth, abs=0.02)
+    assert read("poisson", 0.1, step)[0] == pytest.approx(POINTS.mean(axis=0) + step)
+
+
+def counted(family: str, seed: int) -> tuple[bool, float]:
+    """Whether a fit is flagged, and how many half-lengths the effect of a flag of 1 % is off."""
+    g, n, effect = np.random.default_rng(seed), 5_000, -1.6
+    x, rare, common = g.uniform(-1, 1, n), (g.random(n) < 0.01) * 1, (g.random(n) < 0.4) * 1
+    mean = np.exp(0.3 + 0.3 * x + effect * rare + 0.3 * common)
+    y = g.poisson(mean) if family == "poisson" else np.clip(mean * g.exponential(size=n), 1e-4, 100)
+    response = dps.count(100) if family == "poisson" else dps.bounded(1e-4, 100)
+    schema = dps.Schema(y=response, x=dps.bounded(-2, 2), rare=dps.flag(), common=dps.flag())
+    data = dict(y=y, x=x, rare=rare, common=common)
+    with noise(SeededNoise(seed)):
+        fit = dps.glm("y ~ x + rare + common", data, schema, family=family).fit(dps.approx(3, 1e-6))
+    low, high = fit.conf_int().loc["rare"]
+    return bool(fit.flags), abs(fit.params["rare"] - effect) / ((high - low) / 2)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_the_effect_of_a_rare_flag_on_a_mean_holds_or_is_flagged(family: str) -> None:
+    fits = [counted(family, seed) for seed in range(25)]
+    off = np.array([distance for told, distance in fits if not told])
+    assert np.sum(off > 1) <= 2
+    assert np.all(off < 2)
 
 
 def refurbished(budget: Budget, seed: int) -> tuple[bool, float]:

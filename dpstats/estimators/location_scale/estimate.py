@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.levels import level
+from dpstats.estimators.levels import level, widened
 from dpstats.estimators.location_scale.information import Information
 from dpstats.estimators.location_scale.saturation import level_curve
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
@@ -122,21 +122,23 @@ def estimate(
     result = Estimate(
         _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
     )
-    linear = np.sqrt(np.diag(cov) - np.diag(to_user @ weak @ to_user.T))
-    return _with_levels(result, averaged.points, _params_to_user(bounding) @ step, linear, bounding, choice.c)
+    parts = (cov - to_user @ weak @ to_user.T, to_user @ sampling @ to_user.T)
+    sds, sampled = (np.sqrt(np.diag(part)) for part in parts)
+    step = _params_to_user(bounding) @ step
+    return _with_levels(result, averaged.points, step, sds, sampled, bounding, choice.c)
 
 
 def _with_levels(
-    result: Estimate, points: Array, step: Array, sds: Array, bounding: Bounding, c: float
+    result: Estimate, points: Array, step: Array, sds: Array, sampling: Array, bounding: Bounding, c: float
 ) -> Estimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
-    `step` and `sds` are those of coefficients if it were.
+    `step`, `sds` and `sampling`, their part without noise, are those of coefficients if it were.
     """
     if "hopeless" in result.problems:
         return result
     sigma, scale, problem = math.exp(result.params[-1]), bounding.scale, bounding.problem
-    params, factors, unknown = result.params.copy(), np.ones(len(result.params)), []
+    params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     widths = np.diff([problem.lower, problem.upper], axis=0)[0]
     for j in np.flatnonzero(problem.binary):
@@ -145,14 +147,12 @@ def _with_levels(
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
         share = float(np.clip((scale.center[j] - problem.lower[j]) / widths[j], 0.0, 1.0))
         curve = level_curve(problem.family, c, bounding.events.fraction, params[j + 1] * unit * (1 - share))
-        found = level(curve, share, points[:, j] * unit, step[j + 1] * unit, sds[j + 1] * unit)
+        linear = (unit * float(each[j + 1]) for each in (step, sds, sampling))
+        found = level(curve, share, points[:, j] * unit, *linear)
         params[j + 1] = points[:, j].mean() + found.shift / unit
         factors[j + 1] = found.factor
-        unknown += [j + 1] * math.isinf(found.factor)
-    factors[unknown] = 1.0
-    cov, privacy = (each * np.outer(factors, factors) for each in (result.cov, result.cov_privacy))
-    cov[unknown, unknown] = privacy[unknown, unknown] = np.inf
-    problems = (*result.problems, *(f"not_estimable:{j}" for j in unknown))
+    problems = (*result.problems, *(f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))))
+    cov, privacy = widened(result.cov, factors), widened(result.cov_privacy, factors)
     return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=problems)
 
 

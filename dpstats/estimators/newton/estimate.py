@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.levels import widened
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
-from dpstats.estimators.newton.problem import Located, Problem, few_events
+from dpstats.estimators.newton.levels import few_events, read_levels
+from dpstats.estimators.newton.problem import Located, Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 
@@ -133,10 +135,15 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         problems = ["hopeless"]
     elif rel > WEAK or excess > 1:
         problems.append("budget")
-    params = _to_user(problem, located) @ point
-    few = np.flatnonzero(few_events(problem, located, params, cov, n))
-    cov[few, few] = np.inf
-    problems += [f"not_estimable:{j}" for j in few]
+    user, sds = _to_user(problem, located), np.sqrt(np.diag(cov - weak))
+    sds[weakly] = np.inf
+    params, factors = read_levels(
+        problem, located, user @ point, averaged.points @ user.T, to_user @ step, sds,
+        np.sqrt(np.diag(sampling)),
+    )  # fmt: skip
+    factors[few_events(problem, located, params, widened(cov, factors), n)] = np.inf
+    cov, privacy = widened(cov, factors), widened(privacy, factors)
+    problems += [f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))]
     settings, phi = {"R": bounds.radius}, None
     if bounds.score is not None and problem.family.name != "binomial":
         settings["C"] = bounds.score.limit

@@ -24,8 +24,6 @@ _LEAST_NOISE = 0.5
 # shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
 # octave may be constant but for so many noise sds of rows
 _VISIBLE, _CONSTANT, _HIDDEN = 3.0, 0.8, 1.5
-# a level for which fewer events are expected may have none
-_FEWEST_EVENTS = 4.0
 # sd of log odds or log means between two levels; and variance of the coefficient of a column whose scale may
 # be a hundred times too large
 _LOG_RATIO, _ANY = 2.0, 1e4
@@ -150,26 +148,6 @@ class _Spread:
     @property
     def mean_square(self) -> Array:
         return np.sum(self.shares * self.squares, axis=1)
-
-
-def few_events(problem: Problem, located: Located, params: Array, cov: Array, n: int) -> Array:
-    """Which coefficients are of levels with so few events that there may be none; bool, shape (k,).
-
-    A level without events, or with nothing else, has no estimate: steps towards infinity stop anywhere.
-    Events are counted, of the rarer kind, as either end of the interval of the coefficient expects them,
-    where the other columns are at their means; without an intercept these are not known, and nothing is said.
-    """
-    if not problem.intercept:
-        return np.zeros(problem.k, dtype=bool)
-    slopes, shares = params[1:], np.clip(located.center[1:], 0.0, 1.0)
-    middle = float(params[0] + slopes @ located.center[1:]) + located.offset
-    far = 2 * np.sqrt(np.diag(cov)[1:])
-    sides = ((shares, middle + slopes * (1 - shares)), (1 - shares, middle - slopes * shares))
-    with np.errstate(invalid="ignore"):  # of what is lost already
-        events = np.min([
-            n * share * problem.family.curvature(eta + end * far) for share, eta in sides for end in (-1, 1)
-        ], axis=0)  # fmt: skip
-    return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < _FEWEST_EVENTS))
 
 
 def locate(curator: Curator, means_mu: float, octaves_mu: float, problem: Problem, noise: float) -> Located:

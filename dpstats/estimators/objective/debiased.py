@@ -13,7 +13,8 @@ import numpy as np
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
-from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, few_events, locate
+from dpstats.estimators.newton.levels import few_events
+from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, locate
 from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS

@@ -1,0 +1,77 @@
+"""Coefficients of levels: by what their scores say, and whether there are enough events to say anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.estimators.levels import SHIFTS, level
+from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.families.glm import GlmFamily
+
+Array = np.ndarray
+
+# a level for which fewer events are expected may have none
+_FEWEST_EVENTS = 4.0
+
+
+def read_levels(
+    problem: Problem, located: Located, params: Array, points: Array, step: Array, sds: Array,
+    sampling: Array,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Coefficients by what the scores of levels say, and factors of standard errors, infinite if unknown.
+
+    Without an intercept it is not known where the other columns are, and nothing is done.
+
+    Parameters
+    ----------
+    problem : Problem
+    located : Located
+    params : array, shape (k,)
+        Coefficients as if scores were in proportion to them.
+    points : array, shape (T, k)
+        Coefficients at which scores were read.
+    step, sds, sampling : array, shape (k,)
+        Mean Newton step, the sd of its error, and the part of sampling in it; a coefficient of infinite sd is
+        left as it is.
+    """
+    params, mean, factors = params.copy(), points.mean(axis=0), np.ones(problem.k)
+    if not problem.intercept:
+        return params, factors
+    middle = float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
+    for j in np.flatnonzero(np.append(False, problem.zero_or_one) & np.isfinite(sds)):
+        share = float(np.clip(located.center[j], 0.0, 1.0))
+        rarer = middle + mean[j] * (1 - share if share < 0.5 else -share)
+        found = level(_curve(problem.family, rarer), share, points[:, j], step[j], sds[j], sampling[j])
+        factors[j] = found.factor
+        if problem.family.free_dispersion:
+            # its curvature is 1 at all points, whose matrices do not tell how scores bend
+            params[j] = mean[j] + found.shift
+    return params, factors
+
+
+def _curve(family: GlmFamily, eta: float) -> Array:
+    """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
+    means = family.mean(eta + SHIFTS)
+    middle = len(SHIFTS) // 2
+    slope = (means[middle + 1] - means[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1])
+    return np.asarray((means - means[middle]) / slope)
+
+
+def few_events(problem: Problem, located: Located, params: Array, cov: Array, n: int) -> Array:
+    """Which coefficients are of levels with so few events that there may be none; bool, shape (k,).
+
+    A level without events, or with nothing else, has no estimate: steps towards infinity stop anywhere.
+    Events are counted, of the rarer kind, as either end of the interval of the coefficient expects them,
+    where the other columns are at their means; without an intercept these are not known, and nothing is said.
+    """
+    if not problem.intercept:
+        return np.zeros(problem.k, dtype=bool)
+    slopes, shares = params[1:], np.clip(located.center[1:], 0.0, 1.0)
+    middle = float(params[0] + slopes @ located.center[1:]) + located.offset
+    far = 2 * np.sqrt(np.diag(cov)[1:])
+    sides = ((shares, middle + slopes * (1 - shares)), (1 - shares, middle - slopes * shares))
+    with np.errstate(invalid="ignore"):  # of what is lost already
+        events = np.min([
+            n * share * problem.family.curvature(eta + end * far) for share, eta in sides for end in (-1, 1)
+        ], axis=0)  # fmt: skip
+    return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < _FEWEST_EVENTS))
