@@ -330,6 +330,6 @@ def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRe
 def test_moments_without_a_way_back_to_coefficients_are_refused() -> None:
     """A fit that was saved has one; a file whose map is singular was edited."""
     content = json.loads(json.dumps(linear().to_dict()))
-    content["moments"]["map"][0] = [0.0] * 4
+    content["linear"]["map"][0] = [0.0] * 4
     with pytest.raises(SpecificationError, match="none that a fit could have"):
         Fit.from_dict(content)
