@@ -15,6 +15,14 @@ from dpstats.schema import WEIGHS
 SCHEMA = dps.Schema(g=dps.levels("a", "b"), x=dps.bounded(-1e30, 1e30))
 
 
+def views_of(count: int, buffers: list[pa.Buffer | None]) -> pa.Array:
+    """Texts that are views of a buffer; old versions of pyarrow read them and cannot make them so."""
+    try:
+        return pa.Array.from_buffers(pa.string_view(), count, buffers)
+    except ValueError as error:
+        pytest.skip(f"pyarrow {pa.__version__}: {error}")
+
+
 def read(data, name):
     """The coded cells of one column."""
     return np.concatenate([block[name] for block in open_rows(data, SCHEMA, [name]).blocks()])
@@ -51,7 +59,7 @@ def test_views_that_show_one_text_are_copied_a_few_at_a_time(unit, monkeypatch):
     words = np.zeros((n + 2, 4), dtype=np.int32)
     words[:, 0], words[:, 1] = len(shown), np.frombuffer(shown[:4], np.int32)[0]
     words[-2:, :2] = [[1, ord("a")], [1, ord("b")]]
-    views = pa.Array.from_buffers(pa.string_view(), n + 2, [None, *map(pa.py_buffer, (words, shown))])
+    views = views_of(n + 2, [None, *map(pa.py_buffer, (words, shown))])
     views = views.slice(1)
     views.validate(full=True)
     expected = [*Texts(views).parts()]
@@ -79,7 +87,7 @@ def test_views_of_texts_beyond_two_gibibytes_of_a_buffer():
     words[:, 0], words[1, 1], words[2, 3], words[3, 0] = [1, 1, len(text), 9], ord("b"), place, 1
     words[2, 1], words[3, 1] = np.frombuffer(text[:4], np.uint32)[0], ord("a")
     buffers = map(pa.py_buffer, (b"\x0e", words, shown))
-    views = pa.Array.from_buffers(pa.string_view(), 4, list(buffers))
+    views = views_of(4, list(buffers))
     schema = dps.Schema(g=dps.levels("a", text.decode(), "b"))
     for start in (0, 2):
         (block,) = open_rows({"g": views.slice(start)}, schema, ["g"]).blocks()
