@@ -51,6 +51,14 @@ def test_steps_that_still_move_say_so() -> None:
     assert fitted(released(TREND)).problems == ("unsettled",)
 
 
+def test_a_long_step_by_an_uncertain_matrix_is_priced() -> None:
+    """Steps of rare flags went the wrong part of a long way, and intervals said nothing of it."""
+    near, far = (fitted(released(ALTERNATING + length, error=0.1)) for length in (0.0, 20.0))
+    step = 20 * SD / 0.5
+    assert far.cov[-1, -1] - near.cov[-1, -1] == pytest.approx((2 * 0.1 * step) ** 2, rel=0.02)
+    assert fitted(released(ALTERNATING + 20)).cov == pytest.approx(USUAL.cov)
+
+
 def test_a_step_that_was_cut_short_is_told() -> None:
     assert fitted(released(ALTERNATING, capped=True)).problems == ("unsettled",)
 

@@ -94,7 +94,8 @@ def estimate(
     gamma, sigma = mean[:-1], math.exp(mean[-1])
     to_params = _step_to_params(bounding.pivot(gamma, sigma), sigma, whitening.matrix)
     inverse = np.linalg.inv(information.matrix)
-    step = to_params @ (inverse @ averaged.scores.mean(axis=0))
+    white = inverse @ averaged.scores.mean(axis=0)
+    step = to_params @ white
     point = _without_unseen(mean + step, to_params, information)
 
     steps = len(averaged.points)
@@ -104,6 +105,7 @@ def estimate(
     weak, unseen = _weak_directions(information, sigma)
     spread, drift = _unsettledness(averaged, to_params) if spread is None else (spread, False)
     privacy = (inflate @ noise @ inflate.T) * spread + weak + sampling * (spread - 1)
+    privacy += _step_error(information, white)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     to_user = _params_to_user(bounding) @ to_params
@@ -177,6 +179,13 @@ def _for_matrix_error(information: Information) -> Array:
     factor = np.sqrt(1 + (2 * information.noise / information.used) ** 2)
     vectors, unit = information.vectors, information.unit
     return (vectors * factor) @ vectors.T * np.outer(1 / unit, unit)
+
+
+def _step_error(information: Information, step: Array) -> Array:
+    """Variance of a step by the error of the information matrix, along each direction as far as it goes."""
+    vectors, unit = information.vectors, information.unit
+    error = 2 * information.noise / information.used * (vectors.T @ (step * unit))
+    return (vectors * error**2) @ vectors.T / np.outer(unit, unit)
 
 
 def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
