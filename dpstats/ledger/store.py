@@ -2,6 +2,11 @@
 
 Every operation opens its own connection. So a ledger survives a fork, a pickle and a thread, holds no lock
 while nothing happens, and notices a file that was moved away instead of writing to it unseen.
+
+The file by itself holds every charge that was told: a charge is in it, and synced, once its transaction is
+over. What SQLite keeps beside it meanwhile is a rollback journal, with which the next that opens the file
+undoes a charge that was cut off, before anything was released for it. Earlier versions kept a write-ahead
+log, in which charges stayed behind when the file alone was copied; the next charge moves them into the file.
 """
 
 from __future__ import annotations
@@ -120,8 +125,7 @@ def create(path: Path, dataset: str, total: Budget) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as beside:
         draft = Path(beside) / path.name
         with told(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
+            _settle(connection)
             connection.executescript(
                 f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {TABLES}"
             )
@@ -157,9 +161,9 @@ def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
 
 
 def _refuse_second_name(path: Path) -> None:
-    """Refuse a file that has two names by a hard link: SQLite keeps a log, and locks, for each name.
+    """Refuse a file that has two names by a hard link: SQLite keeps a journal for each name.
 
-    Charges under one name would not see those under the other. Whoever creates the ledger gives the file a
+    Who opens it by one name would not undo a charge that was cut off under the other. Whoever creates the ledger gives the file a
     second name for a moment, which is waited for.
 
     Raises
@@ -172,9 +176,20 @@ def _refuse_second_name(path: Path) -> None:
             return
         time.sleep(0.02)
     raise LedgerError(
-        f"the ledger {path} has {names} names (hard links), and charges under one would not count under the "
-        "other; remove all but one. Nothing was released. A symbolic link is fine"
+        f"the ledger {path} has {names} names (hard links), and a charge that is cut off under one would spoil "
+        "the file under the other; remove all but one. Nothing was released. A symbolic link is fine"
     )
+
+
+def _settle(connection: sqlite3.Connection) -> None:
+    """Have each transaction end in the file itself, and outlive a loss of power.
+
+    The name of the journal is removed when a transaction ends; EXTRA syncs that, too. A write-ahead log is
+    moved into the file and removed, unless somebody has it open: that is SQLITE_BUSY.
+    """
+    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute("PRAGMA fullfsync = ON")
+    connection.execute("PRAGMA journal_mode = DELETE")
 
 
 def _begun(path: Path) -> sqlite3.Connection:
@@ -182,13 +197,12 @@ def _begun(path: Path) -> sqlite3.Connection:
     while True:
         connection = _connected(path)
         try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA fullfsync = ON")
+            _settle(connection)
             connection.execute("BEGIN IMMEDIATE")
             return connection
         except sqlite3.OperationalError as error:
             connection.close()
-            # another process that opens or closes the log may refuse us at once, without the waiting
+            # where the journal is another's, or a write-ahead log in use, SQLite refuses without waiting
             busy = error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_PROTOCOL", "SQLITE_LOCKED"))
             if not busy or time.monotonic() > deadline:
                 raise
@@ -218,7 +232,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _unwritten(path: Path) -> bool:
-    """Whether nobody of this account can be writing, and no log is left: no lock is needed, nor possible."""
+    """Whether nobody of this account can be writing, and no log is left: no lock is needed, nor possible.
+
+    SQLite wants to write beside a ledger of an earlier version, also to read it.
+    """
     log = path.with_name(path.name + "-wal")
     empty = not log.exists() or log.stat().st_size == 0
     return path.exists() and empty and not os.access(path.parent, os.W_OK)

@@ -3,6 +3,8 @@
 import json
 import os
 import resource
+import shutil
+import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -194,10 +196,10 @@ def test_processes_that_bring_a_ledger_up_to_date_at_once_do_it_once(path: Path)
 
 
 def test_a_charge_is_synced_to_the_disk(path: Path) -> None:
-    """By what SQLite is told for the connection that charges: 2 is FULL, which outlives a loss of power."""
+    """By what SQLite is told for the connection that charges: 3 is EXTRA, which outlives a loss of power."""
     with store.charging(path) as connection:
         said = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "fullfsync")]
-        assert said == [2, 1] and connection.in_transaction
+        assert said == [3, 1] and connection.in_transaction
 
 
 def test_charges_are_final(path: Path) -> None:
@@ -216,8 +218,78 @@ def test_a_charge_waits_and_gives_up_with_a_reason(path: Path, monkeypatch: pyte
             ledger.charge(dps.zcdp(0.1), **FOR)
         assert ledger.spent == dps.zcdp(0.25)  # reading needs no waiting
         other.execute("ROLLBACK")
+        other.execute("BEGIN")  # a viewer that keeps the file open
+        other.execute("SELECT * FROM charges").fetchall()
+        with pytest.raises(LedgerError, match="in use by others"):
+            ledger.charge(dps.zcdp(0.1), **FOR)
+        assert ledger.spent == dps.zcdp(0.25)
     other.close()
     ledger.charge(dps.zcdp(0.1), **FOR)
+
+
+def charged_and_killed(path: Path) -> None:
+    """A charge by a process that dies before it can tidy up."""
+
+    def work() -> None:
+        dps.Ledger(path).charge(dps.zcdp(0.25), **FOR)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_processes(work, 1) == [-signal.SIGKILL]
+
+
+def test_the_file_alone_holds_every_charge_that_was_told(path: Path) -> None:
+    """Also where the process that charged was killed while another had the file open."""
+    viewer = sqlite3.connect(path)
+    viewer.execute("SELECT * FROM charges").fetchall()
+    charged_and_killed(path)
+    copy = shutil.copy(path, path.with_name("copy.ledger"))
+    viewer.close()
+    path.rename(path.with_name("moved.ledger"))
+    for moved in (copy, path.with_name("moved.ledger")):
+        assert len(dps.Ledger(moved).entries()) == 2 and dps.Ledger(moved).spent == dps.zcdp(0.5)
+
+
+def to_write_ahead_log(path: Path) -> None:
+    """As earlier versions kept a ledger: a charge is in the log, and the file has not heard of it."""
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    columns = store.COLUMNS.removeprefix("seq, ")
+    row = f"SELECT {columns.replace('spent', repr('1/2'))} FROM charges"
+    with connection:
+        connection.execute(f"INSERT INTO charges ({columns}) {row}")
+    for beside in ("", "-wal"):  # as it is while the connection is open, which tidies up when it is closed
+        shutil.copy(f"{path}{beside}", f"{path.with_name('old.ledger')}{beside}")
+    connection.close()
+    for beside in ("", "-wal"):
+        path.with_name(f"old.ledger{beside}").rename(f"{path}{beside}")
+
+
+def test_a_charge_moves_the_log_of_an_earlier_version_into_the_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to_write_ahead_log(path)
+    assert path.with_name(f"{path.name}-wal").stat().st_size and dps.Ledger(path).spent == dps.zcdp(0.5)
+    monkeypatch.setattr(store, "PATIENCE", 0.2)
+    with sqlite3.connect(path, isolation_level=None) as viewer:
+        viewer.execute("BEGIN")
+        viewer.execute("SELECT * FROM charges").fetchall()
+        with pytest.raises(LedgerError, match="in use by others"):  # the charge would stay in the log
+            dps.Ledger(path).charge(dps.zcdp(0.25), **FOR)
+    viewer.close()
+    assert dps.Ledger(path).charge(dps.zcdp(0.25), **FOR).seq == 3
+    assert [file.name for file in path.parent.iterdir()] == ["fleet.ledger"]
+    assert dps.Ledger(path).spent == dps.zcdp(0.75)
+
+
+def test_processes_that_move_a_log_into_the_file_at_once_lose_no_charge(path: Path) -> None:
+    to_write_ahead_log(path)
+
+    def work() -> None:
+        dps.Ledger(path).charge(dps.zcdp(0.05), **FOR)
+
+    assert in_processes(work, 8) == [0] * 8
+    assert dps.Ledger(path).spent == dps.zcdp(0.9)
 
 
 def test_a_ledger_is_made_in_its_own_folder_which_may_be_another_device(

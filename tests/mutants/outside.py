@@ -10,8 +10,17 @@ MUTANTS = (
     planted(
         "a charge is not synced to the disk",
         "ledger/test_durability.py::test_a_charge_is_synced_to_the_disk",
-        (STORE, 'connection.execute("PRAGMA synchronous = FULL")\n            connection.execute("PRAGMA fullfsync',
-         'connection.execute("PRAGMA synchronous = OFF")\n            connection.execute("PRAGMA fullfsync'),
+        (STORE, 'connection.execute("PRAGMA synchronous = EXTRA")', 'connection.execute("PRAGMA synchronous = OFF")'),
+    ),
+    planted(
+        "charges stay in a log beside the file",
+        "ledger/test_durability.py::test_the_file_alone_holds_every_charge_that_was_told",
+        (STORE, "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WAL"),
+    ),
+    planted(
+        "a log of an earlier version stays beside the file",
+        "ledger/test_durability.py::test_a_charge_moves_the_log_of_an_earlier_version_into_the_file",
+        (STORE, '    connection.execute("PRAGMA journal_mode = DELETE")\n', ""),
     ),
     planted(
         "charges under two names of one file do not count together",
