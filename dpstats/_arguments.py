@@ -74,7 +74,7 @@ def truth(name: str, value: object) -> bool:
     SpecificationError
         If it is not.
     """
-    if not isinstance(value, int | np.bool_):
+    if not isinstance(value, int | np.bool_) or value not in (0, 1):
         raise SpecificationError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 

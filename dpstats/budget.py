@@ -34,7 +34,11 @@ __all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gd
            "zcdp"]
 
 
-def _amount(name: str, value: float, low: float = 1e-30, high: float = 1e30) -> float:
+LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have
+LEAST_DELTA = 1e-100
+
+
+def _amount(name: str, value: float, low: float = LEAST, high: float = MOST) -> float:
     amount = number(name, value, BudgetError)
     if not low <= amount <= high:
         raise BudgetError(f"{name} must be positive, from {low:g} to {high:g}; got {shown(value)}")
@@ -42,7 +46,7 @@ def _amount(name: str, value: float, low: float = 1e-30, high: float = 1e30) -> 
 
 
 def _delta(value: float) -> float:
-    delta = _amount("delta", value, low=1e-100, high=1.0)
+    delta = _amount("delta", value, low=LEAST_DELTA, high=1.0)
     if delta == 1:
         raise BudgetError("delta = 1 promises nothing; choose it far below 1/n, for example 1e-6")
     return delta

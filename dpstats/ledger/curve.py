@@ -19,12 +19,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from scipy import special
 
 from dpstats import _conversions as convert
-from dpstats.budget import Approx, Gdp, Pure, Zcdp
+from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Gdp, Pure, Zcdp
 from dpstats.ledger.amounts import exact, root_up, up
 from dpstats.ledger.rules import Charge
 
@@ -32,6 +33,7 @@ _POINTS = 2**13  # of the distribution of l; more are merged on a grid
 _KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
 _NEVER = 1e-25  # probability that may be counted as revealing everything
 _GUARD = 1 + 1e-10  # covers the rounding of the sums, all of whose terms are positive
+_Kind = TypeVar("_Kind", Pure, Zcdp, Gdp)
 
 
 @dataclass(frozen=True)
@@ -75,18 +77,18 @@ class Total:
         """Sum of epsilon; None if a charge promises no pure epsilon, or there is none."""
         if self.square or self.rho or self.delta or not self.epsilons:
             return None
-        return Pure(up(self._sum(1)))
+        return _told(Pure, up(self._sum(1)))
 
     def to_zcdp(self) -> Zcdp | None:
         """Sum of rho; None if a charge promises no rho, or there is none."""
         rho = self.rho + self.square / 2 + self._sum(2) / 2
-        return None if self.delta or not rho else Zcdp(up(rho))
+        return None if self.delta or not rho else _told(Zcdp, up(rho))
 
     def to_gdp(self) -> Gdp | None:
         """Root of the sum of mu squared; None if a charge promises no mu, or there is none."""
         pure = sum((k * exact(convert.mu_of_pure(e)) ** 2 for e, k in self.epsilons.items()), Fraction(0))
         square = self.square + pure
-        return None if self.delta or self.rho or not square else Gdp(root_up(square))
+        return None if self.delta or self.rho or not square else _told(Gdp, root_up(square))
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of the whole list at `delta`; inf where only a larger delta is promised."""
@@ -96,7 +98,7 @@ class Total:
         pure = up(self._sum(1))
         if not self.square and not self.rho and (pure == 0 or left == 0):
             return pure
-        if left < 1e-100:
+        if left < LEAST_DELTA:
             return math.inf
         bounds = []
         if self.rho:
@@ -114,6 +116,11 @@ class Total:
 
     def _sum(self, power: int) -> Fraction:
         return sum((k * exact(e) ** power for e, k in self.epsilons.items()), Fraction(0))
+
+
+def _told(kind: type[_Kind], amount: float) -> _Kind | None:
+    """The budget of a sum: the least there is for one that is less, and none for more than any."""
+    return kind(max(amount, LEAST)) if amount <= MOST else None
 
 
 def _mixture(epsilons: Counter[float], mu: float, delta: float, high: float) -> float:

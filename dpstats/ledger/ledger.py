@@ -8,9 +8,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpstats._arguments import is_line, path_of, shown
+from dpstats._arguments import is_line, path_of, plain, shown, truth
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
-from dpstats.errors import BudgetError, LedgerError
+from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import store
 from dpstats.ledger.amounts import Amount, add, covers, subtract
 from dpstats.ledger.report import Report
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Ledger"]
+
+_MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
 
 
 class Ledger:
@@ -95,7 +97,7 @@ class Ledger:
         formula, method : str
             What it is for.
         released : names, or mapping of names to costs
-            What will be released. Costs are kept as text, for people.
+            What will be released. Costs are texts, numbers or budgets, and kept as text, for people.
         gaussian : bool
             All releases are sums with Gaussian noise, together of ``budget.mu``, as dpstats' own are. They
             compose better, and enter totals that a black box of the same `budget` cannot.
@@ -108,15 +110,17 @@ class Ledger:
         BudgetError
             If it exceeds what is left, protects another unit than the charges before, or cannot soundly enter
             this total. Nothing is written then.
+        SpecificationError
+            If another argument is not of its kind. Nothing is written then.
         LedgerError
             If the file cannot be written. Release nothing then.
         """
         _check_budget("budget", budget)
+        formula, method, unit = _text("formula", formula), _text("method", method), _text("unit", unit)
+        gaussian, told = truth("gaussian", gaussian), _told(released)
         if gaussian and isinstance(budget, Pure):
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
         wanted = Charge(budget, gaussian or isinstance(budget, Gdp))
-        costs = released if isinstance(released, Mapping) else dict.fromkeys(released, "")
-        told = {str(name): str(cost) for name, cost in costs.items()}
         with store.charging(self.path) as connection:
             if store.head(connection, self.path) != (self.dataset, self.total):
                 raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
@@ -130,7 +134,7 @@ class Ledger:
             fits = covers(rule.limit, add(spent, cost))
             entry = Entry(
                 ends[-1].seq + 1 if ends else 1, store.now(), budget, wanted.gaussian, cost, add(spent, cost),
-                str(formula), str(method), told, str(unit),
+                formula, method, told, unit,
             )  # fmt: skip
             if fits:
                 store.append(connection, entry)
@@ -228,6 +232,31 @@ class Ledger:
 def _check_budget(name: str, value: object) -> None:
     if not isinstance(value, Budget):
         raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {shown(value)}")
+
+
+def _text(name: str, value: object) -> str:
+    """An argument that is a text which the file can keep."""
+    if not isinstance(value, str):
+        raise SpecificationError(f"{name} must be a text, not {shown(value)}")
+    if len(value) > _MOST_TEXT or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise SpecificationError(
+            f"{name} must be a text of at most {_MOST_TEXT:,} characters, all of them valid Unicode"
+        )
+    return str(value)
+
+
+def _told(released: object) -> dict[str, str]:
+    """Names of releases with their costs, as texts."""
+    problem = "released must be names such as ['score'], or names with costs such as {'score': 'mu = 0.2'}"
+    if isinstance(released, str) or not isinstance(released, Iterable):
+        raise SpecificationError(f"{problem}; got {shown(released)}")
+    costs = released.items() if isinstance(released, Mapping) else ((name, "") for name in released)
+    found = {}
+    for name, cost in costs:
+        if not isinstance(plain(cost), str | int | float | Budget):
+            raise SpecificationError(f"{problem}; a cost is {shown(cost)}")
+        found[_text("a name in released", name)] = _text("a cost in released", str(cost))
+    return found
 
 
 def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:

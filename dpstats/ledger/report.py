@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from dpstats._axes import axes
-from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.budget import LEAST, MOST, Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.ledger.amounts import to_text
 from dpstats.ledger.curve import Total
 from dpstats.ledger.store import FORMAT, Entry
@@ -82,7 +81,7 @@ class Report:
             found: list[Budget | None] = [None] * 4
         else:
             charges, epsilon = self.charges, self.epsilon(self.delta)
-            best = Approx(max(epsilon, 1e-30), self.delta) if math.isfinite(epsilon) else None
+            best = Approx(max(epsilon, LEAST), self.delta) if epsilon <= MOST else None
             found = [charges.to_pure(), charges.to_zcdp(), charges.to_gdp(), best]
         return pd.DataFrame(
             {"notion": [kind.__name__.lower() for kind in (Pure, Zcdp, Gdp, Approx)],

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats import _conversions as convert
-from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp, from_dict
+from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, from_dict
 from dpstats.errors import BudgetError
 from dpstats.ledger.amounts import Amount, covers, down, exact, root_up, subtract, up
 
@@ -86,16 +86,18 @@ class Rule:
         """What `spent` comes to in the kind of the total, rounded up; None for nothing."""
         if not any(spent):
             return None
-        if self.kind == "pure":
-            return Pure(up(spent[0]))
+        amount = root_up(spent[0]) if self.kind == "gdp" else up(spent[0])
         if not isinstance(self.total, Approx):
-            return Zcdp(up(spent[0])) if self.kind == "zcdp" else Gdp(root_up(spent[0]))
+            return type(self.total)(max(amount, LEAST))
         delta = self.total.delta
         if self.kind == "zcdp":
-            return Zcdp(up(spent[0])).to_approx(delta)
-        if self.kind == "gdp":
-            return Gdp(root_up(spent[0])).to_approx(delta)
-        return Approx(up(spent[0]), up(spent[1])) if spent[1] else Pure(up(spent[0]))
+            amount = convert.epsilon_of_zcdp(amount, delta)
+        elif self.kind == "gdp":
+            amount = convert.epsilon_of_mu(amount, delta)
+        else:
+            delta = up(spent[1])
+        epsilon = min(max(amount, LEAST), MOST)  # no total lets more be spent
+        return Approx(epsilon, delta) if delta else Pure(epsilon)
 
     def largest(self, like: Charge, left: Amount) -> Budget | None:
         """Largest budget of the kind and delta of `like` that fits into `left`; None if none does."""
@@ -106,7 +108,7 @@ class Rule:
             except BudgetError:
                 return False
 
-        low, high = 1e-30, 1e30
+        low, high = LEAST, MOST
         if not fits(low):
             return None
         while True:
@@ -118,13 +120,15 @@ class Rule:
     def left_of(self, spent: Amount) -> Budget | None:
         """Largest single charge of the kind that is kept, in the units of the total; None if nothing fits."""
         left = subtract(self.limit, spent)
-        if left[0] <= 0:
-            return None
-        if self.kind != "approx":
-            if self.kind == "zcdp" and isinstance(self.total, Approx):
-                return Zcdp(down(left[0])).to_approx(self.total.delta)
-            return self.largest(Charge(self.total, gaussian=self.kind == "gdp"), left)
-        return Approx(down(left[0]), down(left[1])) if left[1] > 0 else Pure(down(left[0]))
+        if self.kind == "approx":
+            epsilon, delta = down(left[0]), down(left[1])
+            if epsilon < LEAST:
+                return None
+            return Approx(epsilon, delta) if delta >= LEAST_DELTA else Pure(epsilon)
+        if self.kind == "zcdp" and isinstance(self.total, Approx):
+            rho = min(down(left[0]), MOST)
+            return None if rho < LEAST else Zcdp(rho).to_approx(self.total.delta)
+        return self.largest(Charge(self.total, gaussian=self.kind == "gdp"), left)
 
 
 def rule_of(total: Budget, first: Charge | None) -> Rule:
@@ -191,6 +195,6 @@ def _basic(charge: Charge, left: Amount) -> Amount:
     if isinstance(budget, Approx):
         return exact(budget.epsilon), exact(budget.delta)
     delta = down(left[1] / 2)
-    if delta < 1e-100:
+    if delta < LEAST_DELTA:
         raise BudgetError("no delta is left, and its noise promises no epsilon without one")
     return exact(budget.to_approx(delta).epsilon), exact(delta)

@@ -163,8 +163,8 @@ def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
 def _refuse_second_name(path: Path) -> None:
     """Refuse a file that has two names by a hard link: SQLite keeps a journal for each name.
 
-    Who opens it by one name would not undo a charge that was cut off under the other. Whoever creates the ledger gives the file a
-    second name for a moment, which is waited for.
+    Who opens it by one name would not undo a charge that was cut off under the other. Whoever creates the
+    ledger gives the file a second name for a moment, which is waited for.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _refuse_second_name(path: Path) -> None:
             return
         time.sleep(0.02)
     raise LedgerError(
-        f"the ledger {path} has {names} names (hard links), and a charge that is cut off under one would spoil "
+        f"the ledger {path} has {names} names (hard links), and a charge cut off under one would spoil "
         "the file under the other; remove all but one. Nothing was released. A symbolic link is fine"
     )
 

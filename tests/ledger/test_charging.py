@@ -3,13 +3,15 @@
 import pickle
 import time
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.budget import Budget
-from dpstats.errors import BudgetError, LedgerError
+from dpstats.budget import Budget, Pure
+from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import Ledger
 
 FOR = {"formula": "Surv(time, failed) ~ temp", "method": "newton"}
@@ -150,6 +152,59 @@ def test_mistakes_are_named(fleet: Ledger) -> None:
         dps.Ledger(fleet.path.with_name("b.ledger"), total=3)
     with pytest.raises(BudgetError, match="no pure epsilon"):
         fleet.charge(dps.pure(1), **FOR, gaussian=True)
+
+
+@pytest.mark.parametrize("gaussian", ["no", 0.5, 2, None, [True], np.ones(3)])
+def test_gaussian_is_true_or_false(fleet: Ledger, gaussian: object) -> None:
+    with pytest.raises(SpecificationError, match="^gaussian must be True or False, got"):
+        fleet.charge(dps.approx(1, 1e-7), **FOR, gaussian=gaussian)
+    assert fleet.entries() == [] and fleet.spent is None
+    assert fleet.charge(dps.approx(1, 1e-7), **FOR, gaussian=np.bool_(True)).gaussian is True
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *product(("formula", "method", "unit"), (None, 5, b"y", "\ud800", ["y"], "m" * 10**6)),
+        *(("released", wrong) for wrong in (5, None, "score", b"score", [5], ["\ud800"], {"score": ["mu"]})),
+        ("released", {"score": None}), ("released", [["score"]]),
+    ],
+)  # fmt: skip
+def test_every_other_argument_of_a_charge_is_of_its_kind(fleet: Ledger, name: str, wrong: object) -> None:
+    with pytest.raises(SpecificationError, match=rf"\b{name} must be"):
+        fleet.charge(dps.approx(1, 1e-7), **FOR | {name: wrong})
+    assert fleet.entries() == []
+
+
+def test_costs_of_what_is_released_are_texts_numbers_or_budgets(fleet: Ledger) -> None:
+    costs = {"a": "mu = 0.2", "b": 0.5, "c": np.int64(2), "d": dps.gdp(1)}
+    fleet.charge(dps.approx(1, 1e-7), **FOR, released=costs)
+    assert fleet.entries()[0].released == {"a": "mu = 0.2", "b": "0.5", "c": "2", "d": "mu = 1 (GDP)"}
+
+
+SMALL = (
+    dps.pure(1e-30), dps.pure(1e-20), dps.gdp(1e-18), dps.gdp(1e-30), dps.zcdp(1e-30),
+    dps.approx(1e-30, 1e-100),
+)  # fmt: skip
+LARGE = (dps.pure(1e30), dps.gdp(1e30), dps.zcdp(1e30), dps.approx(1e30, 0.9))
+
+
+@pytest.mark.parametrize("total", [*LARGE, dps.approx(3, 1e-6), dps.zcdp(1), *SMALL], ids=str)
+@pytest.mark.parametrize("charge", [*SMALL, *LARGE], ids=str)
+def test_what_was_charged_can_be_told_however_little_or_much(
+    tmp_path: Path, total: Budget, charge: Budget
+) -> None:
+    """Before a charge, after it, and after two."""
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=total)
+    for gaussian in (False, not isinstance(charge, Pure)):
+        try:
+            ledger.charge(charge, **FOR, gaussian=gaussian)
+        except BudgetError:
+            assert len(ledger.entries()) < 2
+        said = f"{ledger.report()} {ledger!r} {ledger.spent} {ledger.left} {ledger.to_dict()}"
+        assert ("Spent   nothing" in said) == (not ledger.entries())
+        spent = ledger.spent
+        assert spent is None or spent.amount <= total.amount * (1 + 1e-9)
 
 
 def test_opening_again_reads_and_never_changes_the_ledger(fleet: Ledger) -> None:

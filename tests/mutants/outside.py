@@ -44,6 +44,16 @@ MUTANTS = (
         (STORE, 'connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),
     ),
     planted(
+        "what is no truth value is taken for Gaussian noise",
+        "ledger/test_charging.py::test_gaussian_is_true_or_false",
+        (LEDGER, 'truth("gaussian", gaussian)', "gaussian"),
+    ),
+    planted(
+        "a charge of too little to be told spoils the report",
+        "ledger/test_charging.py::test_what_was_charged_can_be_told_however_little_or_much",
+        ("ledger/curve.py", "return kind(max(amount, LEAST)) if", "return kind(amount) if"),
+    ),
+    planted(
         "a unit is charged to a ledger of rows", "ledger/test_units.py::test_rows_decide_as_any_other_unit_does",
         (LEDGER, "if ends and ends[0].unit != unit:", "if ends and ends[0].unit not in (unit, ROW.short):"),
     ),
