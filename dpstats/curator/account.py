@@ -24,7 +24,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpstats._arguments import shown
-from dpstats.budget import Budget, Gdp, Pure, Zcdp
+from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp
+from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger
 
@@ -35,6 +36,9 @@ Price = Pure | Gdp
 # A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and
 # the lattice of Gaussian noise is paid for (see mechanisms).
 GUARD = 1e-9
+
+PARTS = 1000
+"""No draw of a fit costs less than its budget, in epsilon or mu, divided by this; a test asks every fit."""
 
 
 def guarded(price: Price) -> Price:
@@ -100,6 +104,7 @@ class Account:
         """
         if self._spent or self._planned is not None:
             raise RuntimeError("a fit is paid for once, before anything is released")
+        self._check_parts()
         prices = {name: self.price(name, cost) for name, cost in costs.items()}
         if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:
             raise BudgetError("the planned releases cost more than the budget")
@@ -117,6 +122,18 @@ class Account:
             for kind in (Pure, Gdp)
         }
         return line
+
+    def _check_parts(self) -> None:
+        """Refuse a budget of which no part could be drawn, before it is charged."""
+        if self.pure:
+            measure, amount, least = "epsilon", self._budget.amount, PARTS * LEAST
+        else:
+            measure, amount, least = "mu", self._budget.mu, PARTS * LEAST_MU
+        if amount < least:
+            raise BudgetError(
+                f"the budget is too small for a fit: {measure} is {amount:.3g}, and noise for its parts is "
+                f"proved private from {measure} = {least:g}; give at least that"
+            )
 
     def charge(self, name: str, price: Price) -> None:
         """Count the cost of a draw before any row is read. There is no refund."""

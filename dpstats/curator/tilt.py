@@ -73,6 +73,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import special
 
 from dpstats.errors import BudgetError
@@ -82,6 +83,7 @@ __all__ = ["Split", "gaussian", "gaussian_rate", "pure_epsilon", "slack", "split
 # shares of the cost that pay for minima that are not exact: of epsilon, and of mu
 APPROXIMATE_PURE, APPROXIMATE_MU = 5e-3, 1e-2
 _RAISED = 1 + 1e-9
+_NEAR_HALF = 2.0**-48  # that shares near 1/2, which are floats, and their logarithms are off by
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,17 @@ def pure_epsilon(epsilon: float, c: float) -> float:
 
 def gaussian(rate: float, c: float) -> float:
     """mu of one row more or less, for a tilt of sd 1 / rate and slack c; (ii) of the module."""
-    return -2 * float(special.ndtri(2 * special.ndtr(-rate / 2) / (1 + math.exp(c))))
+    log_share = math.log(2) + float(special.log_ndtr(-rate / 2)) - float(np.logaddexp(0, c))
+    return -2 * float(special.ndtri_exp(log_share))
 
 
 def gaussian_rate(mu: float, c: float) -> float:
-    """The inverse of `gaussian` in its first argument; not positive where the slack alone exceeds mu."""
-    share = float(special.ndtr(-mu / 2)) * (1 + math.exp(c)) / 2
-    return -2 * float(special.ndtri(share)) if share < 1 else -math.inf
+    """The inverse of `gaussian` in its first argument; not positive where the slack alone exceeds mu.
+
+    Logarithms, as Phi(-mu / 2) is less than any float for mu above 77.
+    """
+    log_share = float(special.log_ndtr(-mu / 2) + np.logaddexp(0, c)) - math.log(2)
+    return -2 * float(special.ndtri_exp(log_share)) - _NEAR_HALF if log_share < 0 else -math.inf
 
 
 def split(cost: float, c: float, rows: int, pure: bool) -> Split:

@@ -15,7 +15,7 @@ from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from tests.margin import Labelled, unit_map
 
 
-@given(st.floats(0.01, 50), st.floats(1e-9, 10), st.integers(1, 9), st.booleans())
+@given(st.floats(0.01, 50) | st.floats(50, 1e12), st.floats(1e-9, 10), st.integers(1, 9), st.booleans())
 def test_what_a_cost_pays_for_is_no_more_than_it(cost: float, slack: float, rows: int, pure: bool) -> None:
     """The theorems of `tilt`, read backwards: each of `rows` rows costs tilt and slack, or twice its mu."""
     try:

@@ -53,6 +53,16 @@ def unmarked(model: str, case: str) -> Mutant:
 
 
 MUTANTS = (
+    planted(
+        "a budget that is too small to be drawn for is charged",
+        CHARGE + "test_a_budget_of_which_no_part_can_be_drawn_is_refused_before_it_is_charged[ols-gram-zcdp]",
+        ("curator/account.py", "        if amount < least:\n", "        if False:\n"),
+    ),
+    planted(
+        "the tilt of a large budget is infinite",
+        CHARGE + "test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit[svm-objective-zcdp]",
+        ("curator/tilt.py", "log_share = float(special.log_ndtr(-mu / 2) +", "log_share = float(np.log(special.ndtr(-mu / 2)) +"),
+    ),
     *(unpaid(model, case) for model, case in PAYERS.items() if model not in ("kaplan_meier", "survreg")),
     *(late(model, case) for model, case in PAYERS.items() if model != "survreg"),
     *(one_row(model, case) for model, case in PAYERS.items()),

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 import dpstats as dps
+from dpstats.budget import LEAST, Budget
+from dpstats.curator.account import PARTS
+from dpstats.curator.law import LEAST_MU
 from dpstats.ledger import Ledger
 from dpstats.testing import Record, Recording, SeededNoise, noise
 from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, TABLE, UNIT, Case, made
@@ -96,6 +99,45 @@ def test_what_is_drawn_costs_what_is_charged(case: Case, tmp_path: Path) -> None
         whole = Fraction(budget.epsilon if case.budget == "pure" else budget.mu) ** power
         spent = sum(Fraction(record.cost) ** power for record in recording.records)
         assert whole * (1 - Fraction(1, 10**8)) < spent <= whole
+    whole = budget.epsilon if case.budget == "pure" else budget.mu
+    assert min(record.law.cost for record in recording.records) > whole / PARTS
+
+
+def too_small(case: Case) -> list[Budget]:
+    """Budgets of the kind of a case: less than any, and just less than what a fit can be drawn for."""
+    if case.budget == "approx":
+        return [dps.approx(1e-30, 1e-100), dps.approx(1e-10, 1e-30)]
+    most = {"pure": PARTS * LEAST, "zcdp": (PARTS * LEAST_MU) ** 2 / 2, "gdp": PARTS * LEAST_MU}[case.budget]
+    kind = type(BUDGETS[case.budget])
+    return [kind(max(most * share, LEAST)) for share in (1e-9, 1e-4, 0.999)]
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_a_budget_of_which_no_part_can_be_drawn_is_refused_before_it_is_charged(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By noise as users get it. What is refused has cost nothing, whatever refuses it."""
+    for number, budget in enumerate(too_small(case)):
+        monkeypatch.setitem(BUDGETS, case.budget, budget)
+        ledger = Ledger(tmp_path / f"{number}.ledger", TOTALS[case.budget])
+        with pytest.raises(dps.BudgetError, match="too small|must be positive, from|not offered"):
+            case.fit(DATA, ledger=ledger)
+        assert ledger.entries() == []
+
+
+LARGE = {"pure": dps.pure(1e9), "zcdp": dps.zcdp(1e12), "gdp": dps.gdp(1e6), "approx": dps.approx(1e9, 1e-3)}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BUDGETS, case.budget, LARGE[case.budget])
+    ledger = Ledger(tmp_path / "a.ledger", LARGE[case.budget])
+    try:
+        case.fit(DATA, ledger=ledger)
+    except dps.BudgetError:
+        assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("case", SHORT)
