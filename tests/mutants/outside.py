@@ -59,7 +59,7 @@ MUTANTS = (
     ),
     planted(
         "what is spent is rounded down", "ledger/test_composition.py::test_what_is_spent_is_rounded_up",
-        (RULES, 'return Zcdp(up(spent[0])) if self.kind == "zcdp" else', 'return Zcdp(down(spent[0])) if self.kind == "zcdp" else'),
+        (RULES, 'if self.kind == "gdp" else up(spent[0])', 'if self.kind == "gdp" else down(spent[0])'),
     ),
     planted(
         "another unit is charged to the same ledger", "ledger/test_units.py",
