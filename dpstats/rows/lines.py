@@ -35,7 +35,8 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import MISSING_TEXTS, SIMPLE, Array, is_text, number, simple_number
 from dpstats.rows.sources import Asked
 
-LONGEST = 1 << 20  # bytes of a line; a longer one is no record of a table, and weighs nothing
+LONGEST = 1 << 20  # bytes of a line in its file; a longer one is no record of a table, and weighs nothing
+_UNREADABLE = b"\0\n"  # a line without a cell in every encoding, because of its null character
 _PARSED = 1 << 23  # bytes that Arrow parses at a time: mostly a whole chunk, so that columns are in one piece
 _WIDEST = 500  # columns up to which a pattern of the whole line stays small
 
@@ -67,6 +68,7 @@ class Lines:
 
     def parse(self, chunk: bytes) -> Batch:
         """The cells of whole lines, shape (lines,) each."""
+        chunk = _without_long_lines(chunk)
         if self._encoding is not None:
             chunk = b"".join(_recoded(line, self._encoding) for line in chunk.split(b"\n")[:-1])
         batch = self._plain(chunk) if self._worth_trying else None
@@ -116,7 +118,6 @@ class Lines:
             return np.zeros(len(lines), dtype=bool)
         regular = pc.match_substring_regex(lines, self._pattern).to_numpy(zero_copy_only=False)
         lengths = pc.binary_length(lines).to_numpy()
-        regular &= lengths <= LONGEST
         longer = np.flatnonzero(lengths > SIMPLE)
         regular[longer] &= ~_has_long_number(lines.take(pa.array(longer)), self._decimal)
         if not is_text(chunk):
@@ -140,8 +141,6 @@ class Lines:
 
     def _by_hand(self, line: bytes) -> list[str] | None:
         """The fields of one line, None if it cannot be read."""
-        if len(line) > LONGEST:
-            return None
         try:
             read = fields(line.removesuffix(b"\n").removesuffix(b"\r").decode(), self._sep)
         except (UnicodeDecodeError, csv.Error):
@@ -183,13 +182,25 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 def _may_be_plain(chunk: bytes) -> bool:
     """Whether the bytes of a chunk are those of a plain one, as far as they tell without a parser."""
-    part = LONGEST // 2  # with a newline in each, no line is longer than two
     return (
         b'"' not in chunk
         and (np.frombuffer(chunk, dtype=np.int8).min() > 0 or (b"\0" not in chunk and is_text(chunk)))
-        and all(chunk.find(b"\n", start, start + part) >= 0 for start in range(0, len(chunk), part))
         and not chunk.startswith(codecs.BOM_UTF8)  # the parser would take it off
     )
+
+
+def _without_long_lines(chunk: bytes) -> bytes:
+    """A chunk with lines that cannot be read in the place of those that are too long.
+
+    The length that decides is that of a line in the file, with its newline: it is measured once, before a
+    line is decoded and before anything decides how it is read. Of a line that is too long the chunk may hold
+    a part, which is too long as well.
+    """
+    part = LONGEST // 2  # with a newline in each, no line is longer than two
+    if all(chunk.find(b"\n", start, start + part) >= 0 for start in range(0, len(chunk), part)):
+        return chunk
+    lines = chunk.split(b"\n")[:-1]
+    return b"".join(line + b"\n" if len(line) < LONGEST else _UNREADABLE for line in lines)
 
 
 def _lines(chunk: bytes) -> pa.Array:
@@ -206,9 +217,9 @@ def _has_long_number(lines: pa.Array, decimal: str) -> Array:
 
 
 def _recoded(line: bytes, encoding: str) -> bytes:
-    """A line in UTF-8; one that has no meaning in its encoding has none in UTF-8 either."""
+    """A line in UTF-8; one that has no meaning in its encoding is one that cannot be read."""
     try:
         text = line.decode(encoding)
     except ValueError:
-        return b"\xff\n"
-    return b"\xff\n" if "\n" in text else text.encode("utf-8", "surrogatepass") + b"\n"
+        return _UNREADABLE
+    return _UNREADABLE if "\n" in text else text.encode("utf-8", "surrogatepass") + b"\n"

@@ -74,8 +74,14 @@ MUTANTS = (
         (LINES, 'b"\\0" not in chunk and is_text(chunk)', 'b"\\0" not in chunk'),
     ),
     planted(
-        "lines of a plain chunk may be of any length", RECORD,
+        "lines may be of any length", RECORD,
         (LINES, 'chunk.find(b"\\n", start, start + part) >= 0', "True"),
+    ),
+    planted(
+        "a line's length in UTF-8 decides, of which a part may have been read",
+        "rows/test_csv.py::test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands",
+        (LINES, "        chunk = _without_long_lines(chunk)\n        if", "        if"),
+        (LINES, "        batch = self._plain(chunk)", "        chunk = _without_long_lines(chunk)\n        batch = self._plain(chunk)"),
     ),
     planted(
         "a mark of byte order is taken off the first plain line", RECORD,

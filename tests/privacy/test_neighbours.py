@@ -69,6 +69,7 @@ def _sorted_levels(self: Any, cells: Any) -> np.ndarray:
     (encode.Lookup, "texts", _sorted_levels, "arrow"),
     (lines.Lines, "_by_hand", lambda self, line: ["u1"] * self._width if b'"' in line else 1 / 0, "csv"),
     (lines.Lines, "_is_regular", lambda self, chunk, found: np.ones(len(found), dtype=bool), "csv"),
+    (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
     (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
     (units, "_words", lambda values: values.astype(np.float32).view(np.int32).astype(np.uint64)
      if values.dtype == np.int16 else values.astype(np.float64).view(np.uint64), "arrow"),

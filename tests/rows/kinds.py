@@ -1,6 +1,7 @@
 """Files and tables of every kind, whose cells are anything, for `tests.rows.pairs`."""
 
 import bz2
+import functools
 import gzip
 import lzma
 from collections.abc import Callable
@@ -280,6 +281,8 @@ def frames(rng: Random, folder: Path) -> Kind:
 # --- lines of a text ----------------------------------------------------------------------------------------
 
 _OPEN: dict[str, Any] = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+ENCODINGS = ["utf-8", "utf-8", "utf-8", "latin-1", "cp1252", "cp874", "gbk", "gb18030", "gb18030", "euc_jp"]
+FILLING = ["x", "å", "٣", "ก", "日"]  # in one encoding or another of fewer bytes than in UTF-8, or of more
 _PLAIN = [byte for byte in range(256) if byte != 10]
 
 
@@ -288,15 +291,17 @@ def csv_file(rng: Random, folder: Path) -> Kind:
     sep, decimal = one(rng, [*",,,\t\t;|", *" /<^]:~#\\'.\1"]), "."
     if sep != ",":
         decimal = "," if sep == "." else one(rng, ".,")
-    packed, encoding = one(rng, [*[""] * 9, *_OPEN, ".zst"]), one(rng, ["utf-8", "utf-8", "utf-8",
-        "latin-1", "cp1252", "gbk"])
+    packed, encoding = one(rng, [*[""] * 9, *_OPEN, ".zst"]), one(rng, ENCODINGS)
     end, last = one(rng, [b"\n", b"\r\n"]), bool(rng.integers(2))
     path, order = folder / f"d.csv{packed}", [str(name) for name in rng.permutation([*COLUMNS, "unused"])]
     good = rng.uniform(0, 1)
-    quoted = rng.uniform(0, 1) * rng.integers(2)
+    quoted, filling = rng.uniform(0, 1) * rng.integers(2), one(rng, FILLING)
+    opened = functools.cache(lambda: dps.read_csv(path, sep=sep, decimal=decimal, encoding=encoding))
 
     def field(name: str) -> bytes:
         text = one(rng, GOOD.get(name, TEXTS) if rng.uniform() < 0.9 else TEXTS).replace(".", decimal)
+        if name == "unused":  # fills lines up to the length from which on they are too long
+            text = filling * int(rng.integers(100))
         if rng.uniform() < quoted:
             text = '"' + text.replace('"', '""') + '"'
         return text.encode(encoding, "ignore").replace(b"\n", b"")
@@ -313,7 +318,7 @@ def csv_file(rng: Random, folder: Path) -> Kind:
         else:
             with _OPEN[packed](path, "wb") as out:
                 out.write(whole)
-        return dps.read_csv(path, sep=sep, decimal=decimal, encoding=encoding)
+        return opened()
 
     return Kind(record, table)
 

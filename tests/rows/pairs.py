@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats.rows import cells as cells_of
-from dpstats.rows import csvfile, open_rows
+from dpstats.rows import csvfile, lines, open_rows
 from dpstats.rows import rows as opening
 from dpstats.schema import WEIGHS
 from tests.rows.kinds import KINDS, NAMES, ROWS, SCHEMA, UNIT, Random, Record, one
@@ -84,17 +84,23 @@ def search(kind: str, seed: int, folder: Path) -> int:
     return ROWS
 
 
+_SIZES = ((csvfile, "_CHUNK"), (csvfile, "LONGEST"), (lines, "LONGEST"),
+          (cells_of, "_CHUNK"), (cells_of, "_ROWS"), (cells_of, "_BYTES"))  # fmt: skip
+
+
 @contextlib.contextmanager
 def pieces(rng: Random) -> Iterator[None]:
-    """Small pieces of what is read at a time, so that a short table has several."""
-    usual = csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES
-    csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES = one(
-        rng, [(400, 7, 4, 64), usual, usual]
-    )
+    """Small pieces of what is read at a time, so that a short table has several, and lines too long."""
+    usual = [getattr(module, name) for module, name in _SIZES]
+    longest = int(rng.integers(40, 200))
+    small = one(rng, [(400, longest, longest, 7, 4, 64), usual, usual])
     try:
+        for (module, name), size in zip(_SIZES, small, strict=True):
+            setattr(module, name, size)
         yield
     finally:
-        csvfile._CHUNK, cells_of._CHUNK, cells_of._ROWS, cells_of._BYTES = usual
+        for (module, name), size in zip(_SIZES, usual, strict=True):
+            setattr(module, name, size)
 
 
 @contextlib.contextmanager

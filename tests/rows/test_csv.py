@@ -10,7 +10,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.errors import DataError
-from dpstats.rows import csvfile, open_rows
+from dpstats.rows import csvfile, lines, open_rows
 from dpstats.rows.grammar import number
 from dpstats.rows.lines import LONGEST
 
@@ -28,7 +28,7 @@ def read(content, path, **how):
     return tuple([value for block in blocks for value in block[name].tolist()] for name in ("x", "g"))
 
 
-@pytest.mark.parametrize("lines, x, g", [
+@pytest.mark.parametrize("content, x, g", [
     (b"1,a,yes\n2,b,no\n", [1, 2], [0, 4]),
     (b"1,a,yes\n2,b,no", [1, 2], [0, 4]),  # the last newline makes no record
     (b"1,a,yes\r\n2,b,no\r\n", [1, 2], [0, 4]),
@@ -50,11 +50,11 @@ def read(content, path, **how):
     (b"1,a," + b"y" * (LONGEST - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
 ])  # fmt: skip
 @pytest.mark.parametrize("chunk", [csvfile._CHUNK, 5])
-def test_a_line_is_a_record(lines, x, g, chunk, tmp_path, monkeypatch):
-    if len(lines) < 10_000:
+def test_a_line_is_a_record(content, x, g, chunk, tmp_path, monkeypatch):
+    if len(content) < 10_000:
         monkeypatch.setattr(csvfile, "_CHUNK", chunk)
     for mark in (b"", b"\xef\xbb\xbf"):
-        got = read(mark + b"x,g,f\n" + lines, tmp_path / "d.csv")
+        got = read(mark + b"x,g,f\n" + content, tmp_path / "d.csv")
         np.testing.assert_array_equal(got[0], x)
         assert got[1] == g
 
@@ -63,6 +63,27 @@ def test_a_line_without_an_end_takes_no_memory_and_is_one_bad_record(tmp_path, m
     monkeypatch.setattr(csvfile, "_CHUNK", 1 << 16)
     endless = b"1,a,no\n" + b"9" * (3 * LONGEST) + b"\n2,a,no\n" + b"7" * (2 * LONGEST)
     np.testing.assert_array_equal(read(b"x,g,f\n" + endless, tmp_path / "d.csv")[0], [1, NAN, 2, NAN])
+
+
+@pytest.mark.parametrize("cell", [b"1", b'"1"', b"+1"])  # read in bulk, in bulk with quoting, by hand
+@pytest.mark.parametrize("name, packed", [("d.csv", bytes), ("d.csv.gz", gzip.compress)])
+@pytest.mark.parametrize("encoding, letter", [
+    ("utf-8", "å"), ("gb18030", "å"), ("euc_jp", "å"), ("latin-1", "å"), ("cp874", "ก"),
+])  # fmt: skip
+def test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands(
+    encoding, letter, name, packed, cell, tmp_path, monkeypatch):  # fmt: skip
+    """Its text may have fewer bytes or more in UTF-8, and only a part of it may be read."""
+    for module in (csvfile, lines):
+        monkeypatch.setattr(module, "LONGEST", 40)
+    monkeypatch.setattr(csvfile, "_CHUNK", 64)
+    text, start = letter.encode(encoding), cell + b",a,"
+    for size in (40, 41, 70, 120):  # with the newline
+        whole, rest = divmod(size - len(start) - 1, len(text))
+        line = start + text * whole + b"y" * rest + b"\n"
+        for before in range(0, 70, 7):
+            content = b"x,g,f\n" + b"\n" * before + line + b"2,a,no\n"
+            x, _ = read(packed(content), tmp_path / name, encoding=encoding)
+            np.testing.assert_array_equal(x[before:], [1 if size <= 40 else NAN, 2])
 
 
 def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_path):
