@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpstats.rows.grammar import Array
+from dpstats.rows.grammar import Array, parse
 
 _CHUNK = 1 << 16  # objects handled at a time, so that temporary ones stay in a core's cache
 _ROWS = 1 << 24  # texts handled at a time: Arrow counts the distinct ones in 32 bits
@@ -174,6 +174,8 @@ def of_arrow(values: Any) -> Column:
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         values = values.cast(pa.uint8()) if pa.types.is_boolean(form) else values
         return Numbers(pc.fill_null(values, 0).to_numpy(), missing)
+    if pa.types.is_decimal(form):  # by their digits: Arrow's own cast to floats need not be the nearest
+        return Numbers(np.concatenate([parse(part) for part in Texts(values).parts()]))
     return Texts(values)
 
 

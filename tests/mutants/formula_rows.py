@@ -143,6 +143,16 @@ MUTANTS = (
         ("rows/encode.py", 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
+        "a decimal with a scale is the text that it prints as, which is no code",
+        "rows/test_same_content.py::test_a_decimal_is_the_number_nearest_to_it_in_every_reader",
+        (CELLS, "    if pa.types.is_decimal(form):", "    if False:"),
+    ),
+    planted(
+        "a decimal is rounded as Arrow does, not to the nearest number",
+        "rows/test_same_content.py::test_a_decimal_is_the_number_nearest_to_it_in_every_reader",
+        (CELLS, "np.concatenate([parse(part) for part in Texts(values).parts()])", "values.cast(pa.float64()).to_numpy(zero_copy_only=False)"),
+    ),
+    planted(
         "one decimal beyond its type refuses a file", "rows/test_chunks.py",
         ("rows/files.py", "validate(full=not pa.types.is_decimal(column.type))", "validate(full=True)"),
     ),

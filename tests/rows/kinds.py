@@ -126,6 +126,8 @@ ARROW: dict[str, Column] = {
     "bool": _arrow([True, False], pa.bool_()),
     "decimal128": _arrow(DECIMALS, pa.decimal128(30, 5)), "decimal256": _arrow(DECIMALS, pa.decimal256(60,
         9)),
+    "decimals in a dictionary": Column([*DECIMALS, None], lambda cells: pa.array(
+        cells, pa.decimal128(30, 5)).dictionary_encode()),
     "string": _arrow(TEXTS, pa.string()), "large_string": _arrow(TEXTS, pa.large_string()),
     "string_view": _arrow(TEXTS, pa.string_view()), "null": Column([None],
         lambda cells: pa.nulls(len(cells))),
@@ -244,8 +246,8 @@ def arrow_file(rng: Random, folder: Path) -> Kind:
 
 
 def polars_frame(rng: Random, folder: Path) -> Kind:
-    known = {name: ARROW[name] for name in (*INTEGERS, "float32", "float64", "bool", "large_string",
-        "dictionary")}
+    known = {name: ARROW[name] for name in (*INTEGERS, "float32", "float64", "bool", "decimal128",
+        "large_string", "dictionary")}
     return typed(rng, known, lambda columns: polars.from_arrow(pa.table(columns)))
 
 

@@ -87,6 +87,49 @@ MAKERS = {
 }  # fmt: skip
 
 
+DECIMALS = ["1.00", "0.00", "1.50", None, "2.00", "10.00", "-3.25", "0.10", "12345678901234567.89"]
+DECIMAL = pa.decimal128(20, 2)
+
+
+def decimals(form=DECIMAL):
+    return pa.array([cell and decimal.Decimal(cell) for cell in DECIMALS], form)
+
+
+def texts_of_decimals(path):
+    """As floats print: a text is the code of that text, which the digits of 1.00 are not."""
+    path.write_text("".join(f"{cell},\n" for cell in ["x", *(cell and float(cell) for cell in DECIMALS)]))
+    return path
+
+
+OF_DECIMALS = {
+    "arrow": lambda path: pa.table({"x": decimals()}),
+    "arrow, finer": lambda path: pa.table({"x": decimals(pa.decimal256(60, 30))}),
+    "arrow, a dictionary": lambda path: pa.table({"x": decimals().dictionary_encode()}),
+    "arrow, pieces": lambda path: pa.table({"x": decimals()}).to_reader(max_chunksize=2),
+    "parquet": lambda path: written(path / "d.parquet", lambda p: parquet.write_table(
+        pa.table({"x": decimals()}), p)),
+    "polars": lambda path: polars.DataFrame({"x": decimals()}),
+    "pandas": lambda path: pd.DataFrame({"x": decimals().to_pandas(types_mapper=pd.ArrowDtype)}),
+    "categories": lambda path: pd.DataFrame({"x": pd.Categorical(decimals().to_pylist())}),
+    "floats": lambda path: {"x": [cell and float(cell) for cell in DECIMALS]},
+    "texts": lambda path: texts_of_decimals(path / "d.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", [
+    dps.bounded(-1, 1), dps.count(9), dps.event(), dps.flag(2, 1.5), dps.levels(1, 2, 10),
+    dps.levels("1.5", "0.1", "a"), dps.levels("2.0", -3.25, other=True), dps.levels(0, 0.1),
+])  # fmt: skip
+@pytest.mark.parametrize("maker", sorted(OF_DECIMALS))
+def test_a_decimal_is_the_number_nearest_to_it_in_every_reader(maker, variable, tmp_path):
+    """Not the text that it prints as: 1.00 is the code 1."""
+    schema = dps.Schema(x=variable)
+    (expected,) = open_rows({"x": decimals().to_pylist()}, schema, ["x"]).blocks()
+    assert len(np.unique(expected["x"][~np.isnan(expected["x"])])) > 1
+    (block,) = open_rows(OF_DECIMALS[maker](tmp_path), schema, ["x"]).blocks()
+    assert block["x"].tobytes() == expected["x"].tobytes()
+
+
 @pytest.mark.parametrize("maker", sorted(MAKERS))
 def test_every_reader_gives_the_same_bits(maker, tmp_path):
     (expected,) = open_rows({name: np.fromiter(column, object) for name, column in CONTENT.items()},
