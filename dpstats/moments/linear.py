@@ -51,6 +51,8 @@ class LinearMoments(NoisyMoments):
         fit = self.normal_equations(alpha)
         sampling = fit.inverse @ (score_covariance(self, fit) / self.n) @ fit.inverse
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
+        if fit.wider is not None:
+            sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
         if self.constant is not None:
             moved = clipped_mean(self) * self.constant
             sampling = sampling + np.outer(moved, moved)

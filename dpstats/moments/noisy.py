@@ -16,6 +16,14 @@ from dpstats.moments.solution import hidden
 __all__ = ["NoisyMoments", "NormalEquations"]
 
 Array = np.ndarray
+
+# A line that residuals are about, and that no prior is known of, came from releases with at least this many
+# times the noise of the last: the largest share of a budget before the last is half of that
+_BEFORE = 2.0
+# Noise of a matrix that took all steps to a line moved that line too: E z^6 / E z^4, z normal, of the square
+# of what it moves in the third step over that of fresh noise
+_SAME = 5.0
+
 _Moments = TypeVar("_Moments", bound="NoisyMoments")
 
 
@@ -39,6 +47,8 @@ class NormalEquations(NamedTuple):
         Size of the noise of the matrix over its least eigenvalue.
     fitted : float
         By how much the mean square of residuals seems smaller for the noise that delta follows.
+    wider : array, shape (d, d), optional
+        What the errors of eigenvalues make of an error of delta, where no prior tells how large it may be.
     """
 
     delta: Array
@@ -49,6 +59,7 @@ class NormalEquations(NamedTuple):
     rel: float
     fitted: float
     before: Array | None = None
+    wider: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +93,9 @@ class NoisyMoments:
         Public maximum of the weights, if rows have weights of their own.
     kept : float
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
+    shape : array, shape (d, d), optional
+        S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
+        beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
     origin : array, shape (d,)
@@ -119,6 +133,7 @@ class NoisyMoments:
     unit: float | None = None
     kept: float = 1.0
     prior: Array | None = None
+    shape: Array | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -187,9 +202,9 @@ class NoisyMoments:
         rel = size / max(float(values[0]), 1e-12)
         inverse = (vectors / np.maximum(values, size)) @ vectors.T
         if self.prior is None:
-            guess = hidden(values, vectors, size, max(self.square, 0.05))
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
-            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted)
+            guess, wider = self._unseen(np.maximum(values, size), values, vectors)
+            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wider)
         told = posterior(
             self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
             most_explained(self.square, self.noise_square),
@@ -205,6 +220,15 @@ class NoisyMoments:
             guess, before = (shrink @ part @ shrink.T for part in (guess, before))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
 
+    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None]:
+        """What noise hides along eigenvectors, and what errors of eigenvalues make of errors."""
+        size, most = self.noise_size, max(self.square, 0.05)
+        if self.shape is None:
+            return hidden(values, vectors, size, most), None
+        guess = hidden(values, vectors, size, most + (_BEFORE * self.noise_cross / size) ** 2)
+        error = self.noise_gram * np.sum(vectors * (self.shape @ vectors), axis=0) / raised
+        return guess, (vectors * _wider(error)) @ vectors.T
+
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
         strength = alpha * self.gram_weight / self.scale**2
@@ -213,12 +237,24 @@ class NoisyMoments:
 
     def noise_at(self, delta: Array) -> Array:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
-        half = self.noise_gram**2 / 2
-        even = self.noise_cross**2 + half * float(delta @ delta)
-        return even * np.eye(len(delta)) + half * np.outer(delta, delta)
+        shape, half = np.eye(len(delta)), self.noise_gram**2 / 2
+        if self.shape is not None:
+            shape, half = self.shape, half * _SAME
+        reached = shape @ delta
+        by_gram = float(delta @ reached) * shape + np.outer(reached, reached)
+        return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + half * by_gram)
 
 
-_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2)  # axes
+def _wider(error: Array) -> Array:
+    """By how much what is divided by an eigenvalue may be larger, for its relative error.
+
+    Root of E (1 + error z)^-2, z normal, by its series to the sixth power, as far as that tells.
+    """
+    square = error**2
+    return np.sqrt(1 + square * (3 + square * (15 + 105 * square)))
+
+
+_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2)  # axes
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total")  # of the user; other moments have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

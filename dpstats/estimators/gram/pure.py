@@ -2,7 +2,7 @@
 
 Noise of pure epsilon grows with the number of coordinates, and a matrix has d^2 / 2 of them. It is released
 once, roughly; then the score of the line it gives, d coordinates, and again of the line which that score
-gives. The error of the matrix enters only by what the last step moves.
+gives. The error of the matrix enters by what the last step moves, and by what a small eigenvalue may be.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def fit_pure(
     if public is not None:
         place = public_coordinates(public, box, constant)
         k = len(place.line)
-        gram, damping, noise = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n)
+        gram, damping, noise, shape = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n), np.eye(k)
     else:
-        place, gram, damping, noise = _matrix(curator, box, constant, plan)
+        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
         k = len(place.line)
     for cost in plan.pilots:
         bounds = pilot_bounds(k, place.farthest, place.widest)
@@ -48,26 +48,22 @@ def fit_pure(
     bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
     score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
     kept, weight = _kept(k, bounds), mean_weight(k, bounds.radius)
-    # The last step multiplies the error of the matrix, which moved the line before it too: the two hang
-    # together, so that the error counts as an operator and not as fresh noise.
-    step = float(np.linalg.norm(np.linalg.solve((gram + damping) * kept, score.cross)))
-    repeated = math.sqrt(2) * noise * kept * step
     way = place.to_user()
     constant_row = way["constant"]
     share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
     moments = LinearMoments(
         n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
-        noise_gram=noise * kept, noise_cross=math.hypot(score.noise_cross, repeated),
+        noise_gram=noise * kept, noise_cross=score.noise_cross,
         noise_square=score.noise_square, weight=weight / kept, doubt=(1 - weight) / 2,
-        share=share, **way,
+        share=share, shape=shape, **way,
     )  # fmt: skip
     return moments, place, bounds
 
 
 def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
-) -> tuple[Coordinates, Array, Array, float]:
-    """Coordinates from a noisy matrix, and in them: it, what damps it, and its noise."""
+) -> tuple[Coordinates, Array, Array, float, Array]:
+    """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
     assert plan.columns is not None and plan.matrix is not None
     scale = find_columns(curator, plan.columns, box, False, constant)
     limits = _limits(scale)
@@ -81,11 +77,19 @@ def _matrix(
     damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
     place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise, release.n)
     white = place.whitening
-    # variance of the diagonal of W E W for noise E
-    squares = white**2
-    variances = 2 * np.diag(squares @ sds[:k, :k] ** 2 @ squares) - (squares**2) @ np.diag(sds[:k, :k]) ** 2
     gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
-    return place, gram, damping, math.sqrt(float(variances.mean()))
+    return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
+
+
+def _noise_of(white: Array, sds: Array, limits: Array) -> tuple[float, Array]:
+    """Root mean square sd of the diagonal of W E W for noise E with these sds, and its shape.
+
+    E has about the law of limits_i limits_j Z_ij, see :class:`LinearMoments`.
+    """
+    squares = white**2
+    variances = 2 * np.diag(squares @ sds**2 @ squares) - squares**2 @ np.diag(sds) ** 2
+    shape = white @ np.diag(limits**2) @ white
+    return math.sqrt(float(variances.mean())), shape / math.sqrt(float(np.mean(np.diag(shape) ** 2)))
 
 
 def _limits(scale: RowScale) -> Array:
