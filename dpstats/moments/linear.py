@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.moments.noisy import NoisyMoments
-from dpstats.moments.solution import Solution, judged, positive
+from dpstats.moments.noisy import NoisyMoments, NormalEquations
+from dpstats.moments.pulled import Pulled
+from dpstats.moments.solution import Solution, judged
 from dpstats.moments.spread import (
     Quantity,
     clipped_mean,
@@ -25,6 +26,8 @@ from dpstats.moments.spread import (
 )
 
 __all__ = ["LinearMoments", "Quantity"]
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,8 @@ class LinearMoments(NoisyMoments):
         with its eigenvalues raised to the size of its noise, V the covariance of a r between rows, N the
         noise of M_ar - M_aa delta. K is H, or where earlier releases say how large delta may be, what follows
         from them (:mod:`dpstats.moments.posterior`). `hidden` stands for what of delta was left out. What
-        clipping may have moved the mean of residuals by counts in the variance of the intercept.
+        clipping may have moved the mean of residuals by counts in the variance of the intercept. A penalty
+        adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
         """
         fit = self.normal_equations(alpha)
         sampling = fit.inverse @ (score_covariance(self, fit) / self.n) @ fit.inverse
@@ -56,10 +60,30 @@ class LinearMoments(NoisyMoments):
         if self.constant is not None:
             moved = clipped_mean(self) * self.constant
             sampling = sampling + np.outer(moved, moved)
-        sampling, privacy, guess = (self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess))
+        before = 0 * fit.guess if fit.before is None else fit.before
+        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess, before)]
         params = self.origin + self.map @ fit.delta
-        before = None if fit.before is None else self.map @ fit.before @ self.map.T
-        return judged(params, sampling, privacy, guess, fit.rel, before)
+        if alpha > 0 and self.penalised.any():
+            params, parts = self._penalised(fit, alpha, params, parts)
+        sampling, privacy, guess, before = parts
+        left = None if fit.before is None else before
+        return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
+
+    def _penalised(
+        self, fit: NormalEquations, alpha: float, params: Array, parts: list[Array]
+    ) -> tuple[Array, list[Array]]:
+        """Coefficients under a penalty, which a `fit` with a prior has not taken in, and their covariance."""
+        pulled = Pulled.of(self, alpha)
+        if fit.before is None:
+            apart = self.map @ (self.normal_equations().delta - fit.delta)
+            by_noise = 0 * parts[1]
+        else:
+            apart = params - pulled.way @ params
+            params, parts = params - apart, [pulled.way @ part @ pulled.way.T for part in parts]
+            by_noise = pulled.noise(apart)
+        sampling, privacy, *hidden = parts
+        privacy = privacy + by_noise + pulled.unknown(apart)
+        return params, [sampling + pulled.sampling(apart), privacy, *hidden]
 
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
@@ -83,6 +107,6 @@ class LinearMoments(NoisyMoments):
         A penalty adds the mean square distance between penalised and unpenalised means to the variance.
         """
         free = self.normal_equations()
-        apart = self.normal_equations(alpha).delta - free.delta
-        distance = float(apart @ positive(self.gram) @ apart) / self.gram_weight
+        apart = np.linalg.solve(self.map, self.solve(alpha).params - self.origin) - free.delta
+        distance = float(apart @ self.all_rows @ apart)
         return self.scale * math.sqrt(residual_variance(self, free) + distance)

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dpstats.errors import SpecificationError
-from dpstats.moments.posterior import most_explained, posterior
-from dpstats.moments.solution import hidden
+from dpstats.moments.posterior import most_explained, noise_of_product, posterior
+from dpstats.moments.solution import hidden, positive
 
 __all__ = ["NoisyMoments", "NormalEquations"]
 
 Array = np.ndarray
 
+# Weighing rows are not seen to be there if their mean weight is below so many sds of its noise
+_SEEN = 3.0
 # A line that residuals are about, and that no prior is known of, came from releases with at least this many
 # times the noise of the last: the largest share of a budget before the last is half of that
 _BEFORE = 2.0
@@ -96,6 +98,13 @@ class NoisyMoments:
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
+    rows : float, optional
+        What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
+    whole : array, shape (d, d), optional
+        Mean of a a' over rows, had none been shortened; if not given, it follows from `gram`.
+    whole_error : array, shape (d, d), optional
+        sds of what the covariances of covariates over all rows are taken for, in the user's units, and in the
+        row of an intercept of their means.
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
     origin : array, shape (d,)
@@ -134,6 +143,9 @@ class NoisyMoments:
     kept: float = 1.0
     prior: Array | None = None
     shape: Array | None = None
+    rows: float | None = None
+    whole: Array | None = None
+    whole_error: Array | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -190,16 +202,25 @@ class NoisyMoments:
         return self.weight * self.gram_weight
 
     @property
+    def seen(self) -> bool:
+        """Whether noise leaves it to be seen that there is any row that weighs."""
+        if self.rows is not None or self.constant is None:
+            return self.rows is None or self.rows > _SEEN
+        shape = np.eye(len(self.gram)) if self.shape is None else self.shape
+        weight, noise = (float(self.constant @ part @ self.constant) for part in (self.gram, shape))
+        return weight > _SEEN * self.noise_gram * noise
+
+    @property
     def noise_size(self) -> float:
         """Size of the noise of `gram` as an operator."""
         return max(self.noise_gram * math.sqrt(2 * len(self.gram)), 1e-12)
 
     def normal_equations(self, alpha: float = 0.0) -> NormalEquations:
-        """Those of a penalty, solved."""
+        """Those of a penalty, solved; where there is a prior, of no penalty, but for `rel`."""
         penalty, pull = self._penalty(alpha)
-        values, vectors = np.linalg.eigh(self.gram + penalty)
         size = self.noise_size
-        rel = size / max(float(values[0]), 1e-12)
+        rel = size / max(float(np.linalg.eigvalsh(self.gram + penalty)[0]), 1e-12)
+        values, vectors = np.linalg.eigh(self.gram if self.prior is not None else self.gram + penalty)
         inverse = (vectors / np.maximum(values, size)) @ vectors.T
         if self.prior is None:
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
@@ -213,12 +234,12 @@ class NoisyMoments:
         delta = gain @ self.cross
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * guess))
-        if alpha > 0:  # the penalised line of the rows that the unpenalised one describes
-            damped = np.linalg.pinv(gram + penalty, hermitian=True)
-            shrink = damped @ gram
-            delta, gain = shrink @ delta - damped @ pull, shrink @ gain
-            guess, before = (shrink @ part @ shrink.T for part in (guess, before))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
+
+    @property
+    def all_rows(self) -> Array:
+        """Mean of a a' over rows none of which was shortened, as far as that is known."""
+        return positive(self.gram) / self.gram_weight if self.whole is None else self.whole
 
     def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None]:
         """What noise hides along eigenvectors, and what errors of eigenvalues make of errors."""
@@ -237,24 +258,26 @@ class NoisyMoments:
 
     def noise_at(self, delta: Array) -> Array:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
-        shape, half = np.eye(len(delta)), self.noise_gram**2 / 2
-        if self.shape is not None:
-            shape, half = self.shape, half * _SAME
-        reached = shape @ delta
-        by_gram = float(delta @ reached) * shape + np.outer(reached, reached)
-        return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + half * by_gram)
+        second = np.outer(delta, delta)
+        if self.shape is None:
+            by_gram = noise_of_product(self.noise_gram, np.eye(len(delta)), second)
+        else:
+            by_gram = noise_of_product(self.noise_gram, self.shape, _SAME * second)
+        return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + by_gram)
 
 
 def _wider(error: Array) -> Array:
     """By how much what is divided by an eigenvalue may be larger, for its relative error.
 
-    Root of E (1 + error z)^-2, z normal, by its series to the sixth power, as far as that tells.
+    Root of E (1 + error z)^-2, z Laplace, the longest tails that noise has, by its series to the sixth power.
     """
     square = error**2
-    return np.sqrt(1 + square * (3 + square * (15 + 105 * square)))
+    return np.sqrt(1 + square * (3 + square * (30 + 630 * square)))
 
 
-_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2)  # axes
+_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2,
+    whole_error=2,
+)  # axes
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
-_IN_UNITS = ("origin", "map", "scale", "total", "noise_total")  # of the user; other moments have none
+_IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Posterior", "denoised", "most_explained", "posterior"]
+__all__ = ["Posterior", "denoised", "most_explained", "noise_of_product", "posterior"]
 
 Array = np.ndarray
 
@@ -54,6 +54,21 @@ def denoised(matrix: Array, noise: float) -> tuple[Array, float]:
     trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if k > 1 else 1.0
     values, vectors = np.linalg.eigh(middle + trust * apart)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
+
+
+def noise_of_product(noise: float, shape: Array, second: Array) -> Array:
+    """Covariance of E delta, for delta with these second moments and E = noise S^1/2 Z S^1/2.
+
+    Parameters
+    ----------
+    noise : float
+    shape : array, shape (k, k)
+        S; the identity where noise is the same in all directions.
+    second : array, shape (k, k)
+        E delta delta'. Z is symmetric with variances 1 on the diagonal and 1/2 beside it.
+    """
+    within = shape @ second
+    return np.asarray(noise**2 / 2 * (float(np.trace(within)) * shape + within @ shape))
 
 
 def most_explained(square: float, noise: float) -> float:

@@ -40,8 +40,9 @@ class Solution:
 
 
 def judged(
-    params: Array, sampling: Array, privacy: Array, guess: Array, rel: float, before: Array | None = None
-) -> Solution:
+    params: Array, sampling: Array, privacy: Array, guess: Array, rel: float, before: Array | None = None,
+    seen: bool = True,
+) -> Solution:  # fmt: skip
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
 
     Parameters
@@ -54,6 +55,8 @@ def judged(
     before : array, shape (d, d), optional
         Covariance before the release, where earlier ones tell, see :mod:`dpstats.moments.posterior`. A
         coefficient of which most is still left, while noise hides some direction, is not estimable.
+    seen : bool
+        Whether there are rows at all, as far as the release tells; if not, nothing is estimable.
     """
     cov, cov_privacy = sampling + privacy + guess, privacy + guess
     share = np.diag(guess) / np.diag(cov)
@@ -62,6 +65,7 @@ def judged(
         left = np.diag(guess) > _STILL * np.diag(before)
         lost |= (share > _RESTING) | (left & (rel > _HOPELESS))
         leaning = (share > _LEANING) | ((share > 0.1) & (rel > _HOPELESS))
+    lost |= not seen
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf
     weak = tuple(int(j) for j in np.flatnonzero(leaning & ~lost))

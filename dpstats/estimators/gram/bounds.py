@@ -126,3 +126,9 @@ def mean_weight(k: int, radius: float) -> float:
         density = math.exp(-square / 2) / math.sqrt(2 * math.pi)
         beyond = 2 * (density / radius - float(special.ndtr(-radius)))
     return float(stats.chi2.cdf(square, k)) + square * beyond
+
+
+def kept_square(k: int, radius: float) -> float:
+    """What weighting leaves of the second moments of normal rows of k coordinates."""
+    square = radius**2
+    return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))

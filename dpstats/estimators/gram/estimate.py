@@ -26,6 +26,7 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
+from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.moments import LinearMoments, PublicMoments
 
 
@@ -73,6 +74,9 @@ def fit_gram(
     if not constant and "R" in settings:
         kept = mean_weight(len(moments.gram), bounds.radius)
         moments = replace(moments, kept=kept, doubt=(1 - kept) / 2)
+    if not plan.pure:
+        whole, error = of_all_rows(moments, place, bounds, public is None and max_weight is None)
+        moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight)
     return LinearFit(moments, settings)
@@ -132,6 +136,7 @@ def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
         for entry in (release.values[3][0, 0], 2 * release.values[3][0, 1], 4 * release.values[3][1, 1])
     )
     noise, n = release.sd / unit, release.n
+    rows = weight / max(4 * noise, 1e-12)
     weight = max(weight, 0.05 * n, 4 * noise)
     square, mean = square / weight, scale.constant * mean / weight
     noise *= math.sqrt(1 + 2 * (2 * mean) ** 2 + (4 * (square - 2 * mean**2)) ** 2) / weight
@@ -139,4 +144,5 @@ def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:
         "total": max(square - mean**2, noise / 2, 1e-12) * (bounds.spread_limit * scale.y_scale) ** 2,
         "noise_total": noise * (bounds.spread_limit * scale.y_scale) ** 2,
         "share": min(weight / n, 1.0),
+        "rows": None if scale.constant else rows,
     }

@@ -8,15 +8,16 @@ gives. The error of the matrix enters by what the last step moves, and by what a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import Box, RowScale, find_columns
-from dpstats.estimators.gram.bounds import Bounds, choose_bounds, mean_weight, pilot_bounds
+from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.plan import Plan
+from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.moments import LinearMoments, PublicMoments
 
 Array = np.ndarray
@@ -41,13 +42,13 @@ def fit_pure(
     for cost in plan.pilots:
         bounds = pilot_bounds(k, place.farthest, place.widest)
         score = _Score(curator.release("residual_score", cost, **place.public(bounds)), bounds)
-        place = score.improved(place, (gram + damping) * _kept(k, bounds), noise)
+        place = score.improved(place, (gram + damping) * kept_square(k, bounds.radius), noise)
     trial = pilot_bounds(k, place.farthest, place.widest)
     _, sds = curator.noise("residual_score", plan.final, **place.public(trial))
     equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
     bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
     score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
-    kept, weight = _kept(k, bounds), mean_weight(k, bounds.radius)
+    kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     way = place.to_user()
     constant_row = way["constant"]
     share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
@@ -57,6 +58,12 @@ def fit_pure(
         noise_square=score.noise_square, weight=weight / kept, doubt=(1 - weight) / 2,
         share=share, shape=shape, **way,
     )  # fmt: skip
+    if public is not None:
+        moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
+    else:
+        moments = replace(moments, whole_error=of_clipped_rows(moments, place, _MOST_SDS))
+        if not constant:
+            moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds
 
 
@@ -105,12 +112,6 @@ def _size(sds: Array) -> float:
     if len(sds) == 1:
         return float(sds[0, 0])
     return math.sqrt(2 * float(np.mean(sds[np.triu_indices(len(sds), 1)] ** 2)))
-
-
-def _kept(k: int, bounds: Bounds) -> float:
-    """What weighting leaves of the second moments of normal rows of k coordinates."""
-    square = bounds.radius**2
-    return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))
 
 
 class _Score:

@@ -1,0 +1,134 @@
+"""Second moments of all rows, where long rows were shortened or their entries clipped.
+
+A line does not mind how its rows are weighted; a penalty does: how far it pulls depends on the covariance of
+the covariates over all rows. Each column's variance is known from the first stage, where no row is shortened,
+and up to a factor from the weighted moments; covariances from these.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from dpstats.estimators.columns import RowScale
+from dpstats.estimators.gram.bounds import Bounds, kept_square, mean_weight
+from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.matrices import by_precision, with_floor
+from dpstats.moments import LinearMoments
+
+Array = np.ndarray
+
+# By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
+# three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.
+_OTHER = 0.3
+_EDGE = 1.31  # of a cell of one octave, over its root mean square
+# What a column has beyond where it was seen, in units of what an exponential has there: so much per unit of
+# the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
+# columns the relative error of a variance is then one to one and a half of these sds.
+_NORMAL, _HEAVIER, _LIGHTEST, _HEAVIEST = 2.5, 1.5, 0.25, 4.0
+_LEAST = 1e-4  # eigenvalue of the covariance of columns of variance 1
+_LEAST_ERROR = 1e-6
+_FAR = 30.0  # sds, beyond which nothing is
+
+
+def of_all_rows(
+    moments: LinearMoments, place: Coordinates, bounds: Bounds, own: bool
+) -> tuple[Array | None, Array]:
+    """Mean a a' as if no row were shortened, None where none is; and the sds of :func:`_in_units`.
+
+    Parameters
+    ----------
+    moments : LinearMoments
+        In the coordinates `place`, of rows shortened at these bounds.
+    place : Coordinates
+    bounds : Bounds
+    own : bool
+        Whether the scale of `place` is that of these rows: not of public ones, nor without their weights.
+    """
+    scale, k = place.scale, len(place.line)
+    mean, within = _centred(moments, place)
+    if bounds.radius >= place.farthest:
+        return None, _in_units(scale, moments.n, within, np.zeros(len(within)), 0 * within)
+    seen = np.diag(within)
+    variance, told = _first_stage(scale, own)
+    told = np.maximum(np.hypot(told, moments.noise_gram / moments.gram_weight / seen), _LEAST_ERROR)
+    usual = np.full(len(seen), math.log(mean_weight(k, bounds.radius) / kept_square(k, bounds.radius)))
+    stretch = np.exp(by_precision(np.log(variance / seen), told, usual, _OTHER))
+    # What one column loses more of than another is its own, and not what they have in common; if it is, their
+    # covariance is larger.
+    common = within * np.minimum.outer(stretch, stretch)
+    apart = within * np.sqrt(np.outer(stretch, stretch)) - common
+    first = int(scale.constant)
+    mean = mean * (not own)  # the scale is centred at the mean of all rows
+    whole = np.eye(k)
+    whole[:first, first:], whole[first:, :first] = mean, mean.T
+    whole[first:, first:] = common + mean.T @ mean
+    error = 1 / np.hypot(1 / told, 1 / _OTHER)
+    return place.whitening @ whole @ place.whitening, _in_units(scale, moments.n, common, error, apart)
+
+
+def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> Array:
+    """The sds of :func:`_in_units` where entries of rows were clipped at so many sds."""
+    _, within = _centred(moments, place)
+    return _in_units(place.scale, moments.n, within, _beyond(place.scale, limit)[1], 0 * within)
+
+
+def _centred(moments: LinearMoments, place: Coordinates) -> tuple[Array, Array]:
+    """Means, a row of them or none, and covariance of the covariates on the scale of `place`."""
+    back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
+    rows = back @ moments.gram @ back / moments.gram_weight
+    mean = rows[:first, first:]
+    return mean, with_floor(rows[first:, first:] - mean.T @ mean, _LEAST)
+
+
+def _in_units(scale: RowScale, n: int, within: Array, error: Array, apart: Array) -> Array:
+    """sds of covariances and, in the row of an intercept, of means: in the user's units; shape (k, k).
+
+    Parameters
+    ----------
+    scale : RowScale
+    n : int
+    within : array
+        Covariance on the scale.
+    error : array
+        Relative sds of variances, to which those of sampling are added as far as they are not a normal's.
+    apart : array
+        sds of covariances beside these.
+    """
+    first = int(scale.constant)
+    error = np.sqrt(error**2 + np.maximum(_kurtosis(scale) - 3, 0) / n)
+    sds = np.hypot(within * np.hypot.outer(error, error) / 2, apart)
+    np.fill_diagonal(sds, np.diag(within) * error)
+    every = np.zeros((first + len(within),) * 2)
+    every[first:, first:] = sds * np.outer(scale.scale, scale.scale)
+    every[:first, first:] = error / 2 * scale.scale  # in sds, means are known at least twice as well
+    return every
+
+
+def _first_stage(scale: RowScale, own: bool) -> tuple[Array, Array]:
+    """Variances of columns as the first stage tells them, and their relative sds; infinite if it does not."""
+    error = scale.error.copy() if own else np.full(len(scale.error), np.inf)
+    for group, _ in scale.norms:
+        error[group] = np.inf
+    lost, unknown = _beyond(scale, math.inf)
+    return scale.ratio * (1 + lost), np.hypot(error, unknown)
+
+
+def _beyond(scale: RowScale, limit: float) -> tuple[Array, Array]:
+    """What clipping at a limit, and where rows were seen, takes of normal variances; and what of others."""
+    seen = np.where(scale.shares > 0, np.abs(scale.places), 0.0)
+    reach = np.where(scale.binary, _FAR, np.minimum(_EDGE * np.max(seen, axis=1, initial=0.0), limit))
+    density, beyond = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(-reach)
+    normal = 2 * (beyond + reach * density - reach**2 * beyond)
+    exponential = np.exp(-reach - 1) * (2 * reach + 2)
+    return normal, exponential * np.clip(_HEAVIER * (_kurtosis(scale) - _NORMAL), _LIGHTEST, _HEAVIEST)
+
+
+def _kurtosis(scale: RowScale) -> Array:
+    """Of each column by the cells where its rows were seen, of one of two values by their places."""
+    count, second, fourth = (np.sum(scale.shares * scale.places**power, axis=1) for power in (0, 2, 4))
+    found = np.where(second > 0, fourth * count / np.maximum(second, 1e-12) ** 2, 3.0)
+    two = scale.lower[:-1] ** 2 + scale.upper[:-1] ** 2 - 1
+    return np.where(scale.binary, two, found)

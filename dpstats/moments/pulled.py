@@ -1,0 +1,113 @@
+"""What a ridge penalty makes of a line, and what is not known of the covariates adds to its error.
+
+In the user's units b(alpha) = (S + alpha)^-1 S b for the slopes, S the covariance of the covariates over all
+rows, whatever rows weighed in the estimate of b; the mean of the response stays. Which rows were sampled
+matters to a penalised line even where no residual does: an error D of S moves b(alpha) by
+(S + alpha)^-1 D (b - b(alpha)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.moments.noisy import NoisyMoments
+from dpstats.moments.posterior import noise_of_product
+
+__all__ = ["Pulled"]
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """A penalty of coefficients whose first is the intercept, if there is one.
+
+    Attributes
+    ----------
+    moments : NoisyMoments
+    way : array, shape (d, d)
+        What takes coefficients to penalised ones.
+    inverse : array, shape (p, p)
+        (S + alpha)^-1.
+    within : array, shape (p, p)
+        S; mean squares without an intercept.
+    lead : array, shape (d, p)
+        What takes slopes to the coefficients of a line through the mean.
+    """
+
+    moments: NoisyMoments
+    way: Array
+    inverse: Array
+    within: Array
+    lead: Array
+
+    @classmethod
+    def of(cls, moments: NoisyMoments, alpha: float) -> Pulled:
+        """A penalty of size `alpha`."""
+        back, first = _back(moments), int(moments.constant is not None)
+        whole = back.T @ moments.all_rows @ back
+        level = max(float(whole[0, 0]), 1e-12) if first else 1.0  # 1, but for noise
+        mean = whole[:first, first:] / level
+        within = whole[first:, first:] - mean.T @ (level * mean)
+        lead = np.vstack([-mean, np.eye(len(within))])
+        penalised = within + alpha * np.eye(len(within))
+        # units may be of any size: it is inverted where its diagonal is 1
+        size = 1 / np.sqrt(np.maximum(np.diag(penalised), 1e-300))
+        inverse = size[:, None] * np.linalg.pinv(size[:, None] * penalised * size, hermitian=True) * size
+        way = np.eye(len(whole))
+        way[:, first:] -= alpha * lead @ inverse
+        return cls(moments, way, inverse, within, lead)
+
+    def sampling(self, apart: Array) -> Array:
+        """Covariance, by the rows that were sampled, of a line `apart` from the one without a penalty.
+
+        Parameters
+        ----------
+        apart : array, shape (d,)
+
+        Notes
+        -----
+        A residual holds c'(x - E x) with c the slopes apart. Of normal rows the covariance of its product
+        with x is c'S c S + S c c'S, and the variance of its mean c'S c.
+        """
+        slopes = self._slopes(apart)
+        pull = self.within @ slopes
+        variance = float(slopes @ pull)
+        return self._moved(variance * self.within + np.outer(pull, pull), variance) / self.moments.n
+
+    def noise(self, apart: Array) -> Array:
+        """The same by noise of the matrix that all rows were told from."""
+        moments, back = self.moments, _back(self.moments)
+        through, shape = back @ self.lead, np.eye(len(back))
+        reached = through @ self._slopes(apart)
+        noise = moments.noise_gram / moments.gram_weight
+        return self._moved(through.T @ noise_of_product(noise, shape, np.outer(reached, reached)) @ through)
+
+    def unknown(self, apart: Array) -> Array:
+        """The same by what is not known of the moments of all rows."""
+        if self.moments.whole_error is None:
+            return np.zeros_like(self.way)
+        slopes = self._slopes(apart)
+        first = len(apart) - len(slopes)
+        squares = self.moments.whole_error[:, first:] ** 2
+        covariance = squares[first:] * np.outer(slopes, slopes)
+        np.fill_diagonal(covariance, squares[first:] @ slopes**2)
+        return self._moved(covariance, float(np.sum(squares[:first] @ slopes**2)))
+
+    def _slopes(self, apart: Array) -> Array:
+        return apart[len(apart) - len(self.within) :]
+
+    def _moved(self, covariance: Array, of_mean: float = 0.0) -> Array:
+        """Covariance of coefficients, by that of D (b - b(alpha)) and the variance of the mean of c'x."""
+        through = self.lead @ self.inverse
+        moved = through @ covariance @ through.T
+        if len(through) > len(self.within):
+            moved[0, 0] += of_mean
+        return np.asarray(moved)
+
+
+def _back(moments: NoisyMoments) -> Array:
+    """What takes a row in the coordinates of the moments to one of the design, from the right."""
+    return np.linalg.inv(moments.map) * moments.scale
