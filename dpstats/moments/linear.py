@@ -18,7 +18,7 @@ from dpstats.moments.pulled import Pulled
 from dpstats.moments.solution import Solution, judged
 from dpstats.moments.spread import (
     Quantity,
-    clipped_mean,
+    clipped_line,
     residual_variance,
     score_covariance,
     share_explained,
@@ -53,13 +53,13 @@ class LinearMoments(NoisyMoments):
         adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
         """
         fit = self.normal_equations(alpha)
-        sampling = fit.inverse @ (score_covariance(self, fit) / self.n) @ fit.inverse
+        between = score_covariance(self, fit)
+        sampling = fit.inverse @ (between / self.n) @ fit.inverse
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
-        if self.constant is not None:
-            moved = clipped_mean(self) * self.constant
-            sampling = sampling + np.outer(moved, moved)
+        moved = clipped_line(self, between)
+        sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
         parts = [self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess, before)]
         params = self.origin + self.map @ fit.delta

@@ -14,9 +14,13 @@ from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.solution import positive
 from dpstats.moments.tails import tail_mean, tail_rate
 
-__all__ = ["Quantity", "clipped_mean", "residual_variance", "score_covariance", "share_explained", "spread"]
+__all__ = ["Quantity", "clipped_line", "residual_variance", "score_covariance", "share_explained", "spread"]
 
 Array = np.ndarray
+
+# Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
+# of which most are long where the spread is large, it then tells about half of how spreads differ.
+_SHORTENED = 2.0
 
 
 class Quantity(NamedTuple):
@@ -120,16 +124,34 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     return tail, rate * min(noise, 2.0), tail
 
 
-def clipped_mean(moments: NoisyMoments) -> float:
-    """How far clipping may have moved the mean of residuals, in units of r; 0 where nothing was clipped.
+def clipped_line(moments: NoisyMoments, between: Array) -> Array:
+    """How far clipping may have moved delta, in units of r; 0 where nothing was clipped.
 
-    Their kurtosis tells, half a sd of its noise added, as more of it costs more than less of it saves.
+    The kurtosis of residuals tells, half a sd of its noise added, as more of it costs more than less of it
+    saves. What exponential errors of sd t lose, t e^-(L/t + 1), grows as the power 1 + L/t of t: where
+    residuals differ in spread it is not only the intercept that moves.
+
+    Parameters
+    ----------
+    moments : NoisyMoments
+    between : array, shape (d, d)
+        Covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes with
+        a: along M^-1 (V u - s^2 M u) / 2 s^2, a'u = 1.
     """
     if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
-        return 0.0
+        return np.zeros(len(between))
     square = max(moments.square / moments.mean_weight, 0.05)
     kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
-    return math.sqrt(square) * tail_mean(moments.limit / math.sqrt(square), kurtosis)
+    size = math.sqrt(square)
+    mean = size * tail_mean(moments.limit / size, kurtosis)
+    if moments.constant is None:
+        return np.zeros(len(between))
+    gram = positive(moments.gram)
+    variance = residual_variance(moments, moments.normal_equations())
+    uneven = (between / variance - gram) @ moments.constant / 2
+    floor = moments.noise_size * np.eye(len(gram))
+    power = _SHORTENED * (1 + moments.limit / size)
+    return mean * (moments.constant + power * np.linalg.solve(gram + floor, uneven))
 
 
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
