@@ -88,18 +88,24 @@ class LinearMoments(NoisyMoments):
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.
 
-        Of a row of weight 1, if rows have weights.
+        Of a row of weight 1, if rows have weights. Not estimable where no coefficient is.
         """
         size = 1.0 if self.unit is None else math.sqrt(self.share * self.unit)
-        value, se, noise = spread(self)
+        value, se, noise = self._estimable(spread(self))
         return Quantity(value * size, se * size, noise * size)
 
     def rsquared(self) -> Quantity:
         """Share of the variance of the response that an unpenalised fit explains.
 
-        Of its mean square without an intercept.
+        Of its mean square without an intercept. Not estimable where no coefficient is.
         """
-        return share_explained(self)
+        return self._estimable(share_explained(self))
+
+    def _estimable(self, found: Quantity) -> Quantity:
+        """With infinite errors, if the release determines no coefficient."""
+        if np.isinf(np.diag(self.solve().cov)).all():
+            return Quantity(found.value, math.inf, math.inf)
+        return found
 
     def residual_sd(self, alpha: float = 0.0) -> float:
         """Residual standard deviation about the coefficients at a penalty, over rows as they were weighted.

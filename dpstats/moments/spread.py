@@ -21,6 +21,9 @@ Array = np.ndarray
 # Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
 # of which most are long where the spread is large, it then tells about half of how spreads differ.
 _SHORTENED = 2.0
+# Of lognormal errors and those of t with 3 degrees of freedom, clipping takes about so much more of the
+# variance than of exponential ones with the kurtosis that is left
+_HEAVIER = 2.0
 
 
 class Quantity(NamedTuple):
@@ -34,53 +37,81 @@ class Quantity(NamedTuple):
 def spread(moments: NoisyMoments) -> Quantity:
     """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
     fit = moments.normal_equations()
-    tail, tail_noise, doubt = _tail(moments)
+    tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
     noise = math.hypot(_variance_noise(moments, fit.delta) * (1 + tail), tail_noise)
     sampling = variance**2 * (_kurtosis(moments) - 1) / (moments.n * moments.mean_weight)
-    sampling += doubt**2 + (variance * moments.doubt) ** 2
+    sampling += (variance * _doubt(moments, fit)) ** 2
     sigma, slope = math.sqrt(variance), 1 / (2 * math.sqrt(variance))
     total = math.sqrt(noise**2 + sampling)
     return Quantity(sigma * moments.scale, slope * total * moments.scale, slope * noise * moments.scale)
 
 
+def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
+    """What is not known of the residual variance, as a share: tails, and rows that count less.
+
+    Where V, the covariance of a r, is not s^2 M, residuals of long rows are as much larger or smaller; on the
+    heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
+    """
+    tail, _, unknown = _tail(moments)
+    uneven = 0.0
+    if moments.meat is not None:
+        variance = residual_variance(moments, fit)
+        model, floor = positive(moments.gram), moments.noise_size * np.eye(len(moments.gram))
+        apart = np.linalg.solve(model + floor, score_covariance(moments, fit) / variance - model)
+        lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
+        uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2)
+
+
 def share_explained(moments: NoisyMoments) -> Quantity:
     """Share of the response's variance that the fit explains; without an intercept, of its mean square."""
-    share, noise = _share(moments)
+    share, noise, slope = _share(moments)
     # 4 R^2 (1 - R^2)^2 / n under joint normality, there for residuals of any kurtosis
     normal = 4 * (1 - share) + (_kurtosis(moments) + 1) * share
     sampling = share * (1 - share) ** 2 * normal / (moments.n * moments.gram_weight)
-    sampling += ((1 - share) * moments.doubt) ** 2
+    sampling += (slope * _doubt(moments, moments.normal_equations())) ** 2
     return Quantity(share, math.sqrt(noise**2 + sampling), noise)
 
 
-def _share(moments: NoisyMoments) -> tuple[float, float]:
-    """R squared and its noise, from the variance of the response if that was released."""
+def _share(moments: NoisyMoments) -> tuple[float, float, float]:
+    """R squared, its noise, and what a relative error of the residual variance makes of it; as told best."""
+    fitted = _share_of_fitted(moments)
     if moments.total is None or moments.noise_total is None:
-        return _share_of_fitted(moments)
+        return fitted
     sigma = spread(moments)
     left = min(sigma.value**2 / moments.total, 1.0)
     noise = math.hypot(2 * sigma.se_privacy * sigma.value, left * moments.noise_total) / moments.total
-    return 1 - left, noise
+    best, other = sorted(((1 - left, noise, left), fitted), key=lambda found: found[1])
+    # where the two differ by more than noise, one of them is of other rows than it should be
+    apart = max((best[0] - other[0]) ** 2 - best[1] ** 2 - other[1] ** 2, 0.0)
+    return best[0], math.sqrt(best[1] ** 2 + apart), best[2]
 
 
-def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float]:
-    """R squared and its noise from the variance of fitted values, over rows as they were weighted."""
-    fit, gram = moments.normal_equations(), moments.gram
-    weight = moments.gram_weight
-    direction = np.linalg.solve(moments.map, moments.origin + moments.map @ fit.delta)
+def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
+    """The same from the variance of fitted values, over all rows, and of residuals."""
+    fit, gram = moments.normal_equations(), moments.all_rows
+    params = moments.origin + moments.map @ fit.delta
+    direction = np.linalg.solve(moments.map, params)
+    slopes = params.copy()
     if moments.constant is not None:
-        direction = direction - direction @ gram @ moments.constant / weight * moments.constant
+        direction = direction - float(direction @ gram @ moments.constant) * moments.constant
+        slopes[0] = 0.0
     # the noise of delta adds its own variance to that of the fitted values
     covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
-    spurious = np.trace(positive(gram) @ covariance)
-    explained = max(float(direction @ positive(gram) @ direction - spurious) / weight, 0.0)
-    residual = residual_variance(moments, fit)
+    spurious = float(np.sum(gram * covariance))
+    explained = max(float(direction @ gram @ direction) - spurious, 0.0)
+    sigma = spread(moments)
+    residual, residual_noise = (sigma.value / moments.scale) ** 2, 2 * sigma.value * sigma.se_privacy
     both = explained + residual
-    through_delta = 4 * float(direction @ gram @ covariance @ gram @ direction)
-    of_gram = math.sqrt((moments.noise_gram * float(direction @ direction)) ** 2 + through_delta) / weight
-    noise = math.hypot(residual * of_gram, explained * _variance_noise(moments, fit.delta)) / both**2
-    return explained / both, noise
+    of_gram = 4 * float(direction @ gram @ covariance @ gram @ direction)
+    of_gram += (moments.noise_gram / moments.gram_weight * float(direction @ direction)) ** 2
+    if moments.whole_error is not None:
+        squares = moments.whole_error**2
+        entries = 2 * squares - np.diag(np.diag(squares))
+        of_gram += float(slopes**2 @ entries @ slopes**2) / moments.scale**4
+    noise = math.hypot(residual * math.sqrt(of_gram), explained * residual_noise / moments.scale**2)
+    return explained / both, noise / both**2, explained * residual / both**2
 
 
 def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
@@ -113,7 +144,7 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     """What clipping took of the residual variance, as a share of the rest; its noise; what is doubtful.
 
     The kurtosis of what is left tells: exponential errors stand for all whose tails are heavier than the
-    normal's, and all of what they lose is taken to be uncertain.
+    normal's, and what they lose is taken to be uncertain by as much as heavier tails lose more.
     """
     if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
         return 0.0, 0.0, 0.0
@@ -121,7 +152,7 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     rate, normal = tail_rate(moments.limit / math.sqrt(max(size, 0.05)))
     noise = moments.noise_fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
     tail = rate * max(_kurtosis(moments) - normal, 0.0)
-    return tail, rate * min(noise, 2.0), tail
+    return tail, rate * min(noise, 2.0), _HEAVIER * tail
 
 
 def clipped_line(moments: NoisyMoments, between: Array) -> Array:
@@ -135,8 +166,8 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     ----------
     moments : NoisyMoments
     between : array, shape (d, d)
-        Covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes with
-        a: along M^-1 (V u - s^2 M u) / 2 s^2, a'u = 1.
+        V, covariance of a r between rows, as :func:`score_covariance` gives it, which tells how ln t changes
+        with a: along M^-1 (V u - s^2 M u) / 2 s^2 but for its mean, where a'u = 1.
     """
     if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
         return np.zeros(len(between))
@@ -149,9 +180,9 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     gram = positive(moments.gram)
     variance = residual_variance(moments, moments.normal_equations())
     uneven = (between / variance - gram) @ moments.constant / 2
-    floor = moments.noise_size * np.eye(len(gram))
-    power = _SHORTENED * (1 + moments.limit / size)
-    return mean * (moments.constant + power * np.linalg.solve(gram + floor, uneven))
+    uneven = np.linalg.solve(gram + moments.noise_size * np.eye(len(gram)), uneven)
+    uneven -= float(uneven @ gram @ moments.constant) / moments.gram_weight * moments.constant
+    return mean * (moments.constant + _SHORTENED * (1 + moments.limit / size) * uneven)
 
 
 def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:

@@ -71,22 +71,34 @@ def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:
     value, se, _ = sure.sigma()
     assert doubtful.sigma().se == pytest.approx(np.hypot(se, 0.1 / 2 * value))
     value, se, _ = sure.rsquared()
-    assert doubtful.rsquared().se == pytest.approx(np.hypot(se, 0.1 * (1 - value)))
+    assert doubtful.rsquared().se == pytest.approx(np.hypot(se, 0.1 * value * (1 - value)))
 
 
 def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None:
-    """All of it: without noise, and with so many rows that nothing else is."""
+    """By twice as much: without noise, and with so many rows that nothing else is."""
     n = 10**12
     short, whole = (moments(n=n, fourth=20.0, noise_fourth=1e-9, limit=limit) for limit in (4.0, None))
     value, se, _ = short.sigma()
     tail = (value / whole.sigma().value) ** 2 - 1
-    assert tail > 0.01 and se == pytest.approx(tail * short.scale**2 / (2 * value), rel=1e-3)
+    assert tail > 0.01 and se == pytest.approx(tail * whole.sigma().value ** 2 / value, rel=1e-3)
 
 
-def test_noise_of_the_variance_of_the_response_is_part_of_the_error_of_rsquared() -> None:
-    variance = moments().sigma().value ** 2
-    value, _, noise = moments(total=4 * variance, noise_total=0.2 * variance).rsquared()
-    assert value == pytest.approx(0.75) and noise == pytest.approx(0.25 * 0.2 / 4)
+def test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_better_known() -> None:
+    fitted, variance = moments().rsquared(), moments().sigma().value ** 2
+    total = variance / (1 - fitted.value)
+    by_fitted = moments(total=total, noise_total=0.5 * total).rsquared()
+    assert by_fitted == pytest.approx(fitted)
+    noisy = moments(noise_gram=0.1, total=4 * variance, noise_total=1e-9)
+    assert noisy.rsquared().value == pytest.approx(1 - noisy.sigma().value ** 2 / noisy.total)
+
+
+def test_where_the_two_differ_by_more_than_noise_that_is_part_of_the_error_of_rsquared() -> None:
+    fitted, variance = moments().rsquared(), moments().sigma().value ** 2
+    total = 4 * variance
+    found = moments(total=total, noise_total=0.01 * total).rsquared()
+    apart = (0.75 - fitted.value) ** 2 - (0.25 * 0.01) ** 2
+    assert found.value == pytest.approx(fitted.value)
+    assert found.se_privacy == pytest.approx(np.sqrt(apart), rel=1e-3)
 
 
 def test_survreg_says_the_share_of_its_sigma_too() -> None:
