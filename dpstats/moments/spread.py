@@ -21,9 +21,9 @@ Array = np.ndarray
 # Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
 # of which most are long where the spread is large, it then tells about half of how spreads differ.
 _SHORTENED = 2.0
-# Of lognormal errors and those of t with 3 degrees of freedom, clipping takes about so much more of the
-# variance than of exponential ones with the kurtosis that is left
-_HEAVIER = 2.0
+# Of errors with the tails of t of 3 degrees of freedom, clipping takes up to this many times more of the
+# variance than is told from the kurtosis that is left
+_HEAVIER = 3.0
 
 
 class Quantity(NamedTuple):

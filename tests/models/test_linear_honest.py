@@ -1,0 +1,129 @@
+"""Intervals of linear fits where something other than fresh noise may make them miss."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+Columns = dict[str, np.ndarray]
+
+
+def missed_by(fit: dps.Fit, truth: dict[str, float]) -> np.ndarray:
+    """Errors in half-lengths of 95 % intervals."""
+    limits = fit.conf_int().loc[list(truth)].to_numpy(float)
+    return np.abs(fit.params[list(truth)].to_numpy() - list(truth.values())) / np.diff(limits)[:, 0] * 2
+
+
+PAIR = dps.Schema(
+    y=dps.bounded(-30, 60), x=dps.bounded(0, 20), z=dps.bounded(0, 100), f=dps.flag(true=1, false=0)
+)
+
+
+def pair(seed: int, n: int) -> Columns:
+    """Two covariates with a correlation of .9."""
+    rng = np.random.default_rng([n, seed])
+    a, b, error = rng.normal(size=(3, n))
+    x, z, f = 5 + 2 * a, 30 + 8 * (0.9 * a + np.sqrt(0.19) * b), rng.integers(0, 2, n)
+    y = 3 + 0.4 * x + 0.1 * z - f + 3 * error
+    columns = {"y": y, "x": x, "z": z}
+    return {name: np.clip(values, *PAIR[name].bounds) for name, values in columns.items()} | {"f": f}
+
+
+def test_under_pure_epsilon_a_correlated_pair_is_flagged_or_held() -> None:
+    """One matrix takes all steps, and hides most where columns hang together."""
+    truth, missed = {"x": 0.4, "z": 0.1}, []
+    for seed in range(120):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + z + f", pair(seed, 4000), PAIR).fit(dps.pure(1))
+        if not fit.flags:
+            missed.append(missed_by(fit, truth).max())
+    assert len(missed) > 30
+    assert np.mean(np.array(missed) <= 1) >= 0.88 and np.mean(np.array(missed) > 2) <= 0.02
+
+
+RIDGE = dps.Schema(y=dps.bounded(-40, 60), x=dps.bounded(-8, 8), z=dps.bounded(-2, 20))
+
+
+def skewed(seed: int, n: int, error: float) -> Columns:
+    """A normal and an exponential covariate, both of variance 1."""
+    rng = np.random.default_rng([n, seed])
+    x, z = rng.normal(size=n), rng.exponential(size=n)
+    return {"x": x, "z": z, "y": 2 + x + 2 * z + error * rng.normal(size=n)}
+
+
+@pytest.mark.parametrize("budget", [dps.approx(3, 1e-6), dps.pure(10)], ids=str)
+def test_penalised_coefficients_of_the_population_are_held(budget: Budget) -> None:
+    """Though long rows count less, and how far a penalty pulls depends on the spread of all rows."""
+    alpha = 1.0
+    truth, held = {"x": 1 / (1 + alpha), "z": 2 / (1 + alpha)}, []
+    for seed in range(25):
+        with noise(SeededNoise(seed)):
+            fit = dps.ridge("y ~ x + z", skewed(seed, 10_000, 0.5), RIDGE, alpha).fit(budget)
+        assert not fit.flags
+        held.append(missed_by(fit, truth) <= 1)
+    assert np.mean(held) >= 0.85
+
+
+def test_which_rows_were_sampled_matters_to_a_penalised_line_without_any_residual() -> None:
+    """Standard errors are the scatter of estimates, of which a line without residuals has some."""
+    estimates, errors = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x, z = rng.normal(size=(2, 400))
+        with noise(NoNoise()):
+            columns = {"x": x, "z": z, "y": 2 + x + 2 * z}
+            fit = dps.ridge("y ~ x + z", columns, RIDGE, 1.0).fit(dps.gdp(1e12))
+        estimates.append(fit.params.to_numpy())
+        errors.append(fit.bse.to_numpy())
+    scatter = np.std(estimates, axis=0)
+    assert np.sqrt(np.mean(np.square(errors), axis=0)) == pytest.approx(scatter, rel=0.3)
+
+
+HOUSES = dps.Schema(y=dps.bounded(-500, 5000), area=dps.bounded(0, 1000), age=dps.bounded(0, 300))
+
+
+def test_slopes_are_held_where_skewed_errors_grow_with_the_mean() -> None:
+    """Clipping residuals takes most where their spread is largest, which tilts the line."""
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 7])
+        area, age = rng.lognormal(4.6, 0.45, 20_000), rng.exponential(30, 20_000)
+        mean = 50 + 2.2 * area - 0.4 * age
+        columns = {"area": area, "age": age, "y": mean * (0.85 + 0.15 * rng.exponential(size=20_000))}
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ area + age", columns, HOUSES).fit(dps.approx(1, 1e-6))
+        held.append(missed_by(fit, {"area": 2.2})[0] <= 1)
+    assert np.mean(held) >= 0.87
+
+
+def test_sigma_and_rsquared_are_held_where_errors_have_heavy_tails() -> None:
+    schema, held = dps.Schema(y=dps.bounded(-60, 60), x=dps.bounded(-6, 6)), []
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 9])
+        x, error = rng.normal(size=5000), rng.standard_t(3, size=5000) / np.sqrt(3)
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", {"x": x, "y": x + error}, schema).fit(dps.approx(1, 1e-6))
+        pairs = ((fit.sigma, 1.0), (fit.rsquared, 0.5))
+        held.append([found.conf_low <= true <= found.conf_high for found, true in pairs])
+    assert np.mean(held, axis=0).min() >= 0.8
+
+
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.gdp(5), dps.pure(1), dps.pure(20)], ids=str)
+@pytest.mark.parametrize("how", ["intercept", "none", "public", "ridge"])
+def test_where_no_row_can_be_read_nothing_is_estimable(how: str, budget: Budget) -> None:
+    rng = np.random.default_rng(1)
+    public = pd.DataFrame(skewed(1, 300, 0.5)) if how == "public" else None
+    formula = "y ~ 0 + x + z" if how == "none" else "y ~ x + z"
+    for n in (300, 5000):
+        columns: dict[str, Any] = {name: np.array(["misspelt"] * n) for name in "xyz"}
+        model = dps.ridge(formula, columns, RIDGE, 0.5 * (how == "ridge"), public=public)
+        for _ in range(5):
+            with noise(SeededNoise(int(rng.integers(1 << 30)))):
+                fit = model.fit(budget)
+            assert "not_estimable" in dict(fit.flags) and np.isinf(fit.bse).all()
+            assert np.isinf(fit.sigma.std_error) and np.isinf(fit.rsquared.std_error)
