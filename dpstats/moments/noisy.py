@@ -275,9 +275,9 @@ def _wider(error: Array) -> Array:
     return np.sqrt(1 + square * (3 + square * (30 + 630 * square)))
 
 
-_ARRAYS = dict(gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2,
-    whole_error=2,
-)  # axes
+_ARRAYS = dict(  # axes
+    gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2, whole_error=2,
+)  # fmt: skip
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

@@ -117,9 +117,13 @@ def _first_stage(scale: RowScale, own: bool) -> tuple[Array, Array]:
 
 
 def _beyond(scale: RowScale, limit: float) -> tuple[Array, Array]:
-    """What clipping at a limit, and where rows were seen, takes of normal variances; and what of others."""
-    seen = np.where(scale.shares > 0, np.abs(scale.places), 0.0)
-    reach = np.where(scale.binary, _FAR, np.minimum(_EDGE * np.max(seen, axis=1, initial=0.0), limit))
+    """What clipping at a limit, and where rows were seen, takes of normal variances; and what of others.
+
+    Columns of two values are not clipped, and those that were not looked for at the limit alone.
+    """
+    seen = _EDGE * np.max(np.where(scale.shares > 0, np.abs(scale.places), 0.0), axis=1, initial=0.0)
+    reach = np.minimum(np.where(seen > 0, seen, _FAR), limit)
+    reach[scale.binary] = _FAR
     density, beyond = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(-reach)
     normal = 2 * (beyond + reach * density - reach**2 * beyond)
     exponential = np.exp(-reach - 1) * (2 * reach + 2)
