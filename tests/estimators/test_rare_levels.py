@@ -190,6 +190,27 @@ def test_the_effect_of_a_rare_flag_on_a_mean_holds_or_is_flagged(family: str) ->
     assert np.all(off < 2)
 
 
+@pytest.mark.parametrize("slope", [-40.0, 0.0, 40.0])
+@pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
+@pytest.mark.parametrize("fraction", [1e-4, 1.0])
+def test_whatever_noise_makes_of_a_coefficient_its_curve_has_numbers(
+    dist: str, fraction: float, slope: float
+) -> None:
+    curve = level_curve(DISTS[dist].family, 1.34, fraction, slope)
+    assert np.isfinite(curve).all()
+    assert np.all(np.diff(curve) >= 0)
+    assert curve[0] < 0 < curve[-1]
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("point", [-60.0, 60.0])
+def test_a_coefficient_that_noise_put_anywhere_is_a_number(family: str, point: float) -> None:
+    problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
+    params, factors = read_levels(problem, LOCATED, 0 * ones, point * np.ones((1, 3)), ones, ones, 0.1 * ones)
+    assert np.isfinite(params).all()
+    assert np.all(factors >= 1)
+
+
 def refurbished(budget: Budget, seed: int) -> tuple[bool, float]:
     """Whether a fit is flagged, and how many half-lengths the effect of a flag of 1 % is off."""
     g, n = np.random.default_rng(seed), 10_000

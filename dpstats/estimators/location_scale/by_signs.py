@@ -136,7 +136,8 @@ def _without(result: Estimate, unknown: Array) -> Estimate:
     lost = np.append(0, unknown)
     cov, privacy = result.cov.copy(), result.cov_privacy.copy()
     cov[lost, lost] = privacy[lost, lost] = np.inf
-    problems = [problem for problem in result.problems if problem not in {f"weak:{j}" for j in lost}]
+    told = {f"{code}:{j}" for code in ("weak", "not_estimable") for j in lost}
+    problems = [problem for problem in result.problems if problem not in told]
     problems += [f"not_estimable:{j}" for j in lost]
     return replace(result, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 

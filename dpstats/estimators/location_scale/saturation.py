@@ -14,6 +14,7 @@ Array = np.ndarray
 
 _EARLIEST, _POINTS = -14.0, 400  # residuals at which hardly any row has failed; of an integral
 _FLOOR = -9.0  # below which hardly any row fails
+_FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
 _END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
 
@@ -30,8 +31,8 @@ def level_curve(family: Family, c: float, fraction: float, slope: float) -> Arra
     slope : float
         Coefficient of the level, in sigmas.
     """
-    end = float(family.quantile(min(fraction, 0.999))) - slope
-    return _curve(family, c, round(end / _END))
+    end = np.clip(family.quantile(min(fraction, 0.999)) - slope, -_FARTHEST, _FARTHEST)
+    return _curve(family, c, round(float(end) / _END))
 
 
 @functools.lru_cache(maxsize=256)

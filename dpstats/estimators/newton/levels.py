@@ -12,6 +12,8 @@ Array = np.ndarray
 
 # a level for which fewer events are expected may have none
 _FEWEST_EVENTS = 4.0
+# linear predictor of a level, whatever noise makes of a coefficient
+_FARTHEST = 15.0
 
 
 def read_levels(
@@ -51,7 +53,7 @@ def read_levels(
 
 def _curve(family: GlmFamily, eta: float) -> Array:
     """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
-    means = family.mean(eta + SHIFTS)
+    means = family.mean(np.clip(eta, -_FARTHEST, _FARTHEST) + SHIFTS)
     middle = len(SHIFTS) // 2
     slope = (means[middle + 1] - means[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1])
     return np.asarray((means - means[middle]) / slope)
