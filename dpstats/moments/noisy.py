@@ -276,7 +276,8 @@ def _wider(error: Array) -> Array:
 
 
 _ARRAYS = dict(  # axes
-    gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2, whole_error=2,
+    gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2,
+    whole_error=2,
 )  # fmt: skip
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
