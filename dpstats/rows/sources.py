@@ -157,8 +157,11 @@ def _listed(name: str, column: Any) -> Any:
         if column.ndim != 1:
             raise DataError(f"the column {name!r} must have one dimension")
         return column
-    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
-        raise DataError(f"the column {name!r} must be an array or a list, not {type(column).__name__}")
+    if isinstance(column, str | bytes | bytearray) or not isinstance(column, Sequence):
+        # of a set, one cell decides where the others stand, and how many there are
+        remedy = "; give a list of its cells, in the order of the rows" * isinstance(column, Iterable)
+        raise DataError(f"the column {name!r} must be an array, a list or a series, not "
+                        f"{type(column).__name__}{remedy}")
     # each cell by itself: np.array would guess one type for all
     return _made(name, lambda: np.fromiter(column, dtype=object))
 

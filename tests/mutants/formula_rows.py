@@ -92,6 +92,11 @@ MUTANTS = (
         (LINES, "np.isinf(values).any()", "False"),
     ),
     planted(
+        "a set is a column, of which one cell moves hundreds of others",
+        "rows/test_rows.py::test_a_column_without_an_order_of_its_own_is_refused",
+        ("rows/sources.py", "or not isinstance(column, Sequence):", "or not isinstance(column, Iterable):"),
+    ),
+    planted(
         "what a reader raises is quoted", "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
         ("_private.py", "        if isinstance(error, passed) and",
          "        failure = type(failure)(f'{failure}: {error}')\n        if isinstance(error, passed) and"),

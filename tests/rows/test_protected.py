@@ -1,6 +1,7 @@
 """What goes wrong in other code while a table is opened or read says nothing of it, and stays stopped."""
 
 import traceback
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,17 +60,24 @@ def reader(error):
     return pa.RecordBatchReader.from_batches(pa.Schema.from_pandas(FRAME), batches(error))
 
 
-def cell_by_cell(error):
-    yield 0.5
-    raise error
+class Listed(Sequence):
+    def __init__(self, error):
+        self._error = error
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        if place:
+            raise self._error
+        return 0.5
 
 
 TABLES = {
     "a lazy table": Lazy, "a table without the attribute": Attribute, "tables": lambda e: [FRAME, Lazy(e)],
     "a generator of tables": lambda e: (table for table in [FRAME, Lazy(e)]), "a generator": batches,
     "an iterable": Cells, "a reader": reader, "a mapping": lambda e: Columns(x=1, y=1, error=e),
-    "a lazy column": lambda e: {"x": Lazy(e), "y": [1]}, "a column": lambda e: {"x": Cells(e), "y": [1]},
-    "a generator of cells": lambda e: {"x": cell_by_cell(e), "y": [1]},
+    "a lazy column": lambda e: {"x": Lazy(e), "y": [1]}, "a column": lambda e: {"x": Listed(e), "y": [1, 2]},
 }  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 import csv
 import gzip
 import traceback
+from array import array
+from collections import deque
 
 import numpy as np
 import pandas as pd
@@ -173,7 +175,7 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
     (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
     (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
     (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
-    (lambda path: {"x": 1.0, "k": [1], "g": ["a"]}, "'x' must be an array or a list"),
+    (lambda path: {"x": 1.0, "k": [1], "g": ["a"]}, "'x' must be an array, a list or a series, not float$"),
     (lambda path: FRAME.assign(x=pd.Timestamp(0)), "'x' is declared as bounded, .* dates, .* origin"),
     (lambda path: FRAME.assign(x=pd.Timestamp(0, tz="UTC")), "dates, which have no unit"),
     (lambda path: FRAME.assign(k=pd.Timedelta("3h")), "'k' is declared as count, .* durations"),
@@ -183,6 +185,28 @@ def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         open_rows(make(tmp_path), SCHEMA, ["x", "k", "g"])
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("make", [
+    set, frozenset, lambda cells: dict.fromkeys(cells), lambda cells: dict.fromkeys(cells).keys(),
+    lambda cells: dict(enumerate(cells)).values(), lambda cells: dict(enumerate(cells)).items(), iter,
+    lambda cells: (cell for cell in cells), lambda cells: map(float, cells), bytearray,
+])  # fmt: skip
+def test_a_column_without_an_order_of_its_own_is_refused(make):
+    """One cell of a set moves hundreds of others, and decides how many there are."""
+    columns = {"k": [1] * 3, "g": ["a"] * 3, "x": make([3, 1, 1])}
+    with pytest.raises(DataError, match="'x' must be an array, a list or a series, not ") as caught:
+        open_rows(columns, SCHEMA, ["k", "g", "x"])
+    assert "give a list of its cells" in str(caught.value) and not set("0123456789") & set(str(caught.value))
+
+
+@pytest.mark.parametrize("make", [
+    tuple, lambda cells: range(1, 4), deque, lambda cells: array("d", cells), pd.Index, pd.Series,
+    pyarrow.array, polars.Series,
+])  # fmt: skip
+def test_a_column_is_any_sequence(make):
+    (block,) = open_rows({"x": make([1, 2, 3])}, SCHEMA, ["x"]).blocks()
+    assert block["x"].tolist() == [1, 2, 3]
 
 
 def test_what_a_reader_raises_is_not_quoted():
