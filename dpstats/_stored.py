@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -11,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from dpstats._arguments import path_of, shown
 from dpstats.errors import SpecificationError
 
-__all__ = ["described", "read_object", "restored", "text", "write_text"]
+__all__ = ["check_format", "described", "read_object", "restored", "text", "write_text"]
 
 T = TypeVar("T")
 
@@ -61,6 +62,32 @@ def write_text(path: str | Path, written: str, overwrite: bool = True) -> None:
         raise SpecificationError(
             f"path: {found} cannot be written ({error.strerror}); give a file in a folder that exists"
         ) from None
+
+
+def check_format(found: object, wanted: str, what: str) -> None:
+    """Refuse what is of another kind, or of a newer version.
+
+    Parameters
+    ----------
+    found : object
+        What stands in the place of the format.
+    wanted : str
+        Name and newest version, such as ``"dpstats.fit/3"``.
+    what : str
+        In words, such as ``"a saved fit"``.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    name, _, newest = wanted.partition("/")
+    version = re.fullmatch(re.escape(name) + "/([0-9]{1,9})", str(found))
+    if not version:
+        raise SpecificationError(f"not {what}: its format is {shown(found)}, not {wanted!r}")
+    if int(version[1]) > int(newest):
+        raise SpecificationError(
+            f"{what} of format {shown(found)}, newer than {wanted!r}; upgrade dpstats to read it"
+        )
 
 
 def described(content: object, what: str) -> Mapping[str, Any]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpstats._arguments import numbers, shown
-from dpstats._stored import described, read_object, write_text
+from dpstats._arguments import numbers
+from dpstats._stored import check_format, described, read_object, write_text
 from dpstats.budget import Approx, Budget, Gdp
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.checks import asked_parts
@@ -24,8 +24,7 @@ from dpstats.schema import Schema
 
 __all__ = ["Plan"]
 
-NAME, VERSION = "dpstats.contributions", 1
-FORMAT = f"{NAME}/{VERSION}"
+FORMAT = "dpstats.contributions/1"
 # Of a budget that names no delta, the one at which guarantees are printed.
 _DELTA = 1e-6
 # Two machines may compute the last bits of a number in other ways.
@@ -193,7 +192,7 @@ class Plan:
             If it is no plan, is incomplete, was written by a newer version, or does not agree with itself:
             its noise with its budget, its hash with all of it.
         """
-        _check_format(described(content, "a plan").get("format"))
+        check_format(described(content, "a plan").get("format"), FORMAT, "a plan")
         try:
             plan = cls(
                 formula=content["formula"], schema=Schema.from_dict(content["schema"]),
@@ -257,13 +256,3 @@ class Plan:
 
 def _text(mu: float | None, epsilon: float, delta: float) -> str:
     return f"epsilon = {epsilon:.6g}, delta = {delta:g}" + ("" if mu is None else f" (mu = {mu:.4g})")
-
-
-def _check_format(found: object) -> None:
-    name, _, version = str(found).partition("/")
-    if name != NAME or not version.isdigit():
-        raise SpecificationError(f"this is no plan: its format is {shown(found)}, not {FORMAT!r}")
-    if int(version) > VERSION:
-        raise SpecificationError(
-            f"the plan has format {shown(found)}, newer than {FORMAT!r}; upgrade dpstats"
-        )

@@ -76,9 +76,9 @@ class Tails:
         if not math.isfinite(total) or total <= 0:
             return 0.5
         variances, weights = _mixture(self.law, self.m)
-        part = min(part, total)  # of a saved fit, too
-        sds = np.sqrt(total - part + part * variances)
-        return float(weights @ special.ndtr(-distance / sds))
+        share = min(part / total, 1.0)  # of a saved fit, too
+        sds = np.sqrt(1 - share + share * variances)
+        return float(weights @ special.ndtr(-distance / math.sqrt(total) / sds))
 
     def _half_width(self, level: float, total: float, part: float) -> float:
         if not math.isfinite(total) or total <= 0:

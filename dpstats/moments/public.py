@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import number, numbers, shown
-from dpstats._stored import described, read_object, restored, write_text
+from dpstats._arguments import number, numbers
+from dpstats._stored import check_format, described, read_object, restored, write_text
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
 
@@ -19,8 +19,7 @@ __all__ = ["PublicMoments"]
 
 Array = np.ndarray
 
-NAME, VERSION = "dpstats.moments", 1
-FORMAT = f"{NAME}/{VERSION}"
+FORMAT = "dpstats.moments/1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,16 +107,7 @@ class PublicMoments:
         SpecificationError
             If they are not public moments, were written by a newer version, or are incomplete.
         """
-        name, _, version = str(described(content, "public moments").get("format")).partition("/")
-        if name != NAME or not version.isdigit():
-            raise SpecificationError(
-                f"these are no public moments: their format is {shown(content.get('format'))}, not {FORMAT!r}"
-            )
-        if int(version) > VERSION:
-            raise SpecificationError(
-                f"the public moments have format {shown(content['format'])}, newer than {FORMAT!r}; upgrade "
-                "dpstats to read them"
-            )
+        check_format(described(content, "public moments").get("format"), FORMAT, "public moments")
         missing = [item.name for item in fields(cls) if item.name not in content]
         if missing:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")

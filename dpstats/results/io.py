@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import shown
-from dpstats._stored import described, read_object, restored, text, write_text
+from dpstats._stored import check_format, described, read_object, restored, text, write_text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments, Quantity
@@ -19,8 +18,7 @@ from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record
 from dpstats.schema import Schema
 
-NAME, VERSION = "dpstats.fit", 1
-FORMAT = f"{NAME}/{VERSION}"
+FORMAT = "dpstats.fit/1"
 ARRAYS = ("params", "cov", "cov_privacy")
 PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "target", "no_errors")
 OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
@@ -67,7 +65,7 @@ def from_dict(content: Mapping[str, Any]) -> Record:
     SpecificationError
         If `content` is not a fit, was written by a newer version, or is incomplete.
     """
-    _check_format(described(content, "a fit").get("format"))
+    check_format(described(content, "a fit").get("format"), FORMAT, "a saved fit")
     lacking = next((name for name in REQUIRED if name not in content), None)
     if lacking:
         raise SpecificationError(f"the saved fit lacks {lacking!r}; it is incomplete or was edited")
@@ -113,16 +111,6 @@ def read(path: str | Path) -> Record:
         If the file is not a saved fit of this or an earlier version.
     """
     return from_dict(read_object(path, "is not JSON; dps.load reads files written by fit.save(path)"))
-
-
-def _check_format(found: object) -> None:
-    name, _, version = str(found).partition("/")
-    if name != NAME or not version.isdigit():
-        raise SpecificationError(f"not a saved fit: its format is {shown(found)}, not {FORMAT!r}")
-    if int(version) > VERSION:
-        raise SpecificationError(
-            f"the fit has format {shown(found)}, newer than {FORMAT!r}; upgrade dpstats to read it"
-        )
 
 
 def _moments(content: Any) -> LinearMoments | None:

@@ -74,7 +74,7 @@ def test_a_changed_plan_with_a_hash_of_its_own_is_another_plan() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"format": "dpstats.fit/1"}, "this is no plan"),
+        ({"format": "dpstats.fit/1"}, "not a plan"),
         ({"format": "dpstats.contributions/2"}, "upgrade"),
         ({"format": "dpstats.contributions/1"}, "incomplete"),
         (changed("formula", 3), "a formula is a text"),

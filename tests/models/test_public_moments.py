@@ -111,7 +111,7 @@ def test_a_time_to_failure_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (dict(format="dpstats.fit/1"), "no public moments"),
+        (dict(format="dpstats.fit/1"), "not public moments"),
         (dict(format="dpstats.moments/2"), "newer than"),
         (dict(xx=[[1.0]]), r"shape \(4, 4\)"),
         (dict(yy=float("nan")), "finite"),

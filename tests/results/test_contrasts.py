@@ -159,3 +159,8 @@ def test_simultaneous_limits_of_pairs() -> None:
     single, joint = (np.diff(test.conf_int(joint=j)).ravel() for j in (None, "sup-t"))
     # Tukey's 95 % quantile for three groups is 3.314 / sqrt 2
     assert joint / single == pytest.approx(3.314 / np.sqrt(2) / 1.96, rel=5e-3)
+
+
+def test_limits_of_next_to_no_variance_are_numbers() -> None:
+    """As a file may hold it that somebody edited."""
+    assert Tails("linf", 2, np.array([1.0])).half_widths(0.95, np.array([[5e-324]])) >= 0

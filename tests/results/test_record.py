@@ -214,6 +214,8 @@ def test_the_file_grows_with_the_square_of_the_coefficients_only(tmp_path: Path)
         ({"format": "dpstats.fit/2"}, "upgrade dpstats"),
         ({"format": "lifelines.fit/1"}, "not a saved fit"),
         ({"format": None}, "not a saved fit"),
+        ({"format": "dpstats.fit/" + 5000 * "1"}, "not a saved fit"),
+        ({"format": "dpstats.fit/\u00b2"}, "not a saved fit"),
         ({"params": [1.0]}, "shape"),
         ({"names": ["a", "a", "b", "Log(scale)"]}, "differ"),
         ({"dist": "cauchy"}, "weibull"),
