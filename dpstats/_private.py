@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from traceback import walk_tb
-from typing import NoReturn, TypeVar
+from functools import wraps
+from traceback import clear_frames, walk_tb
+from typing import NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["HoldsRows", "protected"]
+__all__ = ["HoldsRows", "forgetting", "protected"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class HoldsRows:
@@ -62,8 +64,38 @@ def protected(
         interrupt = type(error)
     del compute  # it leads to the rows, and this frame hangs on the traceback
     if interrupt is not None:
-        raise interrupt.__new__(interrupt)  # not its __init__, which may want arguments
+        raise _stop(interrupt)
     raise failure
+
+
+def forgetting(make: Callable[P, T]) -> Callable[P, T]:
+    """Have no frame of this package keep the arguments of `make`, data among them, when it raises.
+
+    Otherwise an exception that is kept would keep the data, and one that is logged with the values of local
+    variables would show them. What the caller's own frames hold is the caller's.
+    """
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return make(*args, **kwargs)
+        except BaseException as error:
+            seen: BaseException | None = error
+            while seen is not None:
+                clear_frames(seen.__traceback__)
+                seen = seen.__context__
+            del args, kwargs
+            raise
+
+    return made
+
+
+def _stop(kind: type[BaseException]) -> BaseException:
+    """An interrupt of this type without words, not by its __init__, which may want arguments.
+
+    A group is nothing without the exceptions in it, whose words and frames may show rows.
+    """
+    return KeyboardInterrupt() if issubclass(kind, BaseExceptionGroup) else kind.__new__(kind)
 
 
 def _is_own(error: Exception) -> bool:

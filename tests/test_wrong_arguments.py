@@ -7,6 +7,7 @@ a new one is tested by itself, or the test fails until it is given its other arg
 
 import inspect
 import re
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -186,11 +187,24 @@ def test_no_message_shows_a_cell(
             _call(function, wrong, make(), given)
         except Exception as error:
             message = str(error)
+            traceback.TracebackException.from_exception(error, capture_locals=True)  # no repr raises
             if CANARIES.search(message):
                 faults.append(f"{kind}: {type(error).__name__}: {message[:200]}")
             elif not isinstance(error, OWN):
                 faults.append(f"{kind}: not our own: {type(error).__name__}: {message[:120]}")
     assert not faults, "\n" + "\n".join(faults)
+
+
+def test_what_is_not_complete_can_be_shown(tmp_path: Path) -> None:
+    """A debugger asks an object while it is being made; a ledger's file may be gone."""
+    kinds = {type(holder) for holder, _ in _holders()} - {type(BUDGET)} | {dps.Ledger, dps.PublicMoments}
+    kinds = {kind for kind in kinds if "__repr__" in vars(kind)}
+    assert len(kinds) > 8
+    for kind in kinds:
+        assert kind.__name__ in repr(kind.__new__(kind))
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=BUDGET)
+    (tmp_path / "a.ledger").unlink()
+    assert repr(ledger) == "<Ledger, not complete>"
 
 
 def test_good_arguments_are_taken(folder: None) -> None:

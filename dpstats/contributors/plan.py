@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import numbers
+from dpstats._repr import always_shown
 from dpstats._stored import check_format, described, read_object, write_text
 from dpstats.budget import Approx, Budget, Gdp
 from dpstats.budget import from_dict as budget_from_dict
@@ -238,6 +239,7 @@ class Plan:
             central += " and one fit is published"
         return ("Central", central), ("Local", f"{_text(*self.local)}, of one message")
 
+    @always_shown
     def __repr__(self) -> str:
         lines = [
             ("Plan", self.formula),

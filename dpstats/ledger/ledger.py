@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
+from dpstats._repr import always_shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import store
@@ -225,6 +226,7 @@ class Ledger:
         """The whole ledger as plain values."""
         return self.report().to_dict()
 
+    @always_shown
     def __repr__(self) -> str:
         return f"Ledger {self.path.name}: {self.line()}"
 

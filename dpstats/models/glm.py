@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among, expression_of, shown
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, forgetting
+from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
@@ -42,6 +43,7 @@ METHOD = "noisy Newton (Gaussian)"
 _NAMES = ("binomial", "poisson", "gamma", "gaussian")
 
 
+@forgetting
 def logit(
     formula: str, data: Any, schema: Schema, public: Any = None, weights: str | None = None
 ) -> GlmModel:
@@ -77,6 +79,7 @@ def logit(
     return GlmModel("logit", BINOMIAL, formula, data, schema, public, weights)
 
 
+@forgetting
 def glm(
     formula: str, data: Any, schema: Schema, family: str, exposure: str | None = None, public: Any = None,
     weights: str | None = None,
@@ -270,6 +273,7 @@ class GlmModel(HoldsRows):
         fit = fit_published if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)
 
+    @always_shown
     def __repr__(self) -> str:
         return f"{self._name}, family = {self.family.name!r}: {self.design!r}"
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import numbers
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, forgetting
+from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
@@ -23,6 +24,7 @@ from dpstats.schema import Bounded, Count, Levels, Schema
 TIMES = 15  # of each spacing
 
 
+@forgetting
 def kaplan_meier(
     formula: str, data: Any, schema: Schema, times: Sequence[float] | None = None
 ) -> KaplanMeier:
@@ -106,6 +108,7 @@ class KaplanMeier(HoldsRows):
             not_private=curator.not_private,
         )  # fmt: skip
 
+    @always_shown
     def __repr__(self) -> str:
         return f"kaplan_meier at {len(self.times)} times: {self.design!r}"
 

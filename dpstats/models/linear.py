@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, forgetting
+from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
@@ -29,6 +30,7 @@ METHOD = "noisy second moments (Gaussian)"
 PURE_METHOD = "noisy moments and scores (pure epsilon)"
 
 
+@forgetting
 def ols(
     formula: str, data: Any, schema: Schema, public: Any = None, weights: str | None = None
 ) -> LinearModel:
@@ -63,6 +65,7 @@ def ols(
     return LinearModel("ols", formula, data, schema, 0.0, public, weights)
 
 
+@forgetting
 def ridge(
     formula: str, data: Any, schema: Schema, alpha: float, public: Any = None, weights: str | None = None
 ) -> LinearModel:
@@ -201,6 +204,7 @@ class LinearModel(HoldsRows):
         rounded = {name: round(value, 4) for name, value in settings.items()}
         return fields_of(solution, self.design.names) | {"settings": rounded}
 
+    @always_shown
     def __repr__(self) -> str:
         return f"{self._name}: {self.design!r}"
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, forgetting
+from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -48,6 +49,7 @@ ROUTES = f"{METHOD} or {SIGNS_METHOD}"
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
 
+@forgetting
 def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> Survreg:
     """Describe a location-scale regression of a right-censored time, as R's survreg does.
 
@@ -181,6 +183,7 @@ class Survreg(HoldsRows):
             flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 
+    @always_shown
     def __repr__(self) -> str:
         return f"survreg, dist = {self.dist!r}: {self.design!r}"
 

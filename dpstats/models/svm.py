@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, forgetting
+from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import MarginLoss, huber_hinge
@@ -18,6 +19,7 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 
+@forgetting
 def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None = None) -> Svm:
     """Describe a linear support vector machine whose hinge is rounded, so that it has standard errors.
 
@@ -99,5 +101,6 @@ class Svm(HoldsRows):
             method="objective" if method == "auto" else method, c=self._c, ledger=ledger, compat=compat,
         )  # fmt: skip
 
+    @always_shown
     def __repr__(self) -> str:
         return f"svm, {self._loss.title}: {self.design!r}"

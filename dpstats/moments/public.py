@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import number, numbers
+from dpstats._repr import always_shown
 from dpstats._stored import check_format, described, read_object, restored, write_text
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
@@ -129,6 +130,7 @@ class PublicMoments:
         """
         return cls.from_dict(read_object(path, "holds no public moments; their save(path) did not write it"))
 
+    @always_shown
     def __repr__(self) -> str:
         return f"PublicMoments({self.formula!r}, {self.n} public rows, columns {', '.join(self.names)})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpstats._repr import always_shown
 from dpstats.results import io
 from dpstats.results.forest import Forest
 from dpstats.results.glm import Ratios
@@ -104,6 +105,7 @@ class Fit(
     def __reduce__(self) -> tuple[Any, ...]:
         return Fit.from_dict, (self.to_dict(),)
 
+    @always_shown
     def __repr__(self) -> str:
         return short(self.record)
 

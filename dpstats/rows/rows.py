@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpstats._arguments import path_of, shown
 from dpstats._private import HoldsRows, protected
+from dpstats._repr import always_shown
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
@@ -80,6 +81,7 @@ class Rows(HoldsRows):
         self._columns = _coded(source, self._encoder, self.unit)
         self._source = None
 
+    @always_shown
     def __repr__(self) -> str:
         return f"Rows(variables={list(self._names)})"
 

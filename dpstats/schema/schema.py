@@ -13,6 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from dpstats._arguments import among, path_of, shown
+from dpstats._repr import always_shown
 from dpstats._stored import write_text
 from dpstats.errors import SchemaError
 from dpstats.schema.norm import Norm, check_norms
@@ -178,6 +179,7 @@ class Schema(Mapping[str, Variable]):
         rows += [(", ".join(norm.columns), norm.kind, f"at most {norm.radius:g}") for norm in self.norms]
         return tabulate(rows, headers=("variable", "kind", "public"), tablefmt=form, disable_numparse=True)
 
+    @always_shown
     def __repr__(self) -> str:
         return self._table("simple") if self or self.privacy_unit.column else "Schema()"
 

@@ -59,6 +59,21 @@ MUTANTS = (
         ("curator/account.py", "        if amount < least:\n", "        if False:\n"),
     ),
     planted(
+        "a refused model leaves its data in the frames of a traceback",
+        "rows/test_protected.py::test_no_frame_keeps_the_data_of_a_model_that_is_refused",
+        ("_private.py", "                clear_frames(seen.__traceback__)\n", ""),
+    ),
+    planted(
+        "a group of interrupts leaves as it is",
+        "rows/test_protected.py::test_a_group_of_interrupts_stops_the_program_without_a_word",
+        ("_private.py", "if issubclass(kind, BaseExceptionGroup) else", "if False else"),
+    ),
+    planted(
+        "what is not complete cannot be shown",
+        "test_wrong_arguments.py::test_what_is_not_complete_can_be_shown",
+        ("_repr.py", "        except Exception:\n", "        except OSError:\n"),
+    ),
+    planted(
         "the tilt of a large budget is infinite",
         CHARGE + "test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit[svm-objective-zcdp]",
         ("curator/tilt.py", "log_share = float(special.log_ndtr(-mu / 2) +", "log_share = float(np.log(special.ndtr(-mu / 2)) +"),

@@ -13,6 +13,8 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows import open_rows, shared
 from dpstats.rows.encode import Encoder
+from tests.privacy.catalogue import LEFT, REQUIRED, made, maker, model_names
+from tests.privacy.catalogue import SCHEMA as DECLARED
 
 SECRET = "serial-4711"
 SCHEMA = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
@@ -139,6 +141,33 @@ def test_an_interrupt_keeps_its_type_without_its_words_whatever_its_constructor_
     with pytest.raises(Stop) as caught:
         protected(stop, ValueError())
     assert caught.value.args == () and caught.value.__context__ is None
+
+
+def test_a_group_of_interrupts_stops_the_program_without_a_word():
+    error = BaseExceptionGroup(SECRET, [KeyboardInterrupt(SECRET), SystemExit(SECRET)])
+    with pytest.raises(KeyboardInterrupt) as caught:
+        dps.ols("y ~ x", batches(error), SCHEMA).fit(dps.zcdp(1))
+    assert caught.value.args == () and caught.value.__context__ is None
+
+
+MISTAKES = {
+    "a column is missing": lambda data: {"data": {name: data[name] for name in data if name != "temp"}},
+    "an unknown variable": lambda data: {"formula": "good ~ nothing"},
+    "no schema": lambda data: {"schema": None},
+    "data for a formula": lambda data: {"formula": data["temp"]},
+    "an argument that raises": lambda data: {"data": Columns(error=KeyError(SECRET), **data)},
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("model", model_names())
+def test_no_frame_keeps_the_data_of_a_model_that_is_refused(model, mistake):
+    data, required = made(7), {"family": "poisson"} if model == "glm" else REQUIRED.get(model, {})
+    given = {"formula": f"{LEFT.get(model, 'visits')} ~ temp", "data": data, "schema": DECLARED, **required}
+    with pytest.raises(dps.SpecificationError) as caught:
+        maker(model)(**given | MISTAKES[mistake](data))
+    del given
+    assert {name for name, _ in inside(caught.value)} <= {"make", "seen"}
 
 
 class Hiccup:
