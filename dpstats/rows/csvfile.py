@@ -24,12 +24,12 @@ import pyarrow as pa
 from dpstats._arguments import among, shown
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.lines import LONGEST, Lines, fields
+from dpstats.rows.header import LONGEST_HEADER, Unreadable, first_line, names_in
+from dpstats.rows.lines import LONGEST, Lines
 from dpstats.rows.paths import existing
 from dpstats.rows.sources import Asked, Source
 
 _CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
-_HEADER = 1 << 26  # bytes of the longest header
 
 
 def _plain(path: Path) -> Any:
@@ -61,18 +61,20 @@ class CsvFile:
         Raises
         ------
         DataError
-            If there is none.
+            If there is none; with what to do.
         """
-        names = None
+        encoding, why = "utf-8-sig" if self.is_utf8 else self.encoding, ""
         try:
             with self._open() as stream:
-                line = stream.readline(_HEADER).removesuffix(b"\n").removesuffix(b"\r")
-                names = fields(line.decode("utf-8-sig" if self.is_utf8 else self.encoding), self.sep)
-        except Exception:
-            pass  # the exception may quote what was read
-        if not names or names == [""]:
-            raise DataError(f"{self.path} cannot be read as a CSV file with a header of column names")
-        return [name.strip() for name in names]
+                return names_in(first_line(stream), self.sep, encoding)
+        except Unreadable as error:
+            why = str(error)
+        except Exception:  # which may quote what was read
+            suffix = self.path.suffix.lower()
+            why = "it cannot be opened; may you read it?" if suffix not in COMPRESSED else (
+                "its name says that it is compressed, and it cannot be unpacked; is it complete? "
+                f"If it is not compressed, take {suffix} off its name")
+        raise DataError(f"{self.path} cannot be read as a CSV file with a header of column names: {why}")
 
     @property
     def is_utf8(self) -> bool:
@@ -89,7 +91,7 @@ class CsvFile:
     def lines(self) -> Iterator[bytes]:
         """The lines after the header, of which each is a record, without the newlines that end them."""
         with self._open() as stream:
-            stream.readline(_HEADER)
+            stream.readline(LONGEST_HEADER)
             for line in stream:
                 yield line.removesuffix(b"\n").removesuffix(b"\r")
 
@@ -99,7 +101,7 @@ class CsvFile:
     def _chunks(self) -> Iterator[bytes]:
         """Whole lines after the header, each with its newline; of a line that is too long, a part."""
         with self._open() as stream:
-            stream.readline(_HEADER)
+            stream.readline(LONGEST_HEADER)
             while data := stream.read(_CHUNK):
                 yield data if data.endswith(b"\n") else data + _rest(stream)
 

@@ -97,6 +97,11 @@ MUTANTS = (
         ("rows/sources.py", "or not isinstance(column, Sequence):", "or not isinstance(column, Iterable):"),
     ),
     planted(
+        "what is read of a file that has no header is quoted",
+        "rows/test_csv.py::test_a_file_without_a_header_says_why_and_what_to_do",
+        ("rows/header.py", 'Unreadable("it has carriage returns', 'Unreadable(f"{line!r} has carriage returns'),
+    ),
+    planted(
         "what a reader raises is quoted", "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
         ("_private.py", "        if isinstance(error, passed) and",
          "        failure = type(failure)(f'{failure}: {error}')\n        if isinstance(error, passed) and"),

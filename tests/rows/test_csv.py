@@ -2,11 +2,13 @@
 
 import bz2
 import gzip
+import io
 import lzma
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.errors import DataError
@@ -175,10 +177,47 @@ def test_how_a_file_is_written_is_checked_at_once(how, words, tmp_path):
         dps.read_csv(tmp_path / "e.csv")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n1,2,3\n", b'"x,g,f\n1,a,no\n', b"\xff,x\n", b"x\0,g\n"])
-def test_a_file_without_a_header_says_so(content, tmp_path):
-    with pytest.raises(DataError, match="CSV file with a header of column names"):
-        read(content, tmp_path / "d.csv")
+TABLE = b"x,g,f\n" + b"682.3,a,no\n" * 99
+
+
+def packed_as_parquet():
+    out = io.BytesIO()
+    parquet.write_table(pa.table({"x": [682.3] * 99}), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name, content, words", [
+    ("d.csv", b"", "it is empty; its first line must name"), ("d.csv.gz", gzip.compress(b""), "it is empty"),
+    ("d.csv", b"\n" + TABLE, "first line is blank; take out"),
+    ("d.csv", b" ,\t\r\n" + TABLE, "line is blank"),
+    ("d.csv", TABLE.replace(b"\n", b"\r"), "carriage returns .* save it with the line ends of"),
+    ("d.csv", TABLE.replace(b"\n", b"\r\n").replace(b"x", b"x\r"), "carriage returns"),
+    ("d.csv", TABLE.decode().encode("utf-16"), "UTF-16 or the like; save it in UTF-8"),
+    ("d.csv", TABLE.decode().encode("utf-16-be"), "UTF-16"),
+    ("d.csv", TABLE.decode().encode("utf-32"), "UTF-16"),
+    ("d.csv", gzip.compress(TABLE), "compressed; let its name end in .gz"),
+    ("d.csv.gz", gzip.compress(gzip.compress(TABLE)), "let its name end in .gz"),
+    ("d.csv", bz2.compress(TABLE), "in .bz2"), ("d.csv", lzma.compress(TABLE), "in .xz"),
+    ("d.csv", pa.compress(TABLE, codec="zstd", asbytes=True), "in .zst"),
+    ("d.csv", packed_as_parquet(), "a Parquet file; let its name end in .parquet"),
+    ("d.csv", b"PK\3\4" + TABLE, "an Excel file; unpack it, or save its sheet as CSV"),
+    *((f"d.csv{suffix}", TABLE, f"cannot be unpacked; is it complete.* take {suffix} off its name")
+      for suffix in (".gz", ".bz2", ".xz", ".zst")),
+    ("d.csv.gz", gzip.compress(TABLE)[:12], "cannot be unpacked; is it complete"),
+    ("d.csv", "Größe,x\n".encode("latin-1") + TABLE, r"not in utf-8; .*\(path, encoding='latin-1'\)"),
+    ("d.csv", b'"x,g,f\n' + TABLE, "quotation mark that is not closed"),
+    ("d.csv", b"x,yes\0,g\n", "a null character"),
+    ("d.csv", b"\xff,x\n", "not in utf-8"),
+])  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_file_without_a_header_says_why_and_what_to_do(name, content, words, encoding, tmp_path):
+    if encoding == "latin-1" and "not in utf-8" in words:
+        return
+    words = f"cannot be read as a CSV file with a header of column names: .*{words}"
+    with pytest.raises(DataError, match=words) as caught:
+        read(content, tmp_path / name, encoding=encoding)
+    assert not any(cell in str(caught.value) for cell in ("682", "yes", "Gr"))
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
 
 
 def test_nothing_but_the_header_is_read_until_a_fit(tmp_path):
