@@ -15,7 +15,7 @@ PAYERS = {  # file of a model: a case of it
 }  # fmt: skip
 PAYS = "line = curator.pay("
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
-SPREAD = "moments/spread.py"
+SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::test_"
 
@@ -190,17 +190,42 @@ MUTANTS = (
     planted(
         "doubt about the weights of rows is left out of sigma",
         "results/test_linear.py::test_doubt_about_the_weights_of_rows_is_part_of_both_errors",
-        (SPREAD, "sampling += doubt**2 + (variance * moments.doubt) ** 2", "sampling += doubt**2"),
+        (SPREAD, "uneven**2 + moments.doubt**2", "uneven**2"),
     ),
     planted(
         "what clipping took of the variance is taken for certain",
         "results/test_linear.py::test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain",
-        (SPREAD, "sampling += doubt**2 + (variance", "sampling += (variance"),
+        (SPREAD, "(unknown / (1 + tail)) ** 2", "0.0"),
     ),
     planted(
         "noise of the variance of the response is left out of that of R-squared",
-        "results/test_linear.py::test_noise_of_the_variance_of_the_response_is_part_of_the_error_of_rsquared",
+        "results/test_linear.py::test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_better_known",
         (SPREAD, "left * moments.noise_total) / moments.total", "0.0) / moments.total"),
+    ),
+    planted(
+        "that an eigenvalue may be smaller than its noise made it is left out of what is divided by it",
+        HONEST + "under_pure_epsilon_a_correlated_pair_is_flagged_or_held",
+        ("moments/noisy.py", "(3 + square * (30 + 630 * square))", "0.0"),
+    ),
+    planted(
+        "a penalised line is taken not to depend on which covariates were sampled",
+        HONEST + "which_rows_were_sampled_matters_to_a_penalised_line_without_any_residual",
+        ("moments/linear.py", "sampling + pulled.sampling(apart)", "sampling"),
+    ),
+    planted(
+        "a penalty takes the weighted covariates for those of all rows",
+        HONEST + "penalised_coefficients_of_the_population_are_held",
+        ("moments/noisy.py", "if self.whole is None else self.whole", "if True else self.whole"),
+    ),
+    planted(
+        "clipping skewed errors that grow with the mean is taken to move the intercept alone",
+        HONEST + "slopes_are_held_where_skewed_errors_grow_with_the_mean",
+        (SPREAD, "_SHORTENED = 2.0", "_SHORTENED = 0.0"),
+    ),
+    planted(
+        "a fit that saw no row gives estimates",
+        HONEST + "where_no_row_can_be_read_nothing_is_estimable",
+        ("moments/solution.py", "    lost |= not seen\n", ""),
     ),
     planted(
         "a survival curve goes on where noise is all that is left",

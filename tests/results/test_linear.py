@@ -85,9 +85,8 @@ def test_what_clipping_is_thought_to_take_of_the_variance_is_uncertain() -> None
 
 def test_rsquared_is_told_by_fitted_values_or_by_the_response_whichever_is_better_known() -> None:
     fitted, variance = moments().rsquared(), moments().sigma().value ** 2
-    total = variance / (1 - fitted.value)
-    by_fitted = moments(total=total, noise_total=0.5 * total).rsquared()
-    assert by_fitted == pytest.approx(fitted)
+    by_fitted = moments(total=4 * variance, noise_total=2 * variance).rsquared()
+    assert by_fitted.value == pytest.approx(fitted.value)
     noisy = moments(noise_gram=0.1, total=4 * variance, noise_total=1e-9)
     assert noisy.rsquared().value == pytest.approx(1 - noisy.sigma().value ** 2 / noisy.total)
 
