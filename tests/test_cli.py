@@ -93,6 +93,7 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit(decimal=","), "sep and decimal are both ','"),
         (fit(encoding="utf-16"), "encoding must be one in which ASCII"),
         (fit("drives.xlsx"), "there is no file"),
+        (fit("time ~ voltage", formula="drives.csv"), "the order is: dpstats fit FORMULA DATA"),
         (["predict", "new.csv", "drives.json"], "the order is: dpstats predict FIT NEW"),
         (["schema", "check", "drives.toml", "no.csv"], "no.csv"),
     ],

@@ -66,6 +66,9 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
     SpecificationError
         For an option of another model, a lacking one, and whatever the model finds wrong.
     """
+    if "~" not in options.formula and "~" in str(options.data):
+        raise SpecificationError("a formula stands in the place of the file; the order is: dpstats fit "
+                                 "FORMULA DATA")
     takes = _TAKES[options.model]
     given = {}
     for name in ("dist", "alpha", "public", "family", "exposure", "weights"):

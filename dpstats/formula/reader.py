@@ -10,6 +10,7 @@ from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Apply, Column, Constant, Expression, bounds_of
 from dpstats.formula.functions import COMPARISONS, FUNCTIONS, MAXIMUM, MINIMUM, OPERATORS, Function, power
 from dpstats.formula.literals import Arguments, number
+from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
 
 ALLOWED = ("numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
@@ -25,7 +26,7 @@ def parse(code: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is None:
-        raise FormulaError(f"{code!r} cannot be read as an expression")
+        raise FormulaError(f"{code!r} {instead_in(code) or 'cannot be read as an expression'}")
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for parent in level for child in ast.iter_child_nodes(parent)]
@@ -127,6 +128,8 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
             raise refuse(tree, "has a power that is not a number") from None
         return Apply(power(exponent), (read_number(tree.left, schema),), text)
     if type(tree.op) not in OPERATORS:
+        if isinstance(tree.op, ast.BitOr):
+            raise FormulaError(f"'({ast.unparse(tree)})' {instead('|')}")
         if isinstance(tree.op, ast.BitXor):
             raise refuse(tree, "is not a power here; write **")
         raise refuse(tree)
@@ -159,6 +162,9 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return _clip(tree, schema, text)
     if name in ("center", "scale", "standardize"):
         return _standardize(tree, name, schema, text)
+    other = instead(name)
+    if other:
+        raise FormulaError(f"{text!r} {other}")
     raise refuse(tree, _why_not(name))
 
 
@@ -209,12 +215,8 @@ _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 
 def _why_not(name: str) -> str:
-    if name in ("weights", "weight"):
-        return "is not a term; linear models take weights as an argument, weights='w'"
     if name in ("C", "bs", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
-    if name in ("cr", "cc", "te"):
-        return "takes its knots from the private data; use bs() with public knots"
     if name == "Surv":
         return "belongs on the left of ~"
     close = difflib.get_close_matches(name, [*FUNCTIONS, *_NUMPY, "center", "scale", "standardize"], 1)

@@ -39,6 +39,10 @@ MUTANTS = (
         ("formula/weights.py", "np.divide(out, self.maximum, out=out)", "np.divide(out, 0.5 * self.maximum, out=out)"),
     ),
     planted(
+        "a word of R's is refused without what to write instead", "formula/test_refusals.py",
+        ("formula/words.py", "return _INSTEAD.get(word)", "return None"),
+    ),
+    planted(
         "a line that cannot be read raises (an open quotation mark)", LINE,
         (LINES, "lines, self._blank).to_pylist())", "lines, b'').to_pylist())"),
     ),

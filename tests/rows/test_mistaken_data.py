@@ -47,6 +47,12 @@ def test_what_is_no_table_is_refused_without_a_cell(make):
     assert not any(cell in str(caught.value) for cell in CELLS)
 
 
+@pytest.mark.parametrize("make", [lambda: FRAME.iloc[:0], lambda: [], lambda: {"time": [], "maker": []}])
+def test_a_table_without_a_row_says_that_it_lacks_them(make) -> None:
+    with pytest.raises(dps.SpecificationError, match="the data have no rows; give the table that holds them"):
+        dps.ols("time ~ maker", make(), SCHEMA).fit(dps.pure(1))
+
+
 @pytest.mark.parametrize("write", [
     lambda frame, path: frame.to_csv(path / "d.csv", index=False, header=False) or path / "d.csv",
     lambda frame, path: frame.to_csv(path / "d.csv", index=False, sep=";") or path / "d.csv",
