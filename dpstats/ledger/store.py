@@ -25,13 +25,13 @@ from pathlib import Path
 from dpstats.budget import Budget, from_dict
 from dpstats.errors import BudgetError, LedgerError
 from dpstats.ledger.amounts import Amount, add, from_text, to_text
+from dpstats.ledger.locks import alone, refuse_second_name
 from dpstats.ledger.rules import Charge
 from dpstats.schema import ROW
 
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it
 FORMAT = 2  # 1 kept no unit of privacy: its charges protect one row
 PATIENCE = 60.0  # seconds that a charge waits for others
-_LOOKS = 100  # times 20 ms: how long a ledger may have two names while it is created
 
 TABLES = """
 CREATE TABLE ledger (dataset TEXT NOT NULL, total TEXT NOT NULL, created TEXT NOT NULL);
@@ -144,41 +144,23 @@ def create(path: Path, dataset: str, total: Budget) -> None:
 @contextmanager
 def charging(path: Path) -> Iterator[sqlite3.Connection]:
     """A transaction that no other can overlap; committed and synced when the block ends without exception."""
-    with told(path), closing(_begun(path)) as connection:
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+    with alone(path, PATIENCE) as ours:
+        if not ours:
+            raise LedgerError(f"the ledger {path} {PROBLEMS['SQLITE_BUSY']}")
+        with told(path), closing(_begun(path)) as connection:
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
 
 def _connected(path: Path, options: str = "mode=rw") -> sqlite3.Connection:
     """A connection to a file that must be there; SQLite makes do with reading where it may not write."""
-    _refuse_second_name(path)
+    refuse_second_name(path)
     return sqlite3.connect(f"{path.as_uri()}?{options}", uri=True, isolation_level=None, timeout=PATIENCE)
-
-
-def _refuse_second_name(path: Path) -> None:
-    """Refuse a file that has two names by a hard link: SQLite keeps a journal for each name.
-
-    Who opens it by one name would not undo a charge that was cut off under the other. Whoever creates the
-    ledger gives the file a second name for a moment, which is waited for.
-
-    Raises
-    ------
-    LedgerError
-    """
-    for _ in range(_LOOKS):
-        names = path.stat().st_nlink if path.is_file() else 1  # what else is wrong, SQLite says
-        if names <= 1:
-            return
-        time.sleep(0.02)
-    raise LedgerError(
-        f"the ledger {path} has {names} names (hard links), and a charge cut off under one would spoil "
-        "the file under the other; remove all but one. Nothing was released. A symbolic link is fine"
-    )
 
 
 def _settle(connection: sqlite3.Connection) -> None:

@@ -6,6 +6,8 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -202,6 +204,15 @@ def test_a_charge_is_synced_to_the_disk(path: Path) -> None:
         assert said == [3, 1] and connection.in_transaction
 
 
+def test_no_other_writes_while_a_charge_is_made(path: Path) -> None:
+    """Also by a program that knows SQLite's locks alone."""
+    other = sqlite3.connect(path, isolation_level=None, timeout=0)
+    with store.charging(path), pytest.raises(sqlite3.OperationalError, match="locked"):
+        other.execute("BEGIN IMMEDIATE")
+    other.execute("BEGIN IMMEDIATE")
+    other.close()
+
+
 def test_charges_are_final(path: Path) -> None:
     for statement in ("DELETE FROM charges", "UPDATE charges SET cost = '0'"):
         with pytest.raises(sqlite3.IntegrityError), sqlite3.connect(path) as connection:
@@ -225,6 +236,34 @@ def test_a_charge_waits_and_gives_up_with_a_reason(path: Path, monkeypatch: pyte
         assert ledger.spent == dps.zcdp(0.25)
     other.close()
     ledger.charge(dps.zcdp(0.1), **FOR)
+
+
+ELSEWHERE = """
+import sys, dpstats as dps
+from dpstats.ledger import store
+store.PATIENCE = 0.2
+for path in sys.argv[1:]:
+    try:
+        dps.Ledger(path).charge(dps.zcdp(0.5), formula="y ~ x", method="m")
+    except dps.LedgerError as error:
+        print(error)
+"""
+
+
+def test_a_copy_that_another_thread_makes_lets_no_other_process_charge(path: Path) -> None:
+    """When a process closes a file, POSIX drops all its locks on it, those of SQLite too.
+
+    The other process is not a fork, which would take over what SQLite thinks is locked.
+    """
+    link = path.with_name("beside") / "link.ledger"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    command = [sys.executable, "-c", ELSEWHERE, str(path), str(link)]
+    with store.charging(path) as connection:
+        shutil.copy(path, path.with_name("copy.ledger"))
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert connection.in_transaction and said.count("in use by others") == 2
+    assert dps.Ledger(path).charge(dps.zcdp(0.75), **FOR).seq == 2
 
 
 def charged_and_killed(path: Path) -> None:
