@@ -93,9 +93,13 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
 def _stop(kind: type[BaseException]) -> BaseException:
     """An interrupt of this type without words, not by its __init__, which may want arguments.
 
-    A group is nothing without the exceptions in it, whose words and frames may show rows.
+    One that is nothing without its contents, as a group of exceptions, whose words and frames may show rows,
+    becomes a KeyboardInterrupt.
     """
-    return KeyboardInterrupt() if issubclass(kind, BaseExceptionGroup) else kind.__new__(kind)
+    try:
+        return kind.__new__(kind)
+    except Exception:
+        return KeyboardInterrupt()
 
 
 def _is_own(error: Exception) -> bool:

@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     planted(
         "a group of interrupts leaves as it is",
-        "rows/test_protected.py::test_a_group_of_interrupts_stops_the_program_without_a_word",
-        ("_private.py", "if issubclass(kind, BaseExceptionGroup) else", "if False else"),
+        "rows/test_protected.py::test_an_interrupt_that_needs_its_contents_stops_the_program_without_a_word",
+        ("_private.py", "        return kind.__new__(kind)\n    except Exception:", "        return kind.__new__(kind)\n    except OSError:"),
     ),
     planted(
         "what is not complete cannot be shown",

@@ -143,8 +143,16 @@ def test_an_interrupt_keeps_its_type_without_its_words_whatever_its_constructor_
     assert caught.value.args == () and caught.value.__context__ is None
 
 
-def test_a_group_of_interrupts_stops_the_program_without_a_word():
-    error = BaseExceptionGroup(SECRET, [KeyboardInterrupt(SECRET), SystemExit(SECRET)])
+class Made(BaseException):
+    def __new__(cls, words):
+        return super().__new__(cls, words)
+
+
+GROUP = BaseExceptionGroup(SECRET, [KeyboardInterrupt(SECRET), SystemExit(SECRET)])
+
+
+@pytest.mark.parametrize("error", [GROUP, Made(SECRET)], ids=["a group", "made with words alone"])
+def test_an_interrupt_that_needs_its_contents_stops_the_program_without_a_word(error):
     with pytest.raises(KeyboardInterrupt) as caught:
         dps.ols("y ~ x", batches(error), SCHEMA).fit(dps.zcdp(1))
     assert caught.value.args == () and caught.value.__context__ is None
