@@ -146,7 +146,11 @@ class Bounds(NamedTuple):
 
 
 def lower_bounds(first: Array, second: Array, delta: float, miss: float) -> Bounds:
-    """From as many runs of each side; each bound fails with probability at most `miss`."""
+    """From as many runs of each side; each bound fails with probability at most `miss`.
+
+    Numbers beyond those that the first run of either side published are left out.
+    """
+    first, second = (side[:, : min(first.shape[1], second.shape[1])] for side in (first, second))
     half = min(len(first), len(second)) // 2
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
 

@@ -178,7 +178,8 @@ class NoisyMoments:
         }
         made = cls(**plain)
         sizes = {name: np.abs(np.ravel(value)).max(initial=0) for name, value in plain.items()}
-        divisors = [abs(made.total or 1.0), *(plain[name] for name in _POSITIVE if name in plain)]
+        divisors = [plain[name] for name in _POSITIVE if name in plain]
+        divisors += [] if made.total is None else [abs(made.total)]
         shapes = [(np.shape(plain[name]), axes) for name, axes in _ARRAYS.items() if name in plain]
         if (
             any(shape != (len(made.origin),) * axes for shape, axes in shapes)

@@ -345,9 +345,10 @@ def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRe
     assert predicted.predicted_mean == pytest.approx(linear().predict(AT, type="lp"))
 
 
-def test_moments_without_a_way_back_to_coefficients_are_refused() -> None:
-    """A fit that was saved has one; a file whose map is singular was edited."""
+@pytest.mark.parametrize("wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}])
+def test_moments_that_no_fit_has_are_refused(wrong: dict[str, object]) -> None:
+    """A fit that was saved has a way back to coefficients, and a response that varies."""
     content = json.loads(json.dumps(linear().to_dict()))
-    content["linear"]["map"][0] = [0.0] * 4
+    content["linear"] |= wrong
     with pytest.raises(SpecificationError, match="none that a fit could have"):
         Fit.from_dict(content)
