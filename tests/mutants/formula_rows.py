@@ -78,6 +78,11 @@ MUTANTS = (
         (LINES, 'b"\\0" not in chunk and is_text(chunk)', 'b"\\0" not in chunk'),
     ),
     planted(
+        "a long field is missing where another line sends its chunk to Python's csv",
+        "rows/test_csv.py::test_a_field_may_be_long_whatever_stands_beside_its_line",
+        (LINES, "        return line.split(sep)\n", "        return next(csv.reader([line], delimiter=sep, strict=True)) or ['']\n"),
+    ),
+    planted(
         "lines may be of any length", RECORD,
         (LINES, 'chunk.find(b"\\n", start, start + part) >= 0', "True"),
     ),

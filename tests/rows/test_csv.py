@@ -1,6 +1,7 @@
 """Lines of CSV files: which are records, and what their cells are."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -86,6 +87,27 @@ def test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands(
             content = b"x,g,f\n" + b"\n" * before + line + b"2,a,no\n"
             x, _ = read(packed(content), tmp_path / name, encoding=encoding)
             np.testing.assert_array_equal(x[before:], [1 if size <= 40 else NAN, 2])
+
+
+@pytest.mark.parametrize("other", [b"1,a,no", b'1,"a",no', b"1,a"])  # which decides how the chunk is read
+def test_a_field_may_be_long_whatever_stands_beside_its_line(other, tmp_path):
+    """The `csv` of Python refuses fields of more than 131,072 letters, or of what the process has set."""
+    long = b"1e000,a," + b"y" * 200_000 + b"\n" + b'1e000,a,"' + b"y" * 200_000 + b'"\n'
+    assert read(b"x,g,f\n" + other + b"\n" + long, tmp_path / "d.csv")[0][1:] == [1, 1]
+
+
+@pytest.mark.parametrize("sep", [",", "^", "]", "\\", " ", "-"])
+def test_the_fields_of_a_line_are_those_of_the_csv_of_python(sep):
+    rng = np.random.default_rng()
+    for _ in range(3000):
+        line = "".join(rng.choice(['"', sep, "a", " "], rng.integers(12)))
+        try:
+            expected = next(csv.reader([line], delimiter=sep, strict=True)) or [""]
+        except csv.Error:
+            with pytest.raises(csv.Error):
+                lines.fields(line, sep)
+        else:
+            assert lines.fields(line, sep) == expected
 
 
 def test_numbers_too_large_for_a_float_are_missing_in_lines_of_any_length(tmp_path):
