@@ -59,7 +59,7 @@ def judged(
         Whether there are rows at all, as far as the release tells; if not, nothing is estimable.
     """
     cov, cov_privacy = sampling + privacy + guess, privacy + guess
-    share = np.diag(guess) / np.diag(cov)
+    share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
     lost, leaning = (share > 0.5) & (rel > _HOPELESS), (share > 0.1) & (rel > _WEAK)
     if before is not None:
         left = np.diag(guess) > _STILL * np.diag(before)

@@ -22,7 +22,7 @@ FORMULAS = {
     "y ~ 0 + a": 1,
     "y ~ a * C(g, Sum) + I(b > 0) + offset(np.minimum(a, 2))": 7,
 }
-BUDGETS = [dps.gdp(1e-6), dps.approx(1, 1e-6), dps.gdp(1e6), dps.pure(1e-3), dps.pure(3), dps.pure(1e5)]
+BUDGETS = [dps.gdp(1e-5), dps.approx(1, 1e-6), dps.gdp(1e6), dps.pure(1e-3), dps.pure(3), dps.pure(1e5)]
 CONSTANT = {"y": 5.0, "a": 3.0, "b": 0.0, "w": 1.0, "f": 1.0, "g": "q"}
 HOW = st.sampled_from(["plain", "weights", "public", "pmt", "paper"])
 

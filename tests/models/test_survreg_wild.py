@@ -26,7 +26,7 @@ FORMULAS = {
     "Surv(time, failed) ~ temp * maker": 6,
     "Surv(time, failed) ~ np.log(temp) + C(maker, Sum) + I(load > 0.9)": 5,
 }
-BUDGETS = [dps.zcdp(0.01), dps.zcdp(1.0), dps.approx(3, 1e-6), dps.gdp(1e-6), dps.gdp(1e4)]
+BUDGETS = [dps.zcdp(0.01), dps.zcdp(1.0), dps.approx(3, 1e-6), dps.gdp(1e-5), dps.gdp(1e4)]
 PURE = [dps.pure(1e-6), dps.pure(1.0), dps.pure(1e4)]  # not for late entries
 WILD = [0.0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e300, 5e-324, "x", "", None, 2**60, 10, 50.0, 4000, True]
 CONSTANT = {"time": 100.0, "failed": 1.0, "temp": 30.0, "load": 0.5, "maker": "B"}
