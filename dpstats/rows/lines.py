@@ -83,9 +83,8 @@ class Lines:
             table = pa_csv.read_csv(pa.BufferReader(chunk), **self._parsing)
         except pa.ArrowInvalid:
             return None
-        # a carriage return that does not stand before a newline makes a row too many
-        if table.num_rows != np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")):
-            return None
+        if b"\r" in chunk and table.num_rows != np.count_nonzero(_bytes(chunk) == ord("\n")):
+            return None  # a carriage return that does not stand before a newline makes a row too many
         batch = self._columns(table)
         numbers = (column.values for column in batch.values() if isinstance(column, Numbers))
         return None if any(np.isinf(values).any() for values in numbers) else batch
@@ -201,7 +200,7 @@ def _may_be_plain(chunk: bytes) -> bool:
     """Whether the bytes of a chunk are those of a plain one, as far as they tell without a parser."""
     return (
         b'"' not in chunk
-        and (np.frombuffer(chunk, dtype=np.int8).min() > 0 or (b"\0" not in chunk and is_text(chunk)))
+        and (_bytes(chunk).view(np.int8).min() > 0 or (b"\0" not in chunk and is_text(chunk)))
         and not chunk.startswith(codecs.BOM_UTF8)  # the parser would take it off
     )
 
@@ -220,9 +219,13 @@ def _without_long_lines(chunk: bytes) -> bytes:
     return b"".join(line + b"\n" if len(line) < LONGEST else _UNREADABLE for line in lines)
 
 
+def _bytes(chunk: bytes) -> Array:
+    return np.frombuffer(chunk, dtype=np.uint8)
+
+
 def _lines(chunk: bytes) -> pa.Array:
     """The lines of a chunk with their newlines, without a copy."""
-    ends = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + 1
+    ends = np.flatnonzero(_bytes(chunk) == ord("\n")) + 1
     offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
     return pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(chunk)])
 
