@@ -9,6 +9,7 @@ import numpy as np
 
 from dpstats.estimators.levels import level, widened
 from dpstats.estimators.location_scale.information import Information
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 from dpstats.estimators.location_scale.saturation import level_curve
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -23,6 +24,7 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
+_FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
 _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
@@ -139,7 +141,10 @@ def _with_levels(
     """
     if "hopeless" in result.problems:
         return result
-    sigma, scale, problem = math.exp(result.params[-1]), bounding.scale, bounding.problem
+    scale, problem = bounding.scale, bounding.problem
+    # a last step by a matrix that is all noise may lead anywhere
+    log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
+    sigma = scale.y_scale * math.exp(log_sigma)
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     widths = np.diff([problem.lower, problem.upper], axis=0)[0]
@@ -148,8 +153,11 @@ def _with_levels(
             continue
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
         share = float(np.clip((scale.center[j] - problem.lower[j]) / widths[j], 0.0, 1.0))
-        curve = level_curve(problem.family, c, bounding.events.fraction, params[j + 1] * unit * (1 - share))
-        linear = (unit * float(each[j + 1]) for each in (step, sds, sampling))
+        moved, *linear = (
+            unit * float(np.clip(each[j + 1], -_FARTHEST / unit, _FARTHEST / unit))
+            for each in (params, step, sds, sampling)
+        )
+        curve = level_curve(problem.family, c, bounding.events.fraction, moved * (1 - share))
         found = level(curve, share, points[:, j] * unit, *linear)
         params[j + 1] = points[:, j].mean() + found.shift / unit
         factors[j + 1] = found.factor
