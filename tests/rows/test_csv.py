@@ -208,7 +208,7 @@ def packed_as_parquet():
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name, content, words", [
+BAD_HEADERS = [
     ("d.csv", b"", "it is empty; its first line must name"), ("d.csv.gz", gzip.compress(b""), "it is empty"),
     ("d.csv", b"\n" + TABLE, "first line is blank; take out"),
     ("d.csv", b" ,\t\r\n" + TABLE, "line is blank"),
@@ -230,7 +230,10 @@ def packed_as_parquet():
     ("d.csv", b'"x,g,f\n' + TABLE, "quotation mark that is not closed"),
     ("d.csv", b"x,yes\0,g\n", "a null character"),
     ("d.csv", b"\xff,x\n", "not in utf-8"),
-])  # fmt: skip
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, content, words", BAD_HEADERS, ids=range(len(BAD_HEADERS)))
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
 def test_a_file_without_a_header_says_why_and_what_to_do(name, content, words, encoding, tmp_path):
     if encoding == "latin-1" and "not in utf-8" in words:
