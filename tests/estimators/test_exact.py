@@ -24,6 +24,8 @@ from dpstats.formula import Design, build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
 
+pytestmark = pytest.mark.long
+
 GOLDENS = Path(__file__).parents[1] / "goldens"
 FITS, TRUNCATED = (
     json.loads((GOLDENS / name).read_text())["fits"] for name in ("survreg.json", "truncated.json")

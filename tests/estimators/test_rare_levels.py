@@ -18,6 +18,8 @@ from dpstats.families import DISTS, FAMILIES, SEV
 from dpstats.families.martingale import taper
 from dpstats.testing import SeededNoise, noise
 
+pytestmark = pytest.mark.long
+
 EXPONENTIAL = np.exp(SHIFTS) - 1  # what a level of exponential lives, of gamma responses or of counts says
 ONE = np.zeros(1)
 

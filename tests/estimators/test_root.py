@@ -15,6 +15,8 @@ from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
 from tests.estimators.test_exact import FITS, name, problem
 
+pytestmark = pytest.mark.long
+
 # patients' death times are neither Weibull, log-logistic nor log-normal, so that bounds move the root
 MODELS = [fit for fit in FITS if fit["model"] == "rotterdam_8"]
 BUDGET = gdp(1.0)

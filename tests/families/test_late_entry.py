@@ -10,6 +10,8 @@ from dpstats.families import SEV, Family
 from dpstats.families.martingale import integrands, taper
 from tests.families.test_martingale import EVERY, FAMILIES, quadrature
 
+pytestmark = pytest.mark.long
+
 
 @settings(max_examples=40, deadline=None)
 @given(

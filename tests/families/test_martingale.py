@@ -13,6 +13,8 @@ from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.hazard_integral import normal_hazard_integral
 from dpstats.families.martingale import Taper, integrands, taper
 
+pytestmark = pytest.mark.long
+
 KINDS = [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -1.5)]
 FAMILIES = pytest.mark.parametrize(
     ("family", "floor"), KINDS, ids=lambda value: getattr(value, "name", f"{value}")

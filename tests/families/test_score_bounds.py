@@ -14,6 +14,8 @@ from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
+pytestmark = pytest.mark.long
+
 CUTS = (1.34, 2.0, 3.0, 8.0, 24.0, 64.0)
 
 

@@ -10,6 +10,8 @@ from dpstats.families import LOGISTIC, NORMAL, SEV
 from dpstats.families.martingale import LogisticTaper, NormalTaper, SEVTaper, integrands
 from dpstats.families.score_bounds import Truncation, rounding, score_bounds
 
+pytestmark = pytest.mark.long
+
 mpmath.mp.dps = 30
 CASES = {
     "sev": Truncation(SEV, 2.0, (-1.0, 2.0), (-4.0, 1.0)),

@@ -13,6 +13,8 @@ import dpstats as dps
 from dpstats.families import DISTS
 from dpstats.testing import SeededNoise, noise
 
+pytestmark = pytest.mark.long
+
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "survreg.json").read_text())["fits"]
 BUDGET = dps.approx(3, 1e-6)
 SCHEMA = dps.Schema(

@@ -21,6 +21,8 @@ from tests.models.late import (
     survivors_errors,
 )  # fmt: skip
 
+pytestmark = pytest.mark.long
+
 DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic"])
 EVERY = pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
 SAME = dict(rel=1e-6, abs=1e-5)  # a logarithm may round to another point of the lattice

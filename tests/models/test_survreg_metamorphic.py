@@ -14,6 +14,8 @@ import dpstats as dps
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.models.drives import FORMULA, SCHEMA, TRUTH, drives
 
+pytestmark = pytest.mark.long
+
 BUDGETS = [dps.approx(3, 1e-6), dps.gdp(1e6)]
 DATA = drives(3000, 11)
 DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])

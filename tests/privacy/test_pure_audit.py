@@ -13,6 +13,8 @@ from dpstats.curator.mechanisms import SecureNoise
 from tests.made import MadeDesign, MadeRows
 from tests.privacy.totals import Totals, registered
 
+pytestmark = pytest.mark.long
+
 BOTH = ("ranges", "l1")
 
 

@@ -24,6 +24,8 @@ from dpstats.curator.mechanisms import SecureNoise
 from dpstats.testing import SeededNoise
 from tests.privacy.test_floating_point import fine_bits
 
+pytestmark = pytest.mark.long
+
 ALPHA = 1e-6
 NORMS = {"laplace": 1, "linf": math.inf, "spherical": 2}
 LAWS = ["cylinder", "laplace", "linf", "spherical"]

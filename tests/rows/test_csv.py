@@ -83,7 +83,7 @@ def test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands(
     for size in (40, 41, 70, 120):  # with the newline
         whole, rest = divmod(size - len(start) - 1, len(text))
         line = start + text * whole + b"y" * rest + b"\n"
-        for before in range(0, 70, 7):
+        for before in range(0, 70, 17):
             content = b"x,g,f\n" + b"\n" * before + line + b"2,a,no\n"
             x, _ = read(packed(content), tmp_path / name, encoding=encoding)
             np.testing.assert_array_equal(x[before:], [1 if size <= 40 else NAN, 2])
