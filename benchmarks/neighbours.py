@@ -7,6 +7,7 @@ Each table draws its kind, storage types, separators, compression and cells afre
 
 import argparse
 import collections
+import math
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from tests.rows.pairs import search
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop then, and print what was found")
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
     print(header(), flush=True)
@@ -29,10 +31,11 @@ def main() -> None:
     print("seed", seeds.entropy, flush=True)
     found: collections.Counter[str] = collections.Counter()
     start, rng = time.process_time(), np.random.default_rng(seeds)
+    end = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory() as folder:
-        while found.total() < options.pairs:
+        while found.total() < options.pairs and time.monotonic() < end:
             kind, seed = str(rng.choice(sorted(KINDS))), int(rng.integers(2**62))
-            if found.total() % 100_000 < 40:
+            if found.total() % 10_000 < 40:
                 print(f"{found.total():,} pairs", file=sys.stderr, flush=True)
             try:
                 found[kind] += search(kind, seed, Path(folder))
