@@ -17,7 +17,7 @@ from dpstats.errors import SpecificationError
 
 __all__ = [
     "MOST_OF_EXPRESSION", "among", "expression_of", "is_line", "number", "numbers", "path_of", "plain",
-    "shown", "told", "truth",
+    "shown", "told", "truth", "untyped",
 ]  # fmt: skip
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
@@ -41,9 +41,14 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
         return repr(value)
     if kind is str:
         short = len(value) <= most and value.isprintable()
-        return repr(value) if short else f"a text of {len(value)} characters"
+        return repr(value) if short else untyped(value)
     name = f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"
     return f"{name} of {len(value)}" if kind in (list, tuple, dict, set) else name
+
+
+def untyped(value: Any) -> str:
+    """A wrong argument that no person typed, as a message may show it: a text by its length alone."""
+    return f"a text of {len(value)} characters" if isinstance(value, str) else shown(value)
 
 
 def expression_of(name: str, text: object, example: str, error: type[SpecificationError]) -> str:
@@ -55,9 +60,8 @@ def expression_of(name: str, text: object, example: str, error: type[Specificati
         Of the kind `error`, for anything else, such as the column itself.
     """
     if not isinstance(text, str) or not is_line(text):
-        wrong = f"a text of {len(text)} characters" if isinstance(text, str) else shown(text)
-        raise error(f"{name} is a text such as {example}, not {wrong}: keep it as a column of the data, "
-                    "declare it in the schema, and give its name")
+        raise error(f"{name} is a text such as {example}, not {untyped(text)}: keep it as a column of the "
+                    "data, declare it in the schema, and give its name")
     return text
 
 
@@ -110,8 +114,7 @@ def path_of(name: str, path: object, error: type[SpecificationError] = Specifica
         if isinstance(text, str) and len(text) <= _MOST_OF_PATH and not {"\n", "\r", "\0"} & set(text):
             if all(len(part) <= _MOST_OF_NAME for part in Path(text).parts):
                 return Path(text)
-    told = f"a text of {len(path)} characters" if isinstance(path, str) else shown(path)
-    raise error(f"{name} must be the path of a file, not {told}")
+    raise error(f"{name} must be the path of a file, not {untyped(path)}")
 
 
 def number(name: str, value: Any, error: type[SpecificationError] = SpecificationError) -> float:

@@ -22,6 +22,12 @@ _NORMAL = 1.96  # sds of a 95 % interval
 _LEAST = 0.01  # sd below which a score is straight
 
 
+def slope_in_middle(curve: Array) -> float:
+    """Of a curve over `SHIFTS`, at 0."""
+    middle = len(SHIFTS) // 2
+    return float((curve[middle + 1] - curve[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1]))
+
+
 class Level(NamedTuple):
     """Shift of a coefficient from the points, and its sd over that of a linear step; infinite if unknown."""
 

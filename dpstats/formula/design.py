@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from dpstats._arguments import is_line, shown
+from dpstats._arguments import is_line, shown, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
@@ -194,10 +194,8 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
         If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound;
         if weights may be negative.
     """
-    if not isinstance(formula, str):
-        raise FormulaError(f"a formula is a text such as 'y ~ x', not {shown(formula)}")
-    if "~" not in formula and not is_line(formula):  # it may be the text of a file
-        raise FormulaError(f"a formula is a text such as 'y ~ x', not a text of {len(formula)} characters")
+    if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
+        raise FormulaError(f"a formula is a text such as 'y ~ x', not {untyped(formula)}")
     if not isinstance(schema, Schema):
         raise FormulaError(f"a formula needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
     check_operators(formula)

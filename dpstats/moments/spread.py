@@ -171,12 +171,12 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     """
     if moments.limit is None or moments.fourth is None or moments.noise_fourth is None:
         return np.zeros(len(between))
+    if moments.constant is None:
+        return np.zeros(len(between))
     square = max(moments.square / moments.mean_weight, 0.05)
     kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
     size = math.sqrt(square)
     mean = size * tail_mean(moments.limit / size, kurtosis)
-    if moments.constant is None:
-        return np.zeros(len(between))
     gram = positive(moments.gram)
     variance = residual_variance(moments, moments.normal_equations())
     uneven = (between / variance - gram) @ moments.constant / 2

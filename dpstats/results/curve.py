@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import shown
 from dpstats._axes import axes
-from dpstats._stored import described, read_object, restored, text, write_text
+from dpstats._stored import check_format, described, read_object, restored, text, write_text
 from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
@@ -195,8 +194,7 @@ class SurvivalCurve(Shown):
         SpecificationError
             If it is none.
         """
-        if described(content, "a curve").get("format") != FORMAT:
-            raise SpecificationError(f"not a saved curve: its format is {shown(content.get('format'))}")
+        check_format(described(content, "a curve").get("format"), FORMAT, "a saved curve")
         return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:

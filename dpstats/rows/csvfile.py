@@ -102,8 +102,18 @@ class CsvFile:
         """Whole lines after the header, each with its newline; of a line that is too long, a part."""
         with self._open() as stream:
             stream.readline(LONGEST_HEADER)
-            while data := stream.read(_CHUNK):
+            while data := stream.read(self._size(stream)):
                 yield data if data.endswith(b"\n") else data + _rest(stream)
+
+    def _size(self, stream: Any) -> int:
+        """Of the next chunk; it ends with a line if that costs little to know, so that no chunk is copied."""
+        if self.path.suffix.lower() in COMPRESSED:
+            return _CHUNK
+        start = stream.tell()
+        stream.seek(start + _CHUNK)
+        rest = len(stream.readline(LONGEST + 1))
+        stream.seek(start)
+        return _CHUNK + rest
 
 
 def _rest(stream: Any) -> bytes:

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from dpstats.estimators.levels import SHIFTS
+from dpstats.estimators.levels import SHIFTS, slope_in_middle
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 
@@ -48,6 +48,5 @@ def _curve(family: Family, c: float, end: int) -> Array:
     h1 = taper(family, c, _FLOOR).g(z) * family.log_hazard_slope(z)
     score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
     events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
-    middle = len(SHIFTS) // 2
-    left = (score[middle + 1] - score[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1])
-    return np.maximum.accumulate(score / (events * left / events[middle]))
+    left = slope_in_middle(score) / events[len(events) // 2]
+    return np.maximum.accumulate(score / (events * left))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.levels import SHIFTS, level
+from dpstats.estimators.levels import SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.problem import Located, Problem
 from dpstats.families.glm import GlmFamily
 
@@ -54,9 +54,7 @@ def read_levels(
 def _curve(family: GlmFamily, eta: float) -> Array:
     """Newton steps of rows of this linear predictor, if the true one lies further by `SHIFTS`."""
     means = family.mean(np.clip(eta, -_FARTHEST, _FARTHEST) + SHIFTS)
-    middle = len(SHIFTS) // 2
-    slope = (means[middle + 1] - means[middle - 1]) / (SHIFTS[middle + 1] - SHIFTS[middle - 1])
-    return np.asarray((means - means[middle]) / slope)
+    return np.asarray((means - means[len(means) // 2]) / slope_in_middle(means))
 
 
 def few_events(problem: Problem, located: Located, params: Array, cov: Array, n: int) -> Array:
