@@ -32,6 +32,7 @@ inequality. The bounds of the real-valued statistic are raised by one part in 1e
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -101,7 +102,7 @@ class Part:
         """Released coordinates of `matrix`."""
         if not self.symmetric:
             return matrix.ravel()
-        rows, columns = np.triu_indices(len(matrix))
+        rows, columns = _triangle(len(matrix))
         return matrix[rows, columns] * np.where(rows == columns, 1.0, self.off_diagonal)
 
     def unpack(self, coordinates: np.ndarray) -> np.ndarray:
@@ -109,9 +110,12 @@ class Part:
         if not self.symmetric:
             return coordinates.reshape(self.units.shape)
         matrix = np.zeros(self.units.shape)
-        rows, columns = np.triu_indices(len(matrix))
+        rows, columns = _triangle(len(matrix))
         matrix[rows, columns] = coordinates / np.where(rows == columns, 1.0, self.off_diagonal)
         return matrix + np.triu(matrix, 1).T
+
+
+_triangle = functools.cache(np.triu_indices)  # of a matrix of so many rows
 
 
 def _checked_scale(scale: np.ndarray) -> np.ndarray:
