@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
+from inspect import getattr_static, isfunction
 from traceback import clear_frames, walk_tb
 from typing import NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["HoldsRows", "forgetting", "protected"]
+__all__ = ["HoldsRows", "forgetful", "forgetting", "protected"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -51,7 +53,7 @@ def protected(
     shown : bool
         Whether exceptions leave as they are, because the rows are not private.
     """
-    interrupt: type[BaseException] | None = None
+    interrupts: list[type[BaseException]] = []
     try:
         with np.errstate(all="ignore"):
             return compute()
@@ -61,10 +63,10 @@ def protected(
         if isinstance(error, passed) and _is_own(error):
             failure = type(error)(*error.args)
     except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
-        interrupt = type(error)
+        interrupts = _interrupts(error)
     del compute  # it leads to the rows, and this frame hangs on the traceback
-    if interrupt is not None:
-        raise _stop(interrupt)
+    if interrupts:
+        raise _stop(interrupts[0])
     raise failure
 
 
@@ -77,24 +79,53 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> T:
+        before = sys.exception()
         try:
             return make(*args, **kwargs)
         except BaseException as error:
-            seen: BaseException | None = error
-            while seen is not None:
-                clear_frames(seen.__traceback__)
-                seen = seen.__context__
-            del args, kwargs
+            _forget(error, before)
+            del args, kwargs, before
             raise
 
     return made
 
 
+def forgetful(kind: type[T]) -> type[T]:
+    """Have the constructor and all public methods of a class forget as `forgetting` says."""
+    for name in dir(kind):
+        member = getattr_static(kind, name)
+        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        is_ours = isfunction(function) and function.__module__.startswith(f"{__package__}.")
+        if is_ours and (name == "__init__" or not name.startswith("_")):
+            forgets = forgetting(function)
+            setattr(kind, name, forgets if function is member else type(member)(forgets))
+    return kind
+
+
+def _forget(error: BaseException, before: BaseException | None) -> None:
+    """Empty the frames of an error and of those that led to it, but not of one that the caller handles."""
+    known = {id(before)}
+    left: list[BaseException | None] = [error]
+    while left:
+        one = left.pop()
+        if one is not None and id(one) not in known:
+            known.add(id(one))
+            clear_frames(one.__traceback__)
+            inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+            left += [one.__cause__, one.__context__, *inner]
+
+
+def _interrupts(error: BaseException) -> list[type[BaseException]]:
+    """The types of what stops a program in an exception or in a group of them."""
+    if isinstance(error, BaseExceptionGroup):
+        return [kind for one in error.exceptions for kind in _interrupts(one)]
+    return [] if isinstance(error, Exception) else [type(error)]
+
+
 def _stop(kind: type[BaseException]) -> BaseException:
     """An interrupt of this type without words, not by its __init__, which may want arguments.
 
-    One that is nothing without its contents, as a group of exceptions, whose words and frames may show rows,
-    becomes a KeyboardInterrupt.
+    One that is nothing without its words, which may show rows, becomes a KeyboardInterrupt.
     """
     try:
         return kind.__new__(kind)

@@ -28,6 +28,7 @@ from typing import TypeVar
 
 from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
+from dpstats._private import forgetful, forgetting
 from dpstats.errors import BudgetError
 
 __all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gdp", "parse_budget", "pure",
@@ -87,6 +88,7 @@ class _Value:
         return other
 
 
+@forgetful
 @dataclass(frozen=True)
 class Pure(_Value):
     """Pure epsilon-differential privacy. Composes by adding epsilon.
@@ -137,6 +139,7 @@ class Pure(_Value):
         return f"epsilon = {self.epsilon:g}"
 
 
+@forgetful
 @dataclass(frozen=True)
 class Zcdp(_Value):
     """Zero-concentrated differential privacy. Composes by adding rho.
@@ -173,6 +176,7 @@ class Zcdp(_Value):
         return f"rho = {self.rho:g} (zCDP)"
 
 
+@forgetful
 @dataclass(frozen=True)
 class Gdp(_Value):
     """Gaussian differential privacy. Composes by adding mu squared."""
@@ -205,6 +209,7 @@ class Gdp(_Value):
         return f"mu = {self.mu:g} (GDP)"
 
 
+@forgetful
 @dataclass(frozen=True)
 class Approx(_Value):
     """(epsilon, delta)-differential privacy.
@@ -247,21 +252,25 @@ class Approx(_Value):
 Budget = Pure | Zcdp | Gdp | Approx
 
 
+@forgetting
 def pure(epsilon: float) -> Pure:
     """Pure epsilon budget."""
     return Pure(epsilon)
 
 
+@forgetting
 def zcdp(rho: float) -> Zcdp:
     """Zero-concentrated budget rho."""
     return Zcdp(rho)
 
 
+@forgetting
 def gdp(mu: float) -> Gdp:
     """Gaussian differential privacy budget mu."""
     return Gdp(mu)
 
 
+@forgetting
 def approx(epsilon: float, delta: float) -> Approx:
     """(epsilon, delta) budget, kept as the mu of the exact dual formula."""
     return Approx(epsilon, delta)
@@ -287,6 +296,7 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
     return make(*(record[name] for name in names))
 
 
+@forgetting
 def parse_budget(text: str) -> Budget:
     """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``."""
     problem = f"cannot read the budget {shown(text)}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import path_of
+from dpstats._private import forgetting
 from dpstats.contributors.message import Message
 from dpstats.errors import DataError
 
@@ -17,23 +19,31 @@ __all__ = ["write_messages"]
 _GROUP = 8192  # messages in a row group; a server reads group by group
 
 
+@forgetting
 def write_messages(messages: Iterable[Message], path: str | Path) -> int:
     """Write messages to a file that ends in .parquet or .jsonl; returns how many.
 
     Parquet has the columns ``plan`` (text), ``id`` (16 bytes) and ``values``, the noisy numbers as
     little-endian float64. JSON lines are what ``Message.to_json`` gives.
     """
-    suffix = Path(path).suffix.lower()
+    file = path_of("path", path)
+    suffix, checked = file.suffix.lower(), map(_message, messages)
     if suffix == ".jsonl":
         count = 0
-        with Path(path).open("w", encoding="utf-8") as out:
-            for message in messages:
+        with file.open("w", encoding="utf-8") as out:
+            for message in checked:
                 out.write(message.to_json() + "\n")
                 count += 1
         return count
     if suffix in (".parquet", ".pq"):
-        return _write_parquet(iter(messages), Path(path))
-    raise DataError(f"files of messages end in .parquet or .jsonl: {path}")
+        return _write_parquet(checked, file)
+    raise DataError("files of messages end in .parquet or .jsonl; this one does not")
+
+
+def _message(given: object) -> Message:
+    if not isinstance(given, Message):
+        raise DataError(f"messages are what contribute() gives, not {type(given).__name__}")
+    return given
 
 
 def _write_parquet(messages: Iterator[Message], path: Path) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import forgetting
 from dpstats.contributors.law import RESPONSE
 from dpstats.contributors.mark import mark
 from dpstats.contributors.plan import Plan
@@ -53,6 +54,7 @@ class Message:
         return f"Message({self.id.hex()}, {len(self.values)} noisy numbers)"
 
 
+@forgetting
 def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """Make one record private, on the machine of the person whom it is about.
 
@@ -77,12 +79,11 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """
     if not isinstance(record, Mapping):
         raise DataError(f"a record maps variables to values, not {type(record).__name__}")
-    if not isinstance(plan, Plan):
-        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
-    single = {name: [record[name]] for name in plan.design.variables if name in record}
+    single = {name: [record[name]] for name in _checked(plan).design.variables if name in record}
     return next(contribute_rows(single, plan))
 
 
+@forgetting
 def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     """Make each row of a table private by itself, one message a row.
 
@@ -95,10 +96,16 @@ def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     Raises
     ------
     SpecificationError
-        If the table cannot be opened or lacks a variable.
+        If the table cannot be opened or lacks a variable, or the plan is none.
     """
-    for columns in open_rows(data, plan.schema, plan.design.variables).blocks():
-        yield from messages(columns, plan)
+    blocks = open_rows(data, _checked(plan).schema, plan.design.variables).blocks()
+    return (message for columns in blocks for message in messages(columns, plan))
+
+
+def _checked(plan: object) -> Plan:
+    if not isinstance(plan, Plan):
+        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
+    return plan
 
 
 def messages(columns: Mapping[str, Array], plan: Plan) -> Iterator[Message]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import numbers
+from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import check_format, described, read_object, write_text
 from dpstats.budget import Approx, Budget, Gdp
@@ -32,6 +33,7 @@ _DELTA = 1e-6
 _SAME = 1e-9
 
 
+@forgetful
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
     """What contributors do and what the server expects; :func:`plan_contributions` makes one.

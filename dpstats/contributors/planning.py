@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpstats._arguments import number
+from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.contributors.plan import Plan
 from dpstats.schema import Schema
@@ -10,6 +11,7 @@ from dpstats.schema import Schema
 __all__ = ["plan_contributions"]
 
 
+@forgetting
 def plan_contributions(
     formula: str, schema: Schema, budget: Budget, contributors: int, honest: float = 1.0,
     method: str = "statistics", compat: str | None = None, ball: float = 3.0,

@@ -6,6 +6,7 @@ from importlib import resources
 import pandas as pd
 
 from dpstats._arguments import among, shown
+from dpstats._private import forgetting
 from dpstats.datasets.catalogue import CATALOGUE
 from dpstats.errors import DataError
 from dpstats.schema import Schema
@@ -45,6 +46,7 @@ def names() -> tuple[str, ...]:
     return tuple(CATALOGUE)
 
 
+@forgetting
 def load(name: str) -> Dataset:
     """Load a data set that ships with the package.
 

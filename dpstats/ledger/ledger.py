@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
+from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
@@ -27,6 +28,7 @@ __all__ = ["Ledger"]
 _MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
 
 
+@forgetful
 class Ledger:
     """What was spent on a data set, on disk, and a total that nothing exceeds.
 
@@ -152,8 +154,9 @@ class Ledger:
             ) from None
 
     def _other_unit(self, kept: str, unit: str) -> str:
+        asked = unit if is_line(unit) else shown(unit)
         return (
-            f"this would protect {unit}, but the ledger of {self.dataset!r} protects {kept}, and costs of "
+            f"this would protect {asked}, but the ledger of {self.dataset!r} protects {kept}, and costs of "
             "different units do not add up. Declare the same unit, with schema.unit(column, max_rows=), or "
             "none for one row; or start another ledger"
         )
@@ -199,6 +202,8 @@ class Ledger:
 
     def line(self, entry: Entry | None = None) -> str:
         """``1.00 of 3.00 spent on 'fleet'``, now or just after `entry`; with a unit that is not epsilon."""
+        if not isinstance(entry, Entry | None):
+            raise SpecificationError(f"entry must be one of the entries of a ledger, got {shown(entry)}")
         rule, spent = self._state()
         amount = _first(rule.in_units(entry.spent if entry else spent))
         unit = "" if self._unit == "epsilon" else f"{self._unit} "
@@ -255,8 +260,8 @@ def _told(released: object) -> dict[str, str]:
     costs = released.items() if isinstance(released, Mapping) else ((name, "") for name in released)
     found = {}
     for name, cost in costs:
-        if not isinstance(plain(cost), str | int | float | Budget):
-            raise SpecificationError(f"{problem}; a cost is {shown(cost)}")
+        if not isinstance(name, str) or not isinstance(plain(cost), str | int | float | Budget):
+            raise SpecificationError(f"{problem}; not {type(name).__name__} with {type(cost).__name__}")
         found[_text("a name in released", name)] = _text("a cost in released", str(cost))
     return found
 

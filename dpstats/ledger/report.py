@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dpstats._arguments import number, shown
 from dpstats._axes import axes
+from dpstats._private import forgetful
 from dpstats.budget import LEAST, MOST, Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.errors import SpecificationError
 from dpstats.ledger.amounts import to_text
 from dpstats.ledger.curve import Total
 from dpstats.ledger.store import FORMAT, Entry
@@ -20,6 +23,7 @@ DELTA = 1e-6  # where the total names none
 WIDTH = 79
 
 
+@forgetful
 @dataclass(frozen=True)
 class Report:
     """What was spent on a data set.
@@ -59,7 +63,9 @@ class Report:
 
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon that we can prove for the whole list at `delta`; inf if none."""
-        return self.charges.epsilon(delta)
+        if not 0 < (asked := number("delta", delta)) < 1:
+            raise SpecificationError(f"delta must lie between 0 and 1, got {shown(delta)}")
+        return self.charges.epsilon(asked)
 
     @property
     def frame(self) -> pd.DataFrame:

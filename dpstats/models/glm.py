@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among, expression_of, shown
-from dpstats._private import HoldsRows, forgetting
+from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
@@ -120,6 +120,7 @@ def glm(
 _MARGIN = ("objective", "output")
 
 
+@forgetful
 class GlmModel(HoldsRows):
     """A model that has not been fitted.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import numbers
-from dpstats._private import HoldsRows, forgetting
+from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -57,6 +57,7 @@ def kaplan_meier(
     return KaplanMeier(formula, data, schema, times)
 
 
+@forgetful
 class KaplanMeier(HoldsRows):
     """Curves that have not been released.
 

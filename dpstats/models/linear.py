@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._private import HoldsRows, forgetting
+from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
@@ -94,6 +94,7 @@ def ridge(
     return LinearModel("ridge", formula, data, schema, penalty(alpha), public, weights)
 
 
+@forgetful
 class LinearModel(HoldsRows):
     """A model that has not been fitted.
 

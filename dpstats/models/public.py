@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._private import forgetting
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.moments import ColumnMoments, PublicMoments
@@ -14,6 +15,7 @@ from dpstats.rows import Rows, open_rows, shared
 from dpstats.schema import Schema
 
 
+@forgetting
 def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None = None) -> PublicMoments:
     """Second moments of public rows, to guide a private fit.
 

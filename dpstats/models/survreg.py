@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows, forgetting
+from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -79,6 +79,7 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     return Survreg(formula, data, schema, dist)
 
 
+@forgetful
 class Survreg(HoldsRows):
     """A model that has not been fitted.
 

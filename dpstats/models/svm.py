@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows, forgetting
+from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
@@ -50,6 +50,7 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     return Svm(formula, data, schema, huber_hinge(h), c)
 
 
+@forgetful
 class Svm(HoldsRows):
     """A support vector machine that has not been fitted.
 

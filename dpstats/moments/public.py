@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import number, numbers
+from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import check_format, described, read_object, restored, write_text
 from dpstats.errors import SpecificationError
@@ -23,6 +24,7 @@ Array = np.ndarray
 FORMAT = "dpstats.moments/1"
 
 
+@forgetful
 @dataclass(frozen=True, eq=False)
 class PublicMoments:
     """Mean products of the columns of a design and its response, over public rows.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpstats._arguments import shown
+from dpstats._private import forgetting
 from dpstats.errors import SpecificationError
 from dpstats.results import inference
 from dpstats.results.base import Released
@@ -21,6 +22,7 @@ BESIDE = 4  # fits in one table; more follow below
 LABEL, GAP = 22, 2
 
 
+@forgetting
 def compare(*fits: Released, names: Sequence[str] | None = None, level: float = 0.95) -> Estimates:
     """Lay out fits side by side: coefficients, standard errors in parentheses, and budgets.
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._axes import axes
+from dpstats._private import forgetful
 from dpstats._stored import check_format, described, read_object, restored, text, write_text
 from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
@@ -34,6 +35,7 @@ TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
 ESTIMATES = ("survival", "std_error", "conf_low", "conf_high")
 
 
+@forgetful
 @dataclass(frozen=True, slots=True, repr=False, eq=False, kw_only=True)
 class SurvivalCurve(Shown):
     """Private Kaplan-Meier curves at public times, one for each level of a factor.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.results import io
 from dpstats.results.forest import Forest
@@ -27,6 +28,7 @@ from dpstats.results.survival import Survival
 from dpstats.results.table import Document
 
 
+@forgetful
 class Fit(
     Inference, Pairwise, Predictions, Outside, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival,
     Likelihood, Forest, LifePlots, MakeTables,
@@ -116,6 +118,7 @@ class Fit(
         return self.summary().as_latex()
 
 
+@forgetting
 def load(path: str | Path) -> Fit:
     """Read a fit written by `Fit.save`.
 

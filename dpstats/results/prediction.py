@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, numbers, shown
+from dpstats._arguments import among, numbers, shown, truth
+from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.families import Link
 from dpstats.formula import NumericResponse
@@ -41,6 +42,7 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     return fractions
 
 
+@forgetful
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
@@ -82,7 +84,7 @@ class Prediction:
         """
         refuse_alpha(level)
         se = self.se_linear
-        if obs:
+        if truth("obs", obs):
             if self.sd_obs is None:
                 raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
             se = np.hypot(se, self.sd_obs)

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from dpstats._arguments import number
+from dpstats._private import forgetful
 from dpstats.results import delimited, html, latex, markdown, text
 
 Pair = tuple[str, str]
@@ -45,6 +46,7 @@ class Table:
     aside: str = ""
 
 
+@forgetful
 class Shown(ABC):
     """What prints as a `Document`: as text, in a notebook as HTML, and in other formats when asked."""
 

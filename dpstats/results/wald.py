@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpstats._arguments import numbers
+from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.base import design_of
@@ -46,6 +47,7 @@ class WaldTest:
         return f"Wald test of {self.null}: chi2({self.df}) = {z_value(self.statistic)}, p {relation}"
 
 
+@forgetful
 @dataclass(frozen=True, slots=True, repr=False)
 class ContrastTest(Shown):
     """Tests of single contrasts, statsmodels' names; `effect` is contrast minus null value.

@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpstats._arguments import among, shown
+from dpstats._private import forgetting
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
 from dpstats.rows.header import LONGEST_HEADER, Unreadable, first_line, names_in
@@ -137,6 +138,7 @@ def _ahead(function: Callable[[bytes], Batch], items: Iterable[bytes]) -> Iterat
             yield coming.popleft().result()
 
 
+@forgetting
 def read_csv(
     path: str | os.PathLike[str], sep: str | None = None, decimal: str = ".", encoding: str = "utf-8"
 ) -> CsvFile:

@@ -13,6 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from dpstats._arguments import among, path_of, shown
+from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import write_text
 from dpstats.errors import SchemaError
@@ -21,6 +22,7 @@ from dpstats.schema.unit import ROW, Unit
 from dpstats.schema.variables import KINDS, Levels, Variable
 
 
+@forgetful
 class Schema(Mapping[str, Variable]):
     """The declarations of all variables, by name.
 

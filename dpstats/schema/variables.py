@@ -11,6 +11,7 @@ from types import EllipsisType
 from typing import ClassVar
 
 from dpstats._arguments import plain, shown
+from dpstats._private import forgetting
 from dpstats.errors import SchemaError
 
 OTHER = "other"
@@ -180,26 +181,31 @@ Variable = Bounded | Count | Flag | Event | Levels
 KINDS: dict[str, type[Variable]] = {cls.kind: cls for cls in (Bounded, Count, Flag, Event, Levels)}
 
 
+@forgetting
 def bounded(lower: float, upper: float, unit: str | None = None) -> Bounded:
     """Declare a number between public bounds, in ``unit``; see `Bounded`."""
     return Bounded(lower, upper, unit)
 
 
+@forgetting
 def count(upper: int, unit: str | None = None) -> Count:
     """Declare a count from 0 to a public maximum; see `Count`."""
     return Count(upper, unit)
 
 
+@forgetting
 def flag(true: Code = 1, false: Code = 0) -> Flag:
     """Declare a yes/no variable by its two codes; see `Flag`."""
     return Flag(true, false)
 
 
+@forgetting
 def event(failed: Code = 1, censored: Code = 0) -> Event:
     """Declare an event indicator by its two codes; see `Event`."""
     return Event(failed, censored)
 
 
+@forgetting
 def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
     """Declare a category by its public levels, the reference first.
 

@@ -61,11 +61,25 @@ MUTANTS = (
     planted(
         "a refused model leaves its data in the frames of a traceback",
         "rows/test_protected.py::test_no_frame_keeps_the_data_of_a_model_that_is_refused",
-        ("_private.py", "                clear_frames(seen.__traceback__)\n", ""),
+        ("_private.py", "            clear_frames(one.__traceback__)\n", ""),
     ),
     planted(
-        "a group of interrupts leaves as it is",
-        "rows/test_protected.py::test_an_interrupt_that_needs_its_contents_stops_the_program_without_a_word",
+        "a fit that is refused leaves data in the frames of a traceback (ols)",
+        "test_wrong_arguments.py::test_no_message_shows_a_cell[LinearModel.fit-budget]",
+        ("models/linear.py", "@forgetful\nclass LinearModel", "class LinearModel"),
+    ),
+    planted(
+        "the frames of an error that the caller handles are emptied",
+        "rows/test_protected.py::test_what_the_caller_handles_is_the_callers",
+        ("_private.py", "            _forget(error, before)\n", "            _forget(error, None)\n"),
+    ),
+    planted(
+        "any group of exceptions is a KeyboardInterrupt", "rows/test_protected.py::test_a_group_is_what_it_holds",
+        ("_private.py", "    if isinstance(error, BaseExceptionGroup):\n        return [kind for one", "    if False:\n        return [kind for one"),
+    ),
+    planted(
+        "an interrupt that is made with words alone fails in making",
+        "rows/test_protected.py::test_an_interrupt_that_needs_its_words_stops_the_program_without_one",
         ("_private.py", "        return kind.__new__(kind)\n    except Exception:", "        return kind.__new__(kind)\n    except OSError:"),
     ),
     planted(

@@ -125,7 +125,7 @@ def test_no_frame_with_rows_hangs_on_an_error_of_reading(kind, monkeypatch):
     rows = open_rows(FRAME, SCHEMA, ["x"])
     for act in (lambda: rows.n, lambda: list(rows.blocks())):
         values = dict(inside(caught_of(error, act)))
-        assert set(values) <= {"self", "failure", "passed", "shown", "interrupt", "size"}
+        assert set(values) <= {"self", "failure", "passed", "shown", "interrupts", "size"}
     monkeypatch.undo()
     assert rows.n == len(FRAME), "a frame can be read again"
 
@@ -148,13 +148,34 @@ class Made(BaseException):
         return super().__new__(cls, words)
 
 
-GROUP = BaseExceptionGroup(SECRET, [KeyboardInterrupt(SECRET), SystemExit(SECRET)])
+class Group(BaseExceptionGroup):
+    """Stays a group of this kind, and no Exception, whatever it holds."""
 
 
-@pytest.mark.parametrize("error", [GROUP, Made(SECRET)], ids=["a group", "made with words alone"])
-def test_an_interrupt_that_needs_its_contents_stops_the_program_without_a_word(error):
-    with pytest.raises(KeyboardInterrupt) as caught:
+ERRORS = [ValueError(SECRET), OSError(SECRET)]
+GROUPS = {  # of which the first that stops a program says how
+    "interrupts": (BaseExceptionGroup(SECRET, [KeyboardInterrupt(SECRET), SystemExit()]), KeyboardInterrupt),
+    "an exit": (BaseExceptionGroup(SECRET, [*ERRORS, SystemExit(SECRET)]), SystemExit),
+    "an exit in a group": (Group(SECRET, [Group(SECRET, [*ERRORS, SystemExit(SECRET)])]), SystemExit),
+    "errors": (ExceptionGroup(SECRET, ERRORS), DataError),
+    "errors in a group": (Group(SECRET, [Group(SECRET, ERRORS)]), DataError),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_is_what_it_holds(name):
+    """A group of errors is an error; one in which anything stops the program stops it, without a word."""
+    error, kind = GROUPS[name]
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - an interrupt that is wrong would stop the tests
         dps.ols("y ~ x", batches(error), SCHEMA).fit(dps.zcdp(1))
+    assert type(caught.value) is kind and caught.value.__context__ is None
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert isinstance(caught.value, Exception) or caught.value.args == ()
+
+
+def test_an_interrupt_that_needs_its_words_stops_the_program_without_one():
+    with pytest.raises(KeyboardInterrupt) as caught:
+        dps.ols("y ~ x", batches(Made(SECRET)), SCHEMA).fit(dps.zcdp(1))
     assert caught.value.args == () and caught.value.__context__ is None
 
 
@@ -175,7 +196,24 @@ def test_no_frame_keeps_the_data_of_a_model_that_is_refused(model, mistake):
     with pytest.raises(dps.SpecificationError) as caught:
         maker(model)(**given | MISTAKES[mistake](data))
     del given
-    assert {name for name, _ in inside(caught.value)} <= {"make", "seen"}
+    assert {name for name, _ in inside(caught.value)} <= {"make"}
+
+
+def test_what_the_caller_handles_is_the_callers():
+    """The frames of an error in whose handler the package is called keep what they hold."""
+
+    def theirs():
+        kept = SECRET
+        raise KeyError(kept)
+
+    try:
+        theirs()
+    except KeyError as outer:
+        with pytest.raises(dps.SpecificationError) as caught:
+            dps.ols("y ~ z", FRAME, SCHEMA)
+        frames = [frame for frame, _ in traceback.walk_tb(outer.__traceback__)]
+        assert frames[-1].f_locals == {"kept": SECRET}
+        assert caught.value.__context__ in (None, outer)
 
 
 class Hiccup:
