@@ -171,7 +171,7 @@ MUTANTS = (
     planted(
         "an interrupt becomes an error that a loop would catch",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[KeyboardInterrupt-ols-gram-zcdp]",
-        (PRIVATE, "raise _stop(interrupt)", "raise RuntimeError(str(interrupt))"),
+        (PRIVATE, "raise _stop(interrupts[0])", "raise RuntimeError(str(interrupts))"),
     ),
     planted(
         "the last rows, which do not fill a block, are left out",
