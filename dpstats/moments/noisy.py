@@ -185,7 +185,6 @@ class NoisyMoments:
             any(shape != (len(made.origin),) * axes for shape, axes in shapes)
             or not all(size <= _MOST ** (2 if name in _IN_UNITS else 1) for name, size in sizes.items())
             or not min(divisors) >= 1 / _MOST**2
-            or np.linalg.slogdet(made.map).sign == 0
         ):
             raise SpecificationError("the moments of a saved fit are none that a fit could have")
         return made

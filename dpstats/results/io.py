@@ -114,7 +114,13 @@ def read(path: str | Path) -> Record:
 
 
 def _moments(content: Any) -> LinearMoments | None:
-    return None if content is None else LinearMoments.from_dict(content)
+    """Moments from which all follows that the table of a fit shows; those of an edited file may fail here."""
+    if content is None:
+        return None
+    moments = LinearMoments.from_dict(content)
+    with np.errstate(all="ignore"):
+        moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
+    return moments
 
 
 def _quantity(content: Any) -> Quantity | None:
