@@ -49,12 +49,14 @@ class LinearMoments(NoisyMoments):
         with its eigenvalues raised to the size of its noise, V the covariance of a r between rows, N the
         noise of M_ar - M_aa delta. K is H, or where earlier releases say how large delta may be, what follows
         from them (:mod:`dpstats.moments.posterior`). `hidden` stands for what of delta was left out. What
-        clipping may have moved the mean of residuals by counts in the variance of the intercept. A penalty
+        clipping may have moved the mean of residuals by counts in the variance of the intercept, and in that
+        of all what weighting may have moved a line by that bends. A penalty
         adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
         """
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
+        sampling = sampling + self.bent * residual_variance(self, fit) * fit.inverse
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))

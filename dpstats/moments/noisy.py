@@ -98,6 +98,9 @@ class NoisyMoments:
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
+    bent : float
+        Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
+        line that bends.
     rows : float, optional
         What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
     whole : array, shape (d, d), optional
@@ -143,6 +146,7 @@ class NoisyMoments:
     kept: float = 1.0
     prior: Array | None = None
     shape: Array | None = None
+    bent: float = 0.0
     rows: float | None = None
     whole: Array | None = None
     whole_error: Array | None = None

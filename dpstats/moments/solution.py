@@ -13,8 +13,8 @@ Array = np.ndarray
 # Usability of the released matrix: the size of its noise over its least eigenvalue (spec/linear_glm.md D).
 _WEAK, _HOPELESS = 0.6, 1.3
 # Where a prior was learnt from earlier releases: the share of a variance that rests on it. On random designs
-# intervals cover .92 to .96 up to the first, and .90 between the two, unless a direction is not seen at all.
-_LEANING, _RESTING, _STILL = 0.5, 0.75, 0.5
+# intervals cover .95 to .96 up to the first, and .90 between the two, unless a direction is not seen at all.
+_LEANING, _RESTING, _STILL = 0.6, 0.75, 0.5
 
 
 @dataclass(frozen=True)

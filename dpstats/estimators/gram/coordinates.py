@@ -65,6 +65,11 @@ class Coordinates:
         low, high = self.scale.lower[-1] - middle - spread, self.scale.upper[-1] - middle + spread
         return float(max(-low, high)) / self.sigma
 
+    @property
+    def constant(self) -> Array | None:
+        """u with a'u = 1; None without an intercept."""
+        return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
+
     def improved(
         self, gram: Array, cross: Array, square: float, noise: Noise, n: int, whiten: bool = True
     ) -> Coordinates:
@@ -95,14 +100,12 @@ class Coordinates:
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
-        k, constant = len(self.line), self.scale.constant
-        back, first = self._to_params(), np.eye(k)[0]
+        back, first = self._to_params(), np.eye(len(self.line))[0]
         origin = back @ self.line
         origin[0] += self.scale.y_center
         return dict(
             origin=origin, map=self.sigma * back @ self.whitening, scale=self.sigma * self.scale.y_scale,
-            constant=np.linalg.solve(self.whitening, first) if constant else None,
-            penalised=1.0 - first if constant else np.ones(k),
+            constant=self.constant, penalised=1.0 - first * self.scale.constant,
         )  # fmt: skip
 
     def _to_params(self) -> Array:
