@@ -1,6 +1,7 @@
 """The functional mechanism: values of spec/survreg.md E3, and what its intervals promise."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpstats.curator import curator as chokepoint
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
 from dpstats.estimators.functional import STANDARDS
+from dpstats.estimators.functional.estimate import _weak
 from dpstats.estimators.functional.moments import Moments, least_squares, published
 from dpstats.families import DISTS, LOGISTIC, SEV
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
@@ -194,6 +196,35 @@ def test_intervals_hold_the_truth() -> None:
         assert not fit.flags
         held.append(np.abs(fit.params - truth) <= 1.96 * fit.bse)
     assert 0.9 <= np.mean(held) <= 0.995
+
+
+def test_intervals_hold_the_truth_that_noise_hides() -> None:
+    """A covariate hardly spreads, and explains a good part of the response by a large slope.
+
+    Of 20 fits at least 10 intervals hold each coefficient. With the 95 % that they promise, and also with the
+    90 % that were measured, fewer happen with a probability below 1e-6; without the part of what is hidden 8 %
+    of them do.
+    """
+    rng, truth, held = np.random.default_rng(2), np.array([6.0, 0.8, -0.5]), []
+    schema = dps.Schema(time=dps.bounded(10, 4000), a=dps.bounded(-3, 5), b=dps.bounded(0, 1))
+    for seed in range(20):
+        a, b = 0.5 + 0.2 * rng.normal(size=4000), (rng.random(4000) < 0.3).astype(float)
+        time = np.exp(6 + 0.8 * a - 0.5 * b + 0.5 * SEV.quantile(rng.random(4000)))
+        with noise(SeededNoise(seed)):
+            model = dps.survreg("Surv(time) ~ a + b", {"time": time, "a": a, "b": b}, schema)
+            fit = model.fit(dps.pure(1), method="functional")
+        held.append(np.abs(fit.params[:3] - truth) <= 1.96 * fit.bse[:3])
+        assert (np.diag(fit.record.cov_privacy) <= np.diag(fit.record.cov)).all()
+    assert (np.sum(held, axis=0) >= 10).all()
+
+
+def test_an_intercept_takes_its_share_of_a_sigma_that_is_lost() -> None:
+    """It holds `mean` times sigma, which lies anywhere below the noise: uniformly, so a third of its square."""
+    moments = replace(t1_moments(), sds=np.full((4, 4), 0.01))
+    line = least_squares(moments, STANDARDS["sev"], SEV.mean)
+    assert line.square_noise > 0.8 * line.square and not line.hidden.any()
+    sigma = math.exp(line.params[-1])
+    assert _weak(line, moments, SEV.mean)[0, 0] == pytest.approx((SEV.mean * sigma) ** 2 / 3)
 
 
 def test_rows_that_cannot_be_used_are_not_counted_as_such() -> None:

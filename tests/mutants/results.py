@@ -88,6 +88,16 @@ MUTANTS = (
         ("_repr.py", "        except Exception:\n", "        except OSError:\n"),
     ),
     planted(
+        "what noise hides of a slope is left out of the covariance (functional)",
+        "estimators/test_functional.py::test_intervals_hold_the_truth_that_noise_hides",
+        ("estimators/functional/estimate.py", "    if line.hidden.any():\n        total", "    if False:\n        total"),
+    ),
+    planted(
+        "a sigma that is lost leaves the intercept sure of itself (functional)",
+        "estimators/test_functional.py::test_an_intercept_takes_its_share_of_a_sigma_that_is_lost",
+        ("estimators/functional/estimate.py", "    if _sigma_lost(line):\n        variance[0, 0]", "    if False:\n        variance[0, 0]"),
+    ),
+    planted(
         "the tilt of a large budget is infinite",
         CHARGE + "test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit[svm-objective-zcdp]",
         ("curator/tilt.py", "log_share = float(special.log_ndtr(-mu / 2) +", "log_share = float(np.log(special.ndtr(-mu / 2)) +"),

@@ -29,8 +29,8 @@ class FunctionalFit:
     params : array, shape (k + 1,)
         Intercept, slopes, log sigma, for the response on the model's scale.
     cov, cov_privacy : array, shape (k + 1, k + 1)
-        Of all uncertainty, and its part due to privacy noise, the bias of damping included. A variance is
-        infinite where nothing can be estimated.
+        Of all uncertainty, and its part due to privacy noise, what it hides included. A variance is infinite
+        where nothing can be estimated.
     published : array, shape (k + 1,)
         The paper's estimate from the same release, which is not one of sigma (spec/survreg.md A3).
     problems : tuple of str
@@ -78,10 +78,9 @@ def fit_functional(
 
     exact, noisy = bootstrap(moments, line, standard, family.mean, solve)
     sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
-    bias = np.zeros(len(paper)) if compat else noisy.mean(axis=0) - line.params
     weak = _weak(line, moments, family.mean)
     user = _to_user(box)
-    cov_privacy = user @ (privacy + np.outer(bias, bias) + weak) @ user.T
+    cov_privacy = user @ (privacy + weak) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
     problems = _problems(line, user @ weak @ user.T, cov)
     if "hopeless" in problems:
