@@ -17,6 +17,7 @@ PAYS = "line = curator.pay("
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
+GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::test_"
 
 
@@ -86,6 +87,22 @@ MUTANTS = (
         "what is not complete cannot be shown",
         "test_wrong_arguments.py::test_what_is_not_complete_can_be_shown",
         ("_repr.py", "        except Exception:\n", "        except OSError:\n"),
+    ),
+    planted(
+        "rows without an intercept that were shortened are taken to weigh all (ols)", DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
+        (GRAM, "replace(moments, kept=kept,", "replace(moments, kept=1.0,"),
+    ),
+    planted(
+        "the mean weight of rows without an intercept is taken for certain (ols)", DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
+        (GRAM, "doubt=(1 - kept) / 2)", "doubt=0.0)"),
+    ),
+    planted(
+        "long rows of large weights are taken to have residuals like all (ols)", DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
+        (GRAM, "weight=1 + excess / 2,", "weight=1.0,"),
+    ),
+    planted(
+        "what weights of rows may measure is taken for certain (ols)", DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
+        (GRAM, "doubt=max(excess, 0.0) / 2)", "doubt=0.0)"),
     ),
     planted(
         "what noise hides of a slope is left out of the covariance (functional)",

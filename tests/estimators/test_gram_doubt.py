@@ -1,0 +1,58 @@
+"""What the moments of a linear fit take for granted of rows that were shortened, and how far that may be off."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.estimators.gram.estimate import _rated
+from dpstats.moments import LinearMoments
+from dpstats.testing import SeededNoise, noise
+
+LAWS = {
+    "normal": lambda draw, size: draw.normal(size=size),
+    "uniform": lambda draw, size: draw.uniform(-1, 1, size),
+    "exponential": lambda draw, size: draw.exponential(size=size) - 1,
+    "laplace": lambda draw, size: draw.laplace(size=size),
+    "t": lambda draw, size: draw.standard_t(3, size),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt(law: str) -> None:
+    """That of normal rows is known; of rows of other laws it is as far off as two of its sds, at most."""
+    draw = np.random.default_rng(1)
+    x, z = rows = np.clip(LAWS[law](draw, (2, 20_000)), -30, 30)
+    schema = dps.Schema(y=dps.bounded(-99, 99), x=dps.bounded(-30, 30), z=dps.bounded(-30, 30))
+    with noise(SeededNoise(1)):
+        model = dps.ols("y ~ 0 + x + z", {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}, schema)
+        fit = model.fit(dps.gdp(0.15))
+    moments, square = fit.record.linear, np.sum(rows**2 / np.mean(rows**2, axis=1, keepdims=True), axis=0)
+    actual = np.mean(np.minimum(1, fit.settings["R"] ** 2 / square))
+    assert 0.8 < actual < 0.99, "rows were shortened"
+    assert abs(actual / moments.kept - 1) <= 2 * moments.doubt
+    if law == "normal":
+        assert abs(actual / moments.kept - 1) <= 0.2 * moments.doubt
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("cut", [0.3, 1.0, 3.0])
+def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt(
+    spread: float, cut: float
+) -> None:
+    """Of rows with weights w of which s is left, residuals having variance 1 / w: E s / E ws for 1 / E w.
+
+    s falls with w, so that E w E s >= E ws, and what is told is off by less than the doubt.
+    """
+    weights = np.exp(spread * np.random.default_rng(2).normal(size=50_000))
+    left = np.minimum(1, cut * np.mean(weights) / weights)
+    share, kept = np.mean(weights), np.mean(weights * left)
+    plain = LinearMoments(
+        n=len(weights), gram=[[kept / share]], cross=[0.0], square=np.mean(left) / share, noise_gram=0.0,
+        noise_cross=0.0, noise_square=0.0, origin=[0.0], map=[[1.0]], scale=1.0, penalised=[0.0], constant=[1.0],
+    )  # fmt: skip
+    told = _rated(plain, 1.0)
+    assert told.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
+    error = told.square / told.mean_weight * share - 1
+    excess = plain.share / plain.gram_weight - 1
+    assert abs(error) <= told.doubt
+    assert told.weight - 1 == pytest.approx(excess / 2) == pytest.approx(told.doubt)
