@@ -201,9 +201,9 @@ def test_intervals_hold_the_truth() -> None:
 def test_intervals_hold_the_truth_that_noise_hides() -> None:
     """A covariate hardly spreads, and explains a good part of the response by a large slope.
 
-    Of 20 fits at least 10 intervals hold each coefficient. With the 95 % that they promise, and also with the
-    90 % that were measured, fewer happen with a probability below 1e-6; without the part of what is hidden 8 %
-    of them do.
+    Of 20 fits at least 10 intervals hold each coefficient. With the 95 % that they promise, and with the 90 %
+    that were measured, fewer happen with a probability below 1e-6. Without the part of what is hidden 8 %
+    of the intervals do.
     """
     rng, truth, held = np.random.default_rng(2), np.array([6.0, 0.8, -0.5]), []
     schema = dps.Schema(time=dps.bounded(10, 4000), a=dps.bounded(-3, 5), b=dps.bounded(0, 1))
@@ -219,7 +219,7 @@ def test_intervals_hold_the_truth_that_noise_hides() -> None:
 
 
 def test_an_intercept_takes_its_share_of_a_sigma_that_is_lost() -> None:
-    """It holds `mean` times sigma, which lies anywhere below the noise: uniformly, so a third of its square."""
+    """It holds `mean` times sigma, anywhere below the noise: uniformly, so a third of its square."""
     moments = replace(t1_moments(), sds=np.full((4, 4), 0.01))
     line = least_squares(moments, STANDARDS["sev"], SEV.mean)
     assert line.square_noise > 0.8 * line.square and not line.hidden.any()

@@ -1,4 +1,4 @@
-"""What the moments of a linear fit take for granted of rows that were shortened, and how far that may be off."""
+"""What the moments of a linear fit take for granted of shortened rows, and how far that may be off."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,8 @@ def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doub
     share, kept = np.mean(weights), np.mean(weights * left)
     plain = LinearMoments(
         n=len(weights), gram=[[kept / share]], cross=[0.0], square=np.mean(left) / share, noise_gram=0.0,
-        noise_cross=0.0, noise_square=0.0, origin=[0.0], map=[[1.0]], scale=1.0, penalised=[0.0], constant=[1.0],
+        noise_cross=0.0, noise_square=0.0, origin=[0.0], map=[[1.0]], scale=1.0, penalised=[0.0],
+        constant=[1.0],
     )  # fmt: skip
     told = _rated(plain, 1.0)
     assert told.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
