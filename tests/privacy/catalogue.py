@@ -83,6 +83,17 @@ SIDES = ("left", "right")
 MARGIN = ("objective", "output")
 
 
+# two that change the same side of the formula
+JOINED = {"no intercept + offset": "0 + temp + maker + offset(0.5 * load)",
+          "all fail + delayed": "Surv(time, entry=start)"}  # fmt: skip
+
+
+def changed(option: str) -> dict[str, Any]:
+    """What an option changes, or two of them, written ``one + other``."""
+    changes = [change for name in option.split(" + ") for change in OPTIONS[name].items()]
+    return {name: JOINED.get(option, value) for name, value in changes}
+
+
 @dataclass(frozen=True)
 class Case:
     """One combination.
@@ -96,7 +107,7 @@ class Case:
     budget : str
         A key of `BUDGETS`.
     option : str or None
-        A key of `OPTIONS`.
+        A key of `OPTIONS`, or two of them, ``one + other``.
     """
 
     model: str
@@ -111,7 +122,7 @@ class Case:
 
     @property
     def changes(self) -> dict[str, Any]:
-        changes = dict(OPTIONS[self.option]) if self.option else {}
+        changes = changed(self.option) if self.option else {}
         if self.method == "pmt":
             changes.setdefault("public", PUBLIC)
         if self.method == "functional":
@@ -127,19 +138,27 @@ class Case:
 
     def model_of(self, data: Any, schema: dps.Schema = SCHEMA) -> Any:
         """The model on these rows, not fitted."""
-        build = REQUIRED.get(self.model, {}) | arguments(self.changes, maker(self.model))
+        build = self.building
         if build.get("public") == "moments":
             build["public"] = dps.public_moments(self.formula, PUBLIC, SCHEMA, build.get("weights"))
-        build |= {name: self.law for name in ("dist", "family") if name in parameters(maker(self.model))}
         return maker(self.model)(self.formula, data, schema, **build)
+
+    @property
+    def building(self) -> dict[str, Any]:
+        """Arguments of the model besides formula, data and schema."""
+        build = REQUIRED.get(self.model, {}) | arguments(self.changes, maker(self.model))
+        known = parameters(maker(self.model))
+        return build | {name: self.law for name in ("dist", "family") if name in known}
 
     def fit(self, data: Any, schema: dps.Schema = SCHEMA, **more: Any) -> Any:
         """The fit of these rows."""
         model = self.model_of(data, schema)
-        how = arguments(self.changes, model.fit) | more
-        how |= {} if self.method is None else {"method": self.method}
-        how |= {} if self.compat is None else {"compat": self.compat}
-        return model.fit(BUDGETS[self.budget], **how)
+        return model.fit(BUDGETS[self.budget], **self.fitting(model) | more)
+
+    def fitting(self, model: Any) -> dict[str, Any]:
+        """Arguments of the fit of such a model besides the budget."""
+        how = {"method": self.method, "compat": self.compat}
+        return {k: v for k, v in how.items() if v is not None} | arguments(self.changes, model.fit)
 
 
 def maker(model: str) -> Callable[..., Any]:

@@ -1,6 +1,10 @@
 """The catalogue of fits is complete: what the package offers is in it, and what is not in it is refused."""
 
+import ast
+import inspect
+import re
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -8,12 +12,10 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.curator.statistics import REGISTRY
 from dpstats.testing import Recording, SeededNoise, noise
-from tests.privacy import catalogue
+from tests.privacy import catalogue, pairs
 from tests.privacy.catalogue import (
     BUDGETS,
     CASES,
-    OPTIONS,
-    SIDES,
     combinations,
     made,
     maker,
@@ -41,16 +43,6 @@ def test_every_model_is_in_the_catalogue() -> None:
     assert {type(budget) for budget in BUDGETS.values()} == set(Budget.__args__)
 
 
-def test_every_argument_is_in_the_catalogue() -> None:
-    """An argument of a model or of its fit is one of every case, or an option changes it."""
-    changed = {name for changes in OPTIONS.values() for name in changes} - set(SIDES)
-    everywhere = {"formula", "data", "schema", "dist", "family", "budget", "method", "compat", "ledger"}
-    for model in catalogue.model_names():
-        described = catalogue.described(model, catalogue.laws(model)[0])
-        arguments = {*catalogue.parameters(maker(model)), *catalogue.parameters(described.fit)}
-        assert arguments <= everywhere | changed | set(catalogue.REQUIRED.get(model, ())), model
-
-
 def test_every_method_is_the_one_of_the_documents() -> None:
     for model in catalogue.model_names():
         fit = catalogue.described(model, catalogue.laws(model)[0]).fit
@@ -74,6 +66,46 @@ def test_all_combinations_are_covered_or_refused(capsys: pytest.CaptureFixture[s
                 wrong.append(f"{case}: {error}")
     print("\n".join(table()))
     assert not wrong, "\n".join(wrong)
+
+
+def test_all_pairs_of_options_are_covered_or_refused() -> None:
+    """As above, for what can be asked for with two options."""
+    data, wrong = made(), []
+    for case in pairs.asked():
+        try:
+            with noise(Stop()):
+                case.fit(data)
+            wrong.append(f"{case} drew no noise")
+        except Reached:
+            if pairs.refused(case):
+                wrong.append(f"{case} is in no test")
+        except dps.SpecificationError as error:
+            if not pairs.refused(case):
+                wrong.append(f"{case}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+ALWAYS = {"formula", "data", "schema", "budget", "ledger"}
+ENUMERATED = re.compile(r"^ *(\w+) : \{(.+)\}$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("model", catalogue.model_names())
+def test_every_argument_and_every_value_that_is_listed_is_set_by_a_case(model: str) -> None:
+    """Signatures say which arguments there are, docstrings which values those have that take a few."""
+    cases = [case for case in CASES if case.model == model]
+    models = {case.law: case.model_of(made()) for case in cases if case.option is None}
+    found: dict[str, list[Any]] = {}
+    for case in cases:
+        for name, value in (case.building | case.fitting(models[case.law])).items():
+            found.setdefault(name, []).append(value)
+    for function in (maker(model), *(type(each).fit for each in models.values())):
+        taken = inspect.signature(function).parameters
+        unset = set(taken) - ALWAYS - {"self"}
+        assert unset <= set(found), f"no case of {model} sets {unset - set(found)}"
+        for name, listed in ENUMERATED.findall(function.__doc__ or ""):
+            values = ast.literal_eval(f"[{listed}]")
+            left = [value for value in values if value not in (*found[name], taken[name].default)]
+            assert not left, f"no case of {model} has {name} = {left}"
 
 
 def test_every_statistic_is_asked_for() -> None:

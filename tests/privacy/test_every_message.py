@@ -7,6 +7,7 @@ one record; the same answers give the same messages and the same fit.
 import json
 import pickle
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,11 +18,21 @@ import pytest
 import dpstats as dps
 from dpstats.contributors import contribute_rows
 from dpstats.testing import Replay, SeededNoise, noise
-from tests.privacy.catalogue import BUDGETS, ROWS, SCHEMA, described, laws, model_names
+from tests.privacy.catalogue import (
+    BUDGETS,
+    ROWS,
+    SCHEMA,
+    arguments,
+    described,
+    laws,
+    model_names,
+    parameters,
+)
 from tests.privacy.test_every_replay import BLANK, CENSORED, HIGH, LOW, TURNED, wild_row, with_rows
 from tests.privacy.test_every_row import silence
 from tests.privacy.test_every_trace import FRAME, stored, traces
 
+OPTIONS = {"honest": 0.5, "ball": 2.0, "reach": 3.0}
 LEFT = {"ols": "cost", "ridge": "cost", "logit": "good"}
 
 
@@ -31,18 +42,23 @@ class Case:
     method: str
     compat: str | None
     budget: str
+    option: str | None = None
 
     def __str__(self) -> str:
         return "-".join(filter(None, vars(self).values()))
 
     def plan(self, method: str | None = None) -> dps.ContributionPlan:
         formula = f"{LEFT[self.model]} ~ temp + load + maker"
-        more = dict(method=method or self.method, compat=self.compat)
+        more = dict(method=method or self.method, compat=self.compat) | self._set(dps.plan_contributions)
         return dps.plan_contributions(formula, SCHEMA, BUDGETS[self.budget], ROWS, **more)
 
     def fit(self, messages: Any, plan: dps.ContributionPlan) -> dps.Fit:
         more = {"alpha": 0.1} if self.model == "ridge" else {}
-        return getattr(dps, self.model)(plan.formula, None, SCHEMA, **more).fit_contributions(messages, plan)
+        model = getattr(dps, self.model)(plan.formula, None, SCHEMA, **more)
+        return model.fit_contributions(messages, plan, **self._set(model.fit_contributions))
+
+    def _set(self, function: Callable[..., Any]) -> dict[str, Any]:
+        return arguments({self.option: OPTIONS[self.option]} if self.option else {}, function)
 
 
 def methods() -> list[str]:
@@ -53,6 +69,15 @@ def methods() -> list[str]:
 
 
 COMBINATIONS = [Case(*asked) for asked in product(LEFT, methods(), (None, "paper"), BUDGETS)]
+
+
+COMBINATIONS += [
+    Case(*asked) for asked in [
+        ("ols", "statistics", None, "gdp", "honest"), ("logit", "input", None, "approx", "honest"),
+        ("ols", "input", None, "approx", "ball"), ("logit", "input", "paper", "approx", "ball"),
+        ("logit", "statistics", None, "zcdp", "reach"), ("logit", "input", None, "approx", "reach"),
+    ]
+]  # fmt: skip
 
 
 def refused(case: Case) -> bool:
@@ -92,6 +117,16 @@ def test_every_combination_is_covered_or_refused() -> None:
                 case.fit([], case.plan())
         else:
             assert case.plan().method == case.method
+
+
+def test_every_argument_is_set_by_a_case() -> None:
+    """Of planning and of fits from messages; good values of all others stand in each case."""
+    always = {"formula", "schema", "budget", "contributors", "method", "compat", "messages", "plan"}
+    for model in LEFT:
+        function = described(model, laws(model)[0]).fit_contributions
+        for each in (dps.plan_contributions, function):
+            some = {case.option for case in CASES if each is not function or case.model == model}
+            assert {*parameters(each)} - always <= some
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -15,6 +15,7 @@ import dpstats as dps
 from dpstats.testing import Replay, SeededNoise
 from tests.privacy.catalogue import CASES, ROWS, SCHEMA, SHORT, TABLE, UNIT, Case, made, repeats
 from tests.privacy.harness import run, violation
+from tests.privacy.pairs import SOME
 
 HIGH: dict[str, Any] = dict(
     time=100, start=0, failed=1, good=1, visits=40, cost=500, temp=50, load=1, months=24, maker="B"
@@ -65,6 +66,15 @@ def test_a_unit_that_is_replaced(case: Case) -> None:
         return case.fit(data, UNIT)
 
     assert violation(fit, *(with_rows(rows, at) for rows in units)) is None
+
+
+@pytest.mark.parametrize("case", SOME)
+def test_a_unit_that_is_replaced_where_two_options_meet(case: Case) -> None:
+    """By its opposite, or by one that no option can use."""
+    at = [3, 100, 7]
+    units = [[dict(row, serial="u")] * 3 for row in (HIGH, TURNED)]
+    units.append([dict(row, serial="u") for row in (CENSORED, BLANK, *others(case, 1))])
+    assert violation(lambda data: case.fit(data, UNIT), *(with_rows(rows, at) for rows in units)) is None
 
 
 @pytest.mark.parametrize("case", SHORT)
