@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.moments import ColumnMoments, PublicMoments
 from dpstats.rows import Rows, open_rows, shared
 from dpstats.schema import Schema
+
+# Where moments come from, as long as that lives: nothing of it is kept, and nothing of this is saved.
+_SOURCES: weakref.WeakKeyDictionary[PublicMoments, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 
 
 @forgetting
@@ -45,7 +50,10 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
     """
     own = Schema(dict(schema)) if isinstance(schema, Schema) else schema
     design = build_design(formula, own, weights)
-    return _moments(open_rows(frame, design.schema, design.variables), design)
+    moments = _moments(open_rows(frame, design.schema, design.variables), design)
+    with suppress(TypeError):  # a text, a list or a dict takes no weak reference
+        _SOURCES[moments] = weakref.ref(frame)
+    return moments
 
 
 def check_apart(public: Any, data: Any) -> None:
@@ -54,8 +62,11 @@ def check_apart(public: Any, data: Any) -> None:
     Raises
     ------
     SpecificationError
-        If they are one object or one file, or have the memory of a column in common.
+        If they are one object or one file, or have the memory of a column in common; of moments, if the table
+        that they were computed from is still in memory and has.
     """
+    source = _SOURCES.get(public) if isinstance(public, PublicMoments) else None
+    public = source() if source else public
     if public is not None and data is not None and shared(public, data):
         raise SpecificationError(
             "public= is the private data, or shares a column with them, and nothing protects public rows; "

@@ -1,5 +1,8 @@
 """Private data given as public= are refused, whatever they are called; public rows of one's own are not."""
 
+import gc
+import weakref
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +12,7 @@ import pytest
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.rows import shared
+from tests.results.test_record import reachable
 
 SCHEMA = dps.Schema(y=dps.bounded(-4, 4), x=dps.bounded(0, 1), died=dps.flag())
 N = 64
@@ -90,3 +94,27 @@ def test_models_refuse_their_data_as_public_rows(model):
         with pytest.raises(SpecificationError, match="leave public= out"):
             model(formula, frame, SCHEMA, public=public, **more)
     model(formula, frame, SCHEMA, public=frame.copy(), **more)
+
+
+TABLES = {"pandas": TYPED["numpy"], "Arrow-backed": TYPED["arrow"], "Arrow": TABLE, "polars": FRAME}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_moments_of_the_data_are_refused_as_long_as_these_are_in_memory(name, tmp_path):
+    frame = TABLES[name]
+    moments = dps.public_moments("y ~ x", frame, SCHEMA)
+    with pytest.raises(SpecificationError, match="leave public= out"):
+        dps.ols("y ~ x", frame, SCHEMA, public=moments)
+    dps.ols("y ~ x", {name: column.copy() for name, column in ARRAYS.items()}, SCHEMA, public=moments)
+    moments.save(tmp_path / "moments.json")  # of what was saved nobody knows whence it comes
+    dps.ols("y ~ x", frame, SCHEMA, public=dps.PublicMoments.load(tmp_path / "moments.json"))
+
+
+def test_moments_keep_nothing_of_their_rows():
+    frame = TYPED["numpy"].copy()
+    moments, gone = dps.public_moments("y ~ x", frame, SCHEMA), weakref.ref(frame)
+    assert not any(item is frame for item in reachable(moments))
+    del frame
+    gc.collect()
+    assert gone() is None
+    dps.ols("y ~ x", TYPED["numpy"], SCHEMA, public=moments)

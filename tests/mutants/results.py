@@ -105,6 +105,11 @@ MUTANTS = (
         (GRAM, "doubt=max(excess, 0.0) / 2)", "doubt=0.0)"),
     ),
     planted(
+        "moments of the private table are taken for public ones",
+        "models/test_public_apart.py::test_moments_of_the_data_are_refused_as_long_as_these_are_in_memory",
+        ("models/public.py", "public = source() if source else public", "public = None if source else public"),
+    ),
+    planted(
         "what noise hides of a slope is left out of the covariance (functional)",
         "estimators/test_functional.py::test_intervals_hold_the_truth_that_noise_hides",
         ("estimators/functional/estimate.py", "    if line.hidden.any():\n        total", "    if False:\n        total"),
