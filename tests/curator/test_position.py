@@ -213,7 +213,7 @@ def check_products_of_wild_numbers():
 # rows next to a jump, through the release: what is changed a little, and the statistic that jumps
 JUMPS = {
     "sign_score": "time",
-    "hazard_zones": "time",
+    "hazard_contrasts": "time",
     "exit_counts": "time",
     "column_octaves": "x",
 }

@@ -265,17 +265,17 @@ def test_scores_of_rows_that_enter_late():
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_failures_are_expected_between_entry_and_end_only():
     gamma = PUBLIC["location_score"]["gamma"]
-    shape = dict(gamma=gamma, sigma=0.8, family=SEV, edges=(0.1, 0.5, 4.0))
+    steps = np.array([[1.0, -0.5, 0.7], [-0.4, 1.0, -0.6]])
+    shape = dict(gamma=gamma, sigma=0.8, family=SEV, edges=(0.1, 0.5, 4.0), contrasts=steps)
     scale = ("center", "scale", "y_center", "y_scale", "log")
     shape |= {name: PUBLIC["event_matrix"][name] for name in scale}
     rows = Curator(MadeRows(WATCHED), LATE, gdp(2), noise=NoNoise())
-    seen, expected = rows.release("hazard_zones", 1.0, **shape).values
+    found = rows.release("hazard_contrasts", 1.0, **shape).values[0]
     _, (_, z, entry, event) = late("location_score")
     lower, upper = np.array([0, 0.1, 0.5]), np.array([0.1, 0.5, 4.0])
     stays = np.clip(np.exp(z)[:, None], lower, upper) - np.clip(np.exp(entry)[:, None], lower, upper)
-    assert expected == pytest.approx(stays.sum(axis=0), **TOLERANCE)
     zone = (np.exp(z)[:, None] > lower) & (np.exp(z)[:, None] <= upper)
-    assert seen == pytest.approx((event[:, None] * zone).sum(axis=0), **TOLERANCE)
+    assert found == pytest.approx(steps @ (event[:, None] * zone - stays).sum(axis=0), **TOLERANCE)
 
 
 def test_the_bounds_of_the_scores_must_allow_for_entries():

@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dpstats as dps
+from dpstats.estimators.location_scale.check import _contrasts
+from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.testing import SeededNoise, noise
 
 SCHEMA = dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-6, 6), e=dps.event())
@@ -32,3 +35,25 @@ def test_only_the_wrong_law_is_doubted(law: str, dist: str) -> None:
         doubted.append("law" in dict(fit.flags))
     # a sound law is doubted once in a thousand fits at most, and the wrong one was in every fit tried
     assert sum(doubted) == (0 if (law == "sev") == (dist == "sev") else 6)
+
+
+@pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
+@pytest.mark.parametrize("fraction", [0.05, 0.4, 0.95])
+def test_shift_and_spread_of_the_residuals_are_not_taken_for_another_law(family: Family, fraction: float) -> None:
+    """Rows whose residuals are a tenth off, and those of another law, watched to the same hazard."""
+    z = family.quantile((np.arange(200_000) + 0.5) / 200_000)
+    end = family.quantile(fraction)
+
+    def seen(times: np.ndarray) -> np.ndarray:
+        """Contrasts, in shares of the events."""
+        found = _contrasts(family, fraction)
+        hazard = np.exp(family.log_cumulative_hazard(np.minimum(times, end)))
+        edges = np.append(0.0, found.edges)
+        stays = np.diff(np.clip(hazard[:, None], edges[0], edges), axis=1).sum(axis=0)
+        events = np.histogram(hazard[times <= end], edges)[0]
+        return found.steps @ (events - stays) / (fraction * len(times))
+
+    away = [seen(times) for times in (z + 0.1, z - 0.1, 1.1 * z, z / 1.1)]
+    assert np.abs(away).max() < 0.02
+    heavy = stats.t(2).ppf((np.arange(200_000) + 0.5) / 200_000)
+    assert np.abs(seen(heavy)).max() > 0.05

@@ -14,6 +14,7 @@ from dpstats.families.score_bounds import Truncation
 from tests.made import MadeDesign
 
 Build = Callable[[int], dict[str, Any]]
+CONTRASTS = ((1.0, -0.8, 0.4), (-0.6, 1.0, -0.9))
 
 
 def shape(d: int) -> dict[str, Any]:
@@ -91,8 +92,11 @@ def signs(family: Family, **more: float) -> Build:
     return public
 
 
-def zones(family: Family) -> Build:
-    return lambda d: dict(shape(d), family=family, gamma=np.zeros(d + 1), sigma=1.0, edges=(0.1, 0.5, 1.5))
+def contrasts(
+    family: Family, *steps: tuple[float, ...], edges: tuple[float, ...] = (0.1, 0.5, 1.5)
+) -> Build:
+    row = dict(family=family, sigma=1.0, edges=edges, contrasts=steps)
+    return lambda d: dict(shape(d), **row, gamma=np.zeros(d + 1))
 
 
 def pilot(radius: float, limit: float, **more: float) -> Build:
@@ -223,9 +227,10 @@ SPACES = {
     },
     "functional_weights": [Space(boxes, 1.5, 0.9)],
     # the pair that attains it lies at a jump, which a search only approaches
-    "hazard_zones": [
-        *(Space(zones(family), 8.0, 0.95) for family in (SEV, LOGISTIC, NORMAL)),
-        Space(zones(SEV), 8.0, 0.95, delayed=True),
+    "hazard_contrasts": [
+        *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in (SEV, LOGISTIC, NORMAL)),
+        # rows that enter as the second zone begins and fail as the third does are farthest from others
+        Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
     ],
     "martingale_score": [
         Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),

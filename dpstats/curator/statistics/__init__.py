@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
+from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
@@ -19,7 +20,6 @@ from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.signs import SignScore, SignSizes
 from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
 from dpstats.curator.statistics.truncated_glm import TruncatedInformation, TruncatedScore
-from dpstats.curator.statistics.zones import HazardZones
 
 __all__ = ["REGISTRY", "Statistic"]
 
@@ -27,7 +27,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, SignScore,
-        SignSizes, HazardZones, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
+        SignSizes, HazardContrasts, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
         TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore,
         TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
         LogLikelihood, ReachMeans, ReachCounts,

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.check import law_in_doubt
+from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.level import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
@@ -120,12 +120,11 @@ def _estimate(
     problems = list(result.problems)
     if len(place.whitening) > 1:
         problems.append("shape")
-    end, bounding = averaged.points[0], place.bounding
-    hazard = bounding.hazard(end)
-    if law_in_doubt(curator, plan.check, bounding.problem, bounding.scale, hazard, end):
-        problems.append("law")
     settings = {**result.settings, "slopes": "signs of residuals"}
     result = replace(result, problems=tuple(problems), settings=settings, by_signs=True)
+    end, bounding = averaged.points[0], place.bounding
+    hazard = bounding.hazard(end)
+    result = checked(curator, plan.check, bounding.problem, bounding.scale, hazard, end, result)
     return _without(result, np.flatnonzero(bounding.scale.unknown) + 1)
 
 

@@ -7,7 +7,7 @@ best information matrix known so far. The number of steps is public; nothing sto
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.by_line import LEAST_SAID
 from dpstats.estimators.location_scale.by_signs import fit_by_signs
-from dpstats.estimators.location_scale.check import law_in_doubt
+from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate, needed
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
@@ -105,9 +105,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     need = _need(state.choice, bounding, signal)
     result = estimate(averaged, bounding, state.choice, state.whitening, need=need)
     point = averaged.points.mean(axis=0)
-    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(point), point):
-        return replace(result, problems=(*result.problems, "law"))
-    return result
+    return checked(curator, plan.check, problem, scale, bounding.hazard(point), point, result)
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:

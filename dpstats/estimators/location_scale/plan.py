@@ -9,7 +9,7 @@ from dpstats.estimators.columns import FirstCosts
 from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
-COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.63, 0.03
+COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.61, 0.05
 EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
 
 

@@ -16,7 +16,7 @@ from scipy import stats
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.by_fraction import expected
-from dpstats.estimators.location_scale.check import law_in_doubt
+from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
@@ -121,9 +121,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     averaged, spread = _combined([first, second], place, information, capped)
     spread *= _far_start(events.fraction, place.choice.location_noise)
     result = estimate(averaged, bounding, place.choice, whitening, spread)
-    if law_in_doubt(curator, plan.check, problem, scale, bounding.hazard(end), end):
-        return replace(result, problems=(*result.problems, "law"))
-    return result
+    return checked(curator, plan.check, problem, scale, bounding.hazard(end), end, result)
 
 
 def _whitening(bounding: PureBounding, gamma: Array, sigma: float) -> Whitening:
