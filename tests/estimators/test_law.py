@@ -39,7 +39,7 @@ def test_only_the_wrong_law_is_doubted(law: str, dist: str) -> None:
 
 @pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL])
 @pytest.mark.parametrize("fraction", [0.05, 0.4, 0.95])
-def test_shift_and_spread_of_the_residuals_are_not_taken_for_another_law(family: Family, fraction: float) -> None:
+def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction: float) -> None:
     """Rows whose residuals are a tenth off, and those of another law, watched to the same hazard."""
     z = family.quantile((np.arange(200_000) + 0.5) / 200_000)
     end = family.quantile(fraction)

@@ -1,8 +1,10 @@
-"""A category of many levels under Gaussian noise: levels are correlated, and their matrix is noisy."""
+"""Categories: of many levels, which are correlated, and of a level that has no failure."""
 
 import numpy as np
+import pytest
 
 import dpstats as dps
+from dpstats.budget import Budget
 from dpstats.families import SEV
 from dpstats.testing import SeededNoise, noise
 
@@ -25,3 +27,25 @@ def test_no_fit_of_many_levels_is_wrong_without_a_caution() -> None:
         held.append(lower <= 0 <= upper)
         flagged.append("below_budget" in dict(fit.flags))
     assert all(flagged) and np.mean(held) >= 0.85
+
+
+@pytest.mark.parametrize("budget", [dps.approx(3, 1e-6), dps.pure(5)])
+@pytest.mark.parametrize("dist", ["weibull", "lognormal"])
+def test_a_level_without_a_failure_has_no_interval(budget: Budget, dist: str) -> None:
+    """A tenth of the rows leave before any of them fails; all others have their intervals."""
+    draw, n = np.random.default_rng(3), 20_000
+    spare, x = draw.random(n) < 0.1, draw.normal(size=n).clip(-4, 4)
+    life = np.exp(0.5 * x + 0.5 * SEV.quantile(draw.random(n)))
+    end = np.where(spare, 1e-3, draw.uniform(0.5, 3.0, n))
+    rows = {
+        "time": np.maximum(np.minimum(life, end), 1e-3), "failed": (life <= end) & ~spare, "x": x,
+        "kind": np.where(spare, "spare", "used"),
+    }
+    schema = dps.Schema(
+        time=dps.bounded(1e-3, 10), failed=dps.event(), x=dps.bounded(-4, 4), kind=dps.levels("used", "spare")
+    )
+    with noise(SeededNoise(5)):
+        fit = dps.survreg("Surv(time, failed) ~ x + kind", rows, schema, dist=dist).fit(budget)
+    assert np.isinf(fit.bse["kind[T.spare]"])
+    assert np.isfinite(fit.bse[["x", "Log(scale)"]]).all()
+    assert "kind[T.spare]" in dict(fit.flags)["not_estimable"]

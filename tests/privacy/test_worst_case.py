@@ -140,8 +140,9 @@ def test_what_is_declared_is_searched():
         "box_moments", "column_octaves", "exit_counts", "functional_weights", "reach_counts", "reach_means",
     }  # fmt: skip
     assert names(declaring("ranges")) == {
-        "box_moments", "column_means", "event_moments", "exit_counts", "hazard_contrasts", "margin_curvature", "margin_scores",
-        "margin_sandwich", "reach_counts", "reach_means", "score_alone", "information_sizes", "sign_sizes",
+        "box_moments", "column_means", "event_moments", "exit_counts", "hazard_contrasts",
+        "margin_curvature", "margin_scores", "margin_sandwich", "reach_counts", "reach_means",
+        "score_alone", "information_sizes", "sign_sizes",
     }  # fmt: skip
     assert names(declaring("sensitivity_head")) == {"score_alone"}
 

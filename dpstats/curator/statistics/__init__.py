@@ -27,9 +27,9 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
     statistic.name: statistic
     for statistic in (
         EventMoments, EventMatrix, LocationScore, MartingaleScore, ScoreAlone, InformationSizes, SignScore,
-        SignSizes, HazardContrasts, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram, TruncatedTriangle,
-        TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore, TruncatedScore,
-        TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich, FunctionalWeights, ExitCounts,
-        LogLikelihood, ReachMeans, ReachCounts,
+        SignSizes, HazardContrasts, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram,
+        TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore,
+        TruncatedScore, TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich,
+        FunctionalWeights, ExitCounts, LogLikelihood, ReachMeans, ReachCounts,
     )
 }  # fmt: skip

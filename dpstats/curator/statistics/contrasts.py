@@ -48,8 +48,8 @@ class HazardContrasts(Statistic):
     lie in one zone and H_0 <= H in another or the same, with an event or without. There A is linear, so the
     values of rows are an affine image of a polygon of pairs (H_0, H), whose corners are pairs of edges: they
     lie in the convex hull of the values at those corners, the event counted with the a of the zone of H on
-    both its edges. Beyond the last edge nothing changes any more, and an event there is a row without one. The
-    row that weighs nothing is one without an event that leaves as it enters. A norm of a difference is
+    both its edges. Beyond the last edge nothing changes any more, and an event there is a row without one.
+    The row that weighs nothing is one without an event that leaves as it enters. A norm of a difference is
     convex, so that it is largest at corners of both hulls; likewise for each range.
     Attained or, where a zone leaves its lower edge out, approached by the rows of the two farthest corners.
     """
@@ -57,8 +57,8 @@ class HazardContrasts(Statistic):
     name = "hazard_contrasts"
 
     def __init__(
-        self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float, edges: Sequence[float],
-        contrasts: np.ndarray, **row: Any,
+        self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float,
+        edges: Sequence[float], contrasts: np.ndarray, **row: Any,
     ) -> None:  # fmt: skip
         self._map = Map(design, **row)
         self._family, self._gamma, self._sigma = family, np.asarray(gamma, dtype=float), sigma

@@ -27,9 +27,10 @@ _MOST = 0.98  # of the rows that fail; a zone has an end
 _DOUBTFUL = 2e-3
 # variance of a contrast against that of rows watched to one hazard: others leave at any, mostly a low one
 _MIXED = 1.5
-# sds of a contrast that are no news; and bias per share of events in doubt, of their location in sigmas and of
-# log sigma: at most 1, and 2 to 3, in fits of wrong laws (normal, t4 and SEV for one another, unequal spreads)
-_USUAL, _LOCATION_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.5
+# Sds of a contrast that are no news; and bias, per share of events in doubt, of their location in sigmas, of
+# slopes in sigmas for an sd of the covariate, and of log sigma. In fits of wrong laws (normal, t4 and SEV
+# errors for one another, spreads that grow with the line) at most 1; 2.4, with such spreads alone; 2 to 3.
+_USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.0, 2.5
 
 
 def checked(
@@ -58,20 +59,21 @@ def checked(
         return replace(result, problems=(*result.problems, "law"))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(problem.family, fraction)
-    return _widened(result, math.sqrt(float(beyond.sum())) / events, typical.residual_mean + typical.offset)
+    pivot = typical.residual_mean + typical.offset
+    return _widened(result, math.sqrt(float(beyond.sum())) / events, pivot, scale)
 
 
-def _widened(result: Estimate, doubt: float, pivot: float) -> Estimate:
-    """With what another law may do to location and log sigma, where a share of events is in doubt.
+def _widened(result: Estimate, doubt: float, pivot: float, scale: RowScale) -> Estimate:
+    """With what another law may do to the estimates, where a share of events is in doubt.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma.
     """
-    sigma, ends = math.exp(result.params[-1]), [0, -1]
-    by_spread = _LOG_SIGMA_BIAS * np.array([-sigma * pivot, 1.0])
-    by_place = _LOCATION_BIAS * np.array([sigma, 0.0])
-    cov = result.cov.copy()
-    cov[np.ix_(ends, ends)] += doubt**2 * (np.outer(by_spread, by_spread) + np.outer(by_place, by_place))
-    return replace(result, cov=cov)
+    sigma = math.exp(result.params[-1])
+    by_spread = np.zeros(len(result.params))
+    by_spread[[0, -1]] = -sigma * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
+    others = np.concatenate([[_LOCATION_BIAS], _SLOPE_BIAS / scale.scale, [0.0]])
+    more = np.outer(by_spread, by_spread) + np.diag((sigma * others) ** 2)
+    return replace(result, cov=result.cov + doubt**2 * more)
 
 
 class _Contrasts(NamedTuple):

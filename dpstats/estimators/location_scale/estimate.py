@@ -24,6 +24,7 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
+_FEWEST_EVENTS = 4.0  # of a value of a 0/1 column: as few may be none
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -147,12 +148,14 @@ def _with_levels(
     sigma = scale.y_scale * math.exp(log_sigma)
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
-    widths = np.diff([problem.lower, problem.upper], axis=0)[0]
-    for j in np.flatnonzero(problem.binary):
+    widths, shares = _two_values(bounding)
+    few = _few_events(bounding)
+    factors[1:-1][few] = np.inf
+    for j in np.flatnonzero(problem.binary & ~few):
         if f"weak:{j + 1}" in result.problems:
             continue
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
-        share = float(np.clip((scale.center[j] - problem.lower[j]) / widths[j], 0.0, 1.0))
+        share = float(shares[j])
         moved, *linear = (
             unit * float(np.clip(each[j + 1], -_FARTHEST / unit, _FARTHEST / unit))
             for each in (params, step, sds, sampling)
@@ -161,9 +164,29 @@ def _with_levels(
         found = level(curve, share, points[:, j] * unit, *linear)
         params[j + 1] = points[:, j].mean() + found.shift / unit
         factors[j + 1] = found.factor
-    problems = (*result.problems, *(f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))))
+    lost = np.flatnonzero(np.isinf(factors))
+    problems = [problem for problem in result.problems if problem not in {f"weak:{j}" for j in lost}]
+    problems += [f"not_estimable:{j}" for j in lost]
     cov, privacy = widened(result.cov, factors), widened(result.cov_privacy, factors)
-    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=problems)
+    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=tuple(problems))
+
+
+def _two_values(bounding: Bounding) -> tuple[Array, Array]:
+    """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
+    scale, problem = bounding.scale, bounding.problem
+    widths = (problem.upper - problem.lower)[:-1]
+    shares = (scale.center - problem.lower[:-1]) / np.where(widths > 0, widths, 1.0)
+    return widths, np.clip(shares, 0.0, 1.0)
+
+
+def _few_events(bounding: Bounding) -> Array:
+    """0/1 columns of one value of which there may be hardly an event, as far as noise tells; shape (d,).
+
+    Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval.
+    """
+    scale, shares = bounding.scale, _two_values(bounding)[1]
+    events = bounding.n * bounding.events.fraction * np.minimum(shares, 1 - shares)
+    return np.asarray(bounding.problem.binary & (events * (1 - 2 * scale.error) < _FEWEST_EVENTS))
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
