@@ -59,21 +59,20 @@ def checked(
         return replace(result, problems=(*result.problems, "law"))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(problem.family, fraction)
-    pivot = typical.residual_mean + typical.offset
-    return _widened(result, math.sqrt(float(beyond.sum())) / events, pivot, scale)
+    pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
+    return replace(result, cov=result.cov + doubt**2 * _biases(scale, math.exp(point[-1]), pivot))
 
 
-def _widened(result: Estimate, doubt: float, pivot: float, scale: RowScale) -> Estimate:
-    """With what another law may do to the estimates, where a share of events is in doubt.
+def _biases(scale: RowScale, sigma: float, pivot: float) -> Array:
+    """What another law may do to the estimates if all events are in doubt, as a covariance.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma.
     """
-    sigma = math.exp(result.params[-1])
-    by_spread = np.zeros(len(result.params))
+    sigma = scale.y_scale * sigma
+    by_spread = np.zeros(len(scale.scale) + 2)
     by_spread[[0, -1]] = -sigma * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
     others = np.concatenate([[_LOCATION_BIAS], _SLOPE_BIAS / scale.scale, [0.0]])
-    more = np.outer(by_spread, by_spread) + np.diag((sigma * others) ** 2)
-    return replace(result, cov=result.cov + doubt**2 * more)
+    return np.asarray(np.outer(by_spread, by_spread) + np.diag((sigma * others) ** 2))
 
 
 class _Contrasts(NamedTuple):
