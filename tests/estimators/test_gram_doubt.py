@@ -57,3 +57,31 @@ def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doub
     excess = plain.share / plain.gram_weight - 1
     assert abs(error) <= told.doubt
     assert told.weight - 1 == pytest.approx(excess / 2) == pytest.approx(told.doubt)
+
+
+PAIRS = {
+    "a square": lambda draw, size: (x := draw.exponential(size=size), x**2 / 2),
+    "a cube": lambda draw, size: (x := draw.normal(size=size), x**3),
+}
+
+
+@pytest.mark.parametrize("law", PAIRS)
+def test_a_covariance_that_lies_in_long_rows_is_within_its_error(law: str) -> None:
+    """Shortening takes more of one column than of the other, and what both lose may be what they share.
+
+    Over 12 tables the error was .9 sds (root mean square), and would be 4 to 11 without the part for that.
+    """
+    off = []
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        x, z = np.clip(PAIRS[law](draw, 20_000), -25, 25)
+        schema = dps.Schema(y=dps.bounded(-60, 60), x=dps.bounded(-25, 25), z=dps.bounded(-25, 25))
+        with noise(SeededNoise(seed)):
+            data = {"x": x, "z": z, "y": x + z + draw.normal(size=20_000)}
+            model = dps.ridge("y ~ x + z", data, schema, 0.5)
+            moments = model.fit(dps.gdp(2)).record.linear
+        back = np.linalg.inv(moments.map) * moments.scale
+        told = back.T @ moments.all_rows @ back
+        apart = told[1, 2] - told[0, 1] * told[0, 2] - np.cov(x, z, bias=True)[0, 1]
+        off.append(apart / moments.whole_error[1, 2])
+    assert np.sqrt(np.mean(np.square(off))) < 2

@@ -105,6 +105,10 @@ MUTANTS = (
         (GRAM, "doubt=max(excess, 0.0) / 2)", "doubt=0.0)"),
     ),
     planted(
+        "a covariance is taken to lose as much by shortening as its variances (ridge)", DOUBT + "a_covariance_that_lies_in_long_rows_is_within_its_error",
+        ("estimators/gram/whole.py", "_in_units(scale, moments.n, common, error, apart)", "_in_units(scale, moments.n, common, error, 0 * apart)"),
+    ),
+    planted(
         "moments of the private table are taken for public ones",
         "models/test_public_apart.py::test_moments_of_the_data_are_refused_as_long_as_these_are_in_memory",
         ("models/public.py", "public = source() if source else public", "public = None if source else public"),
