@@ -69,6 +69,21 @@ def test_penalised_coefficients_of_the_population_are_held(budget: Budget) -> No
     assert np.mean(held) >= 0.85
 
 
+def test_a_small_budget_that_sees_no_tail_says_so_of_heavily_penalised_coefficients() -> None:
+    """They are as far off as the variances of their columns, of which long rows hide less than cells do."""
+    limits = {f"z{j}": dps.bounded(-60, 100) for j in range(4)} | {"y": dps.bounded(-200, 300)}
+    truth, missed = {f"z{j}": slope / 21 for j, slope in enumerate((1, 2, 1, 1))}, []
+    for seed in range(40):
+        rng = np.random.default_rng([2500, seed])
+        z = rng.exponential(size=(2500, 4))
+        columns = {f"z{j}": z[:, j] for j in range(4)}
+        columns["y"] = 2 + z @ [1, 2, 1, 1] + 0.5 * rng.normal(size=2500)
+        with noise(SeededNoise(seed)):
+            model = dps.ridge("y ~ z0 + z1 + z2 + z3", columns, dps.Schema(limits), 20.0)
+            missed.append(missed_by(model.fit(dps.approx(1, 1e-6)), truth))
+    assert np.mean(np.array(missed) <= 1) >= 0.78 and np.mean(np.max(missed, axis=1) > 2) <= 0.1
+
+
 def test_which_rows_were_sampled_matters_to_a_penalised_line_without_any_residual() -> None:
     """Standard errors are the scatter of estimates, of which a line without residuals has some."""
     estimates, errors = [], []

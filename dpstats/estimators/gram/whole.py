@@ -55,6 +55,7 @@ def of_all_rows(
     variance, told = _first_stage(scale, own)
     told = np.maximum(np.hypot(told, moments.noise_gram / moments.gram_weight / seen), _LEAST_ERROR)
     usual = np.full(len(seen), math.log(mean_weight(k, bounds.radius) / kept_square(k, bounds.radius)))
+    told = np.hypot(told, _missed(variance, seen * np.exp(usual), told))
     stretch = np.exp(by_precision(np.log(variance / seen), told, usual, _OTHER))
     # What one column loses more of than another is its own, and not what they have in common; if it is, their
     # covariance is larger.
@@ -71,8 +72,21 @@ def of_all_rows(
 
 def of_clipped_rows(moments: LinearMoments, place: Coordinates, limit: float) -> Array:
     """The sds of :func:`_in_units` where entries of rows were clipped at so many sds."""
-    _, within = _centred(moments, place)
-    return _in_units(place.scale, moments.n, within, _beyond(place.scale, limit)[1], 0 * within)
+    scale, (_, within) = place.scale, _centred(moments, place)
+    back, seen = np.linalg.inv(place.whitening), np.diag(within)
+    shape = np.eye(len(back)) if moments.shape is None else moments.shape
+    noise = moments.noise_gram / moments.gram_weight * np.diag(back @ shape @ back)[int(scale.constant) :]
+    missed = _missed(scale.ratio, seen, np.hypot(scale.error, noise / seen))
+    error = np.hypot(_beyond(scale, limit / np.sqrt(seen))[1], missed)
+    return _in_units(scale, moments.n, within, error, 0 * within)
+
+
+def _missed(variance: Array, seen: Array, told: Array) -> Array:
+    """Relative error of variances that the first stage tells, beyond the sds it tells.
+
+    Shortening makes no variance larger: where less is told than is seen, the column's ends were not found.
+    """
+    return np.sqrt(np.maximum(np.maximum(np.log(seen / variance), 0.0) ** 2 - told**2, 0.0))
 
 
 def _centred(moments: LinearMoments, place: Coordinates) -> tuple[Array, Array]:
@@ -112,22 +126,27 @@ def _first_stage(scale: RowScale, own: bool) -> tuple[Array, Array]:
     error = scale.error.copy() if own else np.full(len(scale.error), np.inf)
     for group, _ in scale.norms:
         error[group] = np.inf
-    lost, unknown = _beyond(scale, math.inf)
+    lost, unknown = _beyond(scale, _reach(scale))
     return scale.ratio * (1 + lost), np.hypot(error, unknown)
 
 
-def _beyond(scale: RowScale, limit: float) -> tuple[Array, Array]:
-    """What clipping at a limit, and where rows were seen, takes of normal variances; and what of others.
-
-    Columns of two values are not clipped, and those that were not looked for at the limit alone.
-    """
+def _reach(scale: RowScale) -> Array:
+    """Where each column's rows were seen; those that were not looked for lie nowhere beyond."""
     seen = _EDGE * np.max(np.where(scale.shares > 0, np.abs(scale.places), 0.0), axis=1, initial=0.0)
-    reach = np.minimum(np.where(seen > 0, seen, _FAR), limit)
-    reach[scale.binary] = _FAR
+    return np.where(seen > 0, seen, _FAR)
+
+
+def _beyond(scale: RowScale, reach: Array) -> tuple[Array, Array]:
+    """What clipping at so many sds takes of normal variances; and what of others.
+
+    Columns of two values are not clipped.
+    """
+    reach = np.where(scale.binary, _FAR, np.minimum(reach, _FAR))
     density, beyond = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi), special.ndtr(-reach)
     normal = 2 * (beyond + reach * density - reach**2 * beyond)
     exponential = np.exp(-reach - 1) * (2 * reach + 2)
-    return normal, exponential * np.clip(_HEAVIER * (_kurtosis(scale) - _NORMAL), _LIGHTEST, _HEAVIEST)
+    heavier = _HEAVIER * (_kurtosis(scale) + _skewed(scale) - _NORMAL)
+    return normal, exponential * np.clip(heavier, _LIGHTEST, _HEAVIEST)
 
 
 def _kurtosis(scale: RowScale) -> Array:
@@ -136,3 +155,12 @@ def _kurtosis(scale: RowScale) -> Array:
     found = np.where(second > 0, fourth * count / np.maximum(second, 1e-12) ** 2, 3.0)
     two = scale.lower[:-1] ** 2 + scale.upper[:-1] ** 2 - 1
     return np.where(scale.binary, two, found)
+
+
+def _skewed(scale: RowScale) -> Array:
+    """Twice the squared skewness of each column by the cells where its rows were seen."""
+    count, first, second, third = (np.sum(scale.shares * scale.places**power, axis=1) for power in range(4))
+    mean = first / np.maximum(count, 1e-12)
+    spread = np.maximum(second / np.maximum(count, 1e-12) - mean**2, 0.01)
+    about = third / np.maximum(count, 1e-12) - 3 * mean * spread - mean**3
+    return np.where(count > 0, 2 * about**2 / spread**3, 0.0)
