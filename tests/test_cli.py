@@ -77,6 +77,7 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit(model="ols", formula="time ~ voltage", dist="sev"), "--dist is for --model survreg, not ols"),
         (fit(model="ridge", formula="time ~ voltage"), "--model ridge needs --alpha"),
         (fit(model="ridge", formula="time ~ voltage", alpha="-1"), "alpha"),
+        (fit(model="ridge", formula="time ~ voltage", alpha="some"), "invalid penalty value: 'some'"),
         (fit(model="glm", formula="time ~ voltage"), "--model glm needs --family"),
         (fit(model="logit", formula="status ~ voltage", exposure="time"), "--exposure is for --model glm"),
         (fit(model="ols", formula="time ~ voltage", public="no.json"), "no.json"),

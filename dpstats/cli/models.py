@@ -22,6 +22,7 @@ from dpstats.models import (
     survreg,
     svm,
 )
+from dpstats.models.linear import AUTO
 from dpstats.moments import PublicMoments
 from dpstats.schema import Schema
 
@@ -39,14 +40,22 @@ _TAKES = {
     "glm": ("family", "exposure", "weights"),
     "svm": (),
 }
-_NEEDS = {"ridge": ("alpha", "its penalty: --alpha 0.1"), "glm": ("family", "for example --family poisson")}
+_NEEDS = {
+    "ridge": ("alpha", "its penalty: --alpha 0.1, or --alpha auto"),
+    "glm": ("family", "for example --family poisson"),
+}
+
+
+def penalty(text: str) -> float | str:
+    """What ``--alpha`` takes."""
+    return text if text == AUTO else float(text)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and what its choices take."""
     parser.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
     parser.add_argument("--dist", choices=tuple(DISTS), help="of the time, for survreg; default: weibull")
-    parser.add_argument("--alpha", type=float, help="of ridge, which needs it: the penalty")
+    parser.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
     parser.add_argument(
         "--public", type=Path, metavar="FILE",
         help="of ols and ridge: a table of public rows, or their moments (.json)",

@@ -28,6 +28,7 @@ from dpstats.schema import Schema
 
 METHOD = "noisy second moments (Gaussian)"
 PURE_METHOD = "noisy moments and scores (pure epsilon)"
+AUTO = "auto"
 
 
 @forgetting
@@ -67,8 +68,9 @@ def ols(
 
 @forgetting
 def ridge(
-    formula: str, data: Any, schema: Schema, alpha: float, public: Any = None, weights: str | None = None
-) -> LinearModel:
+    formula: str, data: Any, schema: Schema, alpha: float | str, public: Any = None,
+    weights: str | None = None,
+) -> LinearModel:  # fmt: skip
     """Describe a ridge regression: half the mean squared error plus alpha / 2 times the squared coefficients.
 
     The normalisation is that of statsmodels' ``fit_regularized(L1_wt=0)``, but the intercept is not
@@ -79,8 +81,10 @@ def ridge(
     ----------
     formula, data, schema, public, weights
         As in :func:`ols`.
-    alpha : float
+    alpha : float or "auto"
         Penalty, not negative, in the units of the response squared over those of the covariates squared.
+        "auto" shrinks each direction as far as the noise of the release asks for, as :func:`ols` does, whose
+        fit it is; intervals are for coefficients without a penalty.
 
     Returns
     -------
@@ -91,7 +95,8 @@ def ridge(
     SpecificationError
         As in :func:`ols`, and if alpha is negative or not finite.
     """
-    return LinearModel("ridge", formula, data, schema, penalty(alpha), public, weights)
+    chosen = 0.0 if isinstance(alpha, str) and alpha == AUTO else penalty(alpha)
+    return LinearModel("ridge", formula, data, schema, chosen, public, weights)
 
 
 @forgetful

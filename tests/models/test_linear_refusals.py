@@ -63,6 +63,14 @@ def test_numbers_of_numpy_are_penalties(alpha: Any) -> None:
     assert dps.ridge(FORMULA, DATA, SCHEMA, alpha).alpha == float(alpha)
 
 
+def test_shrinkage_is_left_to_the_noise_by_ols() -> None:
+    fits = []
+    for model in (dps.ridge(FORMULA, DATA, SCHEMA, "auto"), dps.ols(FORMULA, DATA, SCHEMA)):
+        with noise(SeededNoise(3)):
+            fits.append(model.fit(dps.approx(1, 1e-6)))
+    assert fits[0].params.equals(fits[1].params) and fits[0].alpha == 0.0
+
+
 FITTING: dict[str, tuple[dict[str, Any], str]] = {
     "no budget": (dict(budget=1.0), "budget must be a budget such as approx\\(1, 1e-6\\)"),
     "large delta": (dict(budget=dps.approx(1, 0.003)), "delta = 0.003 must not exceed 1/n = 0.002"),
