@@ -224,7 +224,7 @@ class Record:
         return mentioned(self.schema, self.formula.partition("~")[0])
 
 
-def penalty(alpha: Any) -> float:
+def penalty(alpha: object) -> float:
     """Return a ridge penalty as a number.
 
     Raises
