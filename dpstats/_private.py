@@ -53,7 +53,7 @@ def protected(
     shown : bool
         Whether exceptions leave as they are, because the rows are not private.
     """
-    interrupts: list[type[BaseException]] = []
+    interrupts: tuple[type[BaseException], ...] = ()
     try:
         with np.errstate(all="ignore"):
             return compute()
@@ -115,11 +115,11 @@ def _forget(error: BaseException, before: BaseException | None) -> None:
             left += [one.__cause__, one.__context__, *inner]
 
 
-def _interrupts(error: BaseException) -> list[type[BaseException]]:
+def _interrupts(error: BaseException) -> tuple[type[BaseException], ...]:
     """The types of what stops a program in an exception or in a group of them."""
     if isinstance(error, BaseExceptionGroup):
-        return [kind for one in error.exceptions for kind in _interrupts(one)]
-    return [] if isinstance(error, Exception) else [type(error)]
+        return tuple(kind for one in error.exceptions for kind in _interrupts(one))
+    return () if isinstance(error, Exception) else (type(error),)
 
 
 def _stop(kind: type[BaseException]) -> BaseException:

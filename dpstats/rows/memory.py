@@ -1,9 +1,9 @@
-"""Whether two tables are one: the same object, file or memory of a column. No value is looked at."""
+"""Whether tables are one: the same object, file or memory of a column. No value is looked at."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,47 +14,57 @@ import pyarrow as pa
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
+from dpstats.rows.sources import HELD, NO_FRAMES
 
-__all__ = ["shared"]
+__all__ = ["repeated", "shared"]
 
 _HELD = ("_data", "_codes", "_ndarray", "_pa_array", "_sparse_values")  # by pandas' arrays, the mask left out
 
 
 def shared(one: Any, other: Any) -> bool:
-    """Whether two tables have the memory of a column in common, whatever its name, or are of one file.
+    """Whether two tables, or two iterables of tables, have the memory of a column or a file in common.
 
-    Tables that hold other rows of one array have not. Of what can be read but once, such as a generator, only
-    the object itself is compared.
+    Names of columns do not matter, and tables that hold other rows of one array have nothing in common. Of
+    what can be read but once, such as a generator, only the object itself is compared: to look into it is to
+    use it up.
     """
-    if one is other:
-        return True
-    first, second = _file(one), _file(other)
-    if first and second:
-        return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
     failure = DataError("the data cannot be compared with the public data: opening a column failed")
-    return protected(lambda: _have_common(one, other), failure)
+    return one is other or protected(lambda: _have_common(one, other), failure)
+
+
+def repeated(frames: Iterable[Any]) -> bool:
+    """Whether tables that are held one beside the other are one object or one file."""
+    held = list(frames) if isinstance(frames, HELD) else []
+    return len(set(map(_identity, held))) < len(held)
+
+
+def _identity(frame: Any) -> tuple[int, ...]:
+    if isinstance(frame, CsvFile) and os.path.exists(frame.path):
+        status = os.stat(frame.path)
+        return status.st_dev, status.st_ino
+    return (id(frame),)
 
 
 def _have_common(one: Any, other: Any) -> bool:
-    pieces = list(_pieces(other))
-    return any(_overlap(piece, another) for piece in _pieces(one) for another in pieces)
+    pieces = list(_pieces(one))
+    return any(_overlap(piece, another) for another in _pieces(other) for piece in pieces)
 
 
 def _overlap(piece: Any, other: Any) -> bool:
     if isinstance(piece, np.ndarray) and isinstance(other, np.ndarray):
         return np.shares_memory(piece, other)
+    if isinstance(piece, Path) and isinstance(other, Path):
+        return os.path.exists(piece) and os.path.exists(other) and os.path.samefile(piece, other)
     return piece is other
 
 
-def _file(data: Any) -> Path | None:
-    if isinstance(data, CsvFile):
-        return data.path
-    return Path(data) if isinstance(data, str | os.PathLike) else None
-
-
 def _pieces(data: Any) -> Iterator[Any]:
-    """The memory of each column, as arrays where it is one; else the object that holds it."""
-    if isinstance(data, pd.DataFrame):
+    """The path of each file; the memory of each column, as arrays where it is one, or what holds it."""
+    if isinstance(data, CsvFile):
+        yield data.path
+    elif isinstance(data, str | os.PathLike):
+        yield Path(data)
+    elif isinstance(data, pd.DataFrame):
         for place in range(data.shape[1]):
             yield from _of_column(data.iloc[:, place].array)
     elif isinstance(data, Mapping):
@@ -63,9 +73,10 @@ def _pieces(data: Any) -> Iterator[Any]:
     elif isinstance(data, pa.Table | pa.RecordBatch) or type(data).__module__.startswith("polars."):
         for column in pa.table(data).columns:
             yield from _of_column(column)
-    elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
+    elif hasattr(data, "__arrow_c_stream__"):
+        yield data
+    elif isinstance(data, Iterable) and not isinstance(data, NO_FRAMES) and iter(data) is not data:
         for frame in data:
-            yield frame
             yield from _pieces(frame)
 
 

@@ -18,7 +18,19 @@ from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
 from dpstats.rows.grammar import Array
-from dpstats.rows.sources import HIDDEN, SPENT, Asked, Source, of_frame, of_frames, of_mapping, of_stream
+from dpstats.rows.memory import repeated
+from dpstats.rows.sources import (
+    HIDDEN,
+    NO_FRAMES,
+    SPENT,
+    WINDOWS,
+    Asked,
+    Source,
+    of_frame,
+    of_frames,
+    of_mapping,
+    of_stream,
+)
 from dpstats.rows.units import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
@@ -128,18 +140,17 @@ def _source(data: Any, asked: Asked) -> Source:
         return of_path(path_of("data", data, DataError), asked)
     if _is_table(data):
         return _of_table(data, asked)
-    if isinstance(data, Iterable) and not isinstance(data, _CELLS):
+    if isinstance(data, Iterable) and not isinstance(data, NO_FRAMES):
+        if repeated(data):  # noise hides one row of a record
+            raise DataError("data hold a table twice; give each table once, for a record is to be one row")
         return of_frames(data, asked, _of_item)
     raise DataError("data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
                     f"iterable of frames, not {shown(data)}{_remedy(data)}")
 
 
-_CELLS = (bytes, bytearray, memoryview, np.ndarray, pd.Series, pd.Index, io.IOBase)
-
-
 def _is_table(data: Any) -> bool:
     """Whether it has columns with names; a text is no table, whatever it is the name of."""
-    if isinstance(data, _CELLS):
+    if isinstance(data, NO_FRAMES):
         return False
     return isinstance(data, CsvFile | pd.DataFrame | Mapping) or hasattr(data, "__arrow_c_stream__")
 
@@ -164,6 +175,8 @@ def _remedy(data: Any) -> str:
         return "; give its columns names: pd.DataFrame(array, columns=[...])"
     if isinstance(data, pd.Series | pd.Index):
         return "; give the frame that has it as a column"
+    if isinstance(data, WINDOWS):
+        return ", which holds a record once for each window; give the frame"
     if isinstance(data, io.IOBase):
         return "; give the path of the file"
     return "; call collect() on it first" if callable(getattr(data, "collect", None)) else ""

@@ -7,7 +7,8 @@ cannot be opened or read to its end. No message quotes a value.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -25,6 +26,13 @@ from dpstats.rows.storage import mistake
 from dpstats.schema import Event, Flag, Levels, Schema
 
 HIDDEN = "The cause is not shown, because it may quote what was read"
+WINDOWS = (
+    pd.api.typing.Rolling, pd.api.typing.Expanding, pd.api.typing.ExponentialMovingWindow,
+    pd.api.typing.Window,
+)  # fmt: skip
+# what is iterated over, and not by frames of which each holds other records
+NO_FRAMES = (bytes, bytearray, memoryview, np.ndarray, pd.Series, pd.Index, io.IOBase, *WINDOWS)
+HELD = (Sequence, ValuesView)  # have their items
 _ALIKE = 0.75  # of two names, in difflib's measure: one letter in four is another
 
 T = TypeVar("T")
@@ -206,9 +214,9 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
 
 
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
-    """Tables of any make, one after the other. Those of a sequence are checked now, others as they come."""
+    """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
     parts: Iterable[Source] = (opened(frame, asked) for frame in frames)
-    once = not isinstance(frames, Sequence)
+    once = not isinstance(frames, HELD)
     if not once:
         parts = list(parts)
         once = any(part.once for part in parts)

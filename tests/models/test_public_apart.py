@@ -31,6 +31,15 @@ TYPED = {
 TABLE, FRAME = pa.table(ARRAYS), pl.DataFrame(ARRAYS)
 TEXTS = pa.table({"died": ["yes", "no"] * 32, "x": ARRAYS["x"]})
 LIST = [1.0, 2.0]
+
+
+class Iterable:
+    """Frames that can be read again and again, and are no sequence."""
+
+    def __iter__(self):
+        yield from [TYPED["numpy"], TABLE]
+
+
 TAKEN = {
     **{f"renamed, {name}": (frame, frame.rename(columns=str.upper)) for name, frame in TYPED.items()},
     **{f"last column, {name}": (frame, frame.iloc[:, -1:]) for name, frame in TYPED.items()},
@@ -46,6 +55,8 @@ TAKEN = {
     "polars and Arrow": (FRAME, FRAME.to_arrow()),
     "in a list": ([TYPED["numpy"]], TYPED["numpy"]),
     "one of many": ([TYPED["numpy"], TABLE], [TABLE]),
+    "values of a dict": ({"north": TYPED["numpy"], "south": TABLE}.values(), TABLE),
+    "an iterable of one's own": (Iterable(), TABLE),
 }
 APART = {
     "copies": (TYPED["numpy"], TYPED["numpy"].copy()),
@@ -83,6 +94,19 @@ def test_a_file_is_known_by_any_of_its_names(tmp_path, suffix):
     if suffix == "csv":
         assert shared(dps.read_csv(path, sep=";"), link)
         assert not shared(dps.read_csv(path), dps.read_csv(other))
+
+
+@pytest.mark.parametrize("one", [lambda a, b: [a, b], lambda a, b: {"a": a, "b": b}.values(), lambda a, b: a])
+@pytest.mark.parametrize("other", [
+    lambda a: a, lambda a: dps.read_csv(a.path), lambda a: str(a.path), lambda a: [a],
+    lambda a: {"a": dps.read_csv(a.path)}.values(),
+])  # fmt: skip
+def test_a_file_is_known_in_a_list(tmp_path, one, other):
+    for name in ("a.csv", "b.csv", "c.csv"):
+        TYPED["numpy"].to_csv(tmp_path / name, index=False)
+    a, b, c = (dps.read_csv(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv"))
+    assert shared(one(a, b), other(a)) and shared(other(a), one(a, b))
+    assert not shared(one(a, b), other(c)) and not shared(other(c), one(a, b))
 
 
 @pytest.mark.parametrize("model", [dps.ols, dps.ridge, dps.logit, dps.glm])

@@ -62,6 +62,16 @@ MUTANTS = (
         (LINES, "return read if len(read) == self._width else None", "return None"),
     ),
     planted(
+        "a record of a table that is given twice is two rows",
+        "rows/test_mistaken_data.py::test_a_table_that_is_given_twice_is_refused",
+        ("rows/rows.py", "        if repeated(data):", "        if False:"),
+    ),
+    planted(
+        "a record is a row of each window over a frame",
+        "rows/test_mistaken_data.py::test_windows_hold_a_record_more_than_once_and_are_refused",
+        ("rows/sources.py", "io.IOBase, *WINDOWS)", "io.IOBase)"),
+    ),
+    planted(
         "an open quotation mark reaches into the next plain line", RECORD,
         (LINES, "b'\"' not in chunk", "True"),
     ),

@@ -296,6 +296,11 @@ MUTANTS = (
         ("models/linear.py", "        check_apart(public, data)\n", ""),
     ),
     planted(
+        "private files in a list pass as public=",
+        "models/test_public_apart.py::test_a_file_is_known_in_a_list",
+        ("rows/memory.py", "        yield data.path\n", "        return\n"),
+    ),
+    planted(
         "private data pass as public= (glm)", "models/test_public_apart.py",
         ("models/glm.py", "        check_apart(public, data)\n", ""),
     ),

@@ -47,6 +47,27 @@ def test_what_is_no_table_is_refused_without_a_cell(make):
     assert not any(cell in str(caught.value) for cell in CELLS)
 
 
+@pytest.mark.parametrize("make", [
+    lambda: FRAME.rolling(3), lambda: FRAME.expanding(), lambda: FRAME.ewm(3),
+    lambda: FRAME.rolling(2, win_type="hann"), lambda: [FRAME.rolling(3)],
+])  # fmt: skip
+def test_windows_hold_a_record_more_than_once_and_are_refused(make) -> None:
+    with pytest.raises(DataError, match="give (the|one) frame"):
+        open_rows(make(), SCHEMA, ["time", "maker"])
+
+
+def test_a_table_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_text(TEXT)
+    link.hardlink_to(path)
+    files = [dps.read_csv(path), dps.read_csv(path), dps.read_csv(link)]
+    for tables in ([FRAME, FRAME], (FRAME, FRAME.copy(), FRAME), {"a": FRAME, "b": FRAME}.values(),
+                   [files[0], files[0]], files[:2], [files[0], files[2]]):  # fmt: skip
+        with pytest.raises(DataError, match="data hold a table twice"):
+            open_rows(tables, SCHEMA, ["time", "maker"])
+    assert open_rows([FRAME, FRAME.copy(), files[0]], SCHEMA, ["time", "maker"]).n == 120
+
+
 @pytest.mark.parametrize("make", [lambda: FRAME.iloc[:0], lambda: [], lambda: {"time": [], "maker": []}])
 def test_a_table_without_a_row_says_that_it_lacks_them(make) -> None:
     with pytest.raises(dps.SpecificationError, match="the data have no rows; give the table that holds them"):
