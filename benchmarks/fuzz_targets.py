@@ -130,10 +130,8 @@ def _fit(path: Path) -> None:
 
 
 def _saved(fit: Any, folder: Path) -> bytes:
-    fit.save(folder / "saved")
-    content = (folder / "saved").read_bytes()
-    (folder / "saved").unlink()  # a fit is not written over another
-    return content
+    fit.save(folder / "saved.json", overwrite=True)
+    return (folder / "saved.json").read_bytes()
 
 
 def _fits(folder: Path) -> list[bytes]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import re
+import secrets
+import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -43,25 +48,61 @@ def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
     return content
 
 
-def write_text(path: str | Path, written: str, overwrite: bool = True) -> None:
-    """Write a file of text.
+def write_text(path: str | Path, written: str, overwrite: bool) -> None:
+    """Write a file of JSON as a whole: where that fails, what was there is there still.
 
     Raises
     ------
     SpecificationError
-        If it cannot be written, or exists and `overwrite` is not True: results were paid for.
+        If its name does not end in .json, it cannot be written, or it exists and `overwrite` is not True:
+        results were paid for.
     """
     found = path_of("path", path)
+    if found.suffix.lower() != ".json":
+        raise SpecificationError(f"path: {found} does not end in .json, and JSON is what is written; give a "
+                                 "name that does")
     try:
-        with found.open("w" if overwrite is True else "x", encoding="utf-8") as out:
-            out.write(written + "\n")
+        _replace(found, written + "\n", new=overwrite is not True)
     except FileExistsError:
         raise SpecificationError(f"path: {found} exists and may hold something that was paid for; choose "
                                  "another name, or say overwrite=True") from None
     except OSError as error:
         raise SpecificationError(
-            f"path: {found} cannot be written ({error.strerror}); give a file in a folder that exists"
+            f"path: {found} cannot be written ({error.strerror}); {_remedy(error)}"
         ) from None
+
+
+def _replace(path: Path, written: str, new: bool) -> None:
+    """Put a file in its place when it is on the disk; of a link, the place is that to which it leads."""
+    if not new and path.exists():
+        path = path.resolve()
+        if not path.is_file():  # a device or a pipe is written to, and not replaced
+            path.write_text(written, encoding="utf-8")
+            return
+    draft = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with draft.open("x", encoding="utf-8") as out:
+            out.write(written)
+            out.flush()
+            os.fsync(out.fileno())
+        if new:
+            path.open("x").close()  # takes the name, for a replacement asks nobody
+        else:
+            with suppress(OSError):
+                shutil.copymode(path, draft)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _remedy(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "give a file in a folder that exists"
+    if isinstance(error, PermissionError | IsADirectoryError) or error.errno == errno.EROFS:
+        return "give a file in a folder that you may write to"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "make room, or give a file on another disk"
+    return "save it again when that is mended"
 
 
 def check_format(found: object, wanted: str, what: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.cli import main, plain_warnings
+from tests.disk import full_disk
 
 SCHEMA = """
 time        = {kind = "bounded", lower = 1, upper = 2000, unit = "hours"}
@@ -228,6 +229,15 @@ def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[
         assert main(fit()) == 2
     assert Path("drives.fit.json").read_bytes() == kept
     assert "paid for" in capsys.readouterr().err
+
+
+def test_a_fit_that_cannot_be_kept_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with full_disk():
+        assert main(fit()) == 2
+    printed, said = capsys.readouterr()
+    assert "voltage" in printed and "epsilon = 1, delta = 1e-06" in printed
+    assert "File too large" in said and "keep the table that was printed" in said and said.count("\n") == 1
+    assert not Path("drives.fit.json").exists()
 
 
 @pytest.mark.parametrize("out", ["drives.fit.json", "new.csv", "kept.csv", "pred.xlsx", "pred.parquet", "x"])

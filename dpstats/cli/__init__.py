@@ -18,7 +18,7 @@ from dpstats import datasets
 from dpstats._version import __version__
 from dpstats.budget import approx, parse_budget
 from dpstats.cli import contributions, ledger, models, predict
-from dpstats.cli.output import JSON, new_file
+from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.predict import predicted
 from dpstats.cli.tables import add_csv_options, table
 from dpstats.errors import NotReleased, SpecificationError
@@ -190,7 +190,7 @@ def run_fit(options: argparse.Namespace) -> None:
     book = Ledger(options.ledger) if options.ledger else None
     with new_file(options.out, JSON):
         fit = model.fit(budget, ledger=book)
-        fit.save(options.out, overwrite=True)
+        save(fit, options.out)
     print(fit.summary())
 
 
@@ -229,7 +229,7 @@ def run_demo(options: argparse.Namespace) -> None:
         print(textwrap.fill(f"{drives.description} Source: {drives.source}.", 79), end="\n\n")
         fit = model.fit(approx(epsilon=1, delta=1e-6))
         if options.out:
-            fit.save(options.out, overwrite=True)
+            save(fit, options.out)
     print(fit.summary())
     print("\nB10 life, by which a tenth has failed, in days of power-on time")
     for words, new in DEMO_DRIVES.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tabulate import tabulate
 
 from dpstats.budget import parse_budget
-from dpstats.cli.output import JSON, MESSAGES, new_file
+from dpstats.cli.output import JSON, MESSAGES, new_file, save
 from dpstats.cli.tables import add_csv_options, table
 from dpstats.contributors import OwnFile, Plan, plan_contributions, write_messages
 from dpstats.errors import SpecificationError
@@ -94,7 +94,7 @@ def run_plan(options: argparse.Namespace) -> None:
             options.formula, Schema.load(options.schema), parse_budget(options.budget), options.contributors,
             honest=options.honest, method=options.method, compat=options.compat, ball=options.ball,
         )  # fmt: skip
-        plan.save(options.out)
+        plan.save(options.out, overwrite=True)
     print(plan)
     print("\nStandard errors to expect, if every variable is spread evenly over its public range")
     expected = expected_precision(plan)
@@ -124,7 +124,7 @@ def run_fit(options: argparse.Namespace) -> None:
         raise SpecificationError("--alpha is the penalty of --model ridge, which needs it")
     with new_file(options.out, JSON):
         fit = _fitted(options, plan)
-        fit.save(options.out, overwrite=True)
+        save(fit, options.out)
     print(fit.summary())
 
 

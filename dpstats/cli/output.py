@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpstats.errors import DataError
+from dpstats.errors import DataError, SpecificationError
+from dpstats.results import Fit
 
 JSON, CSV, MESSAGES = (".json",), (".csv",), (".jsonl", ".parquet", ".pq")  # suffixes of what is written
 
@@ -43,6 +44,22 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
+
+
+def save(fit: Fit, path: Path) -> None:
+    """Keep a fit in the file that was created for it; if that fails, print it, for it was paid for.
+
+    Raises
+    ------
+    SpecificationError
+        As ``fit.save``.
+    """
+    try:
+        fit.save(path, overwrite=True)
+    except SpecificationError as error:
+        print(fit.summary(), flush=True)
+        raise SpecificationError(f"{error}. The fit is in no file: keep the table that was printed, for its "
+                                 "budget is spent") from None
 
 
 def _exists(path: Path) -> DataError:

@@ -215,10 +215,23 @@ class Plan:
             )
         return plan
 
-    def save(self, path: str | Path) -> None:
-        """Write the plan to a JSON file."""
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the plan as JSON.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in .json.
+        overwrite : bool
+            Whether to replace a file that exists, which may be a plan that was published.
+
+        Raises
+        ------
+        SpecificationError
+            If the file exists and may not be replaced, or cannot be written.
+        """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        write_text(path, text)
+        write_text(path, text, overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:

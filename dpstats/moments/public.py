@@ -116,10 +116,23 @@ class PublicMoments:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")
         return restored(_moments, cls.to_dict, content, "the public moments hold a value of a wrong type")
 
-    def save(self, path: str | Path) -> None:
-        """Write the moments to a JSON file, exact to the last bit."""
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the moments as JSON, exact to the last bit.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in .json.
+        overwrite : bool
+            Whether to replace a file that exists.
+
+        Raises
+        ------
+        SpecificationError
+            If the file exists and may not be replaced, or cannot be written.
+        """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        write_text(path, text)
+        write_text(path, text, overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> PublicMoments:

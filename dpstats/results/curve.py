@@ -205,6 +205,7 @@ class SurvivalCurve(Shown):
         Parameters
         ----------
         path : str or Path
+            Ends in .json.
         overwrite : bool
             Whether to replace a file that exists, which may be another curve that was paid for.
 

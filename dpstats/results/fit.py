@@ -78,6 +78,7 @@ class Fit(
         Parameters
         ----------
         path : str or Path
+            Ends in .json.
             Read it again with ``dpstats.load(path)``.
         overwrite : bool
             Whether to replace a file that exists, which may be another fit that was paid for.

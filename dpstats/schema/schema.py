@@ -147,8 +147,8 @@ class Schema(Mapping[str, Variable]):
         return tables
 
     def to_json(self, path: str | Path) -> None:
-        """Write the schema to a JSON file."""
-        write_text(path, json.dumps(self.to_dict(), indent=2))
+        """Write the schema to a JSON file, in the place of one that exists."""
+        write_text(path, json.dumps(self.to_dict(), indent=2), overwrite=True)
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Schema:

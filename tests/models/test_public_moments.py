@@ -66,6 +66,10 @@ def test_a_file_gives_the_moments_to_the_last_bit(tmp_path):
     assert again.to_dict() == moments.to_dict()
     assert json.loads(path.read_text())["format"] == "dpstats.moments/1"
     assert repr(again) == repr(moments)
+    with pytest.raises(SpecificationError, match="exists"):
+        of("y~x").save(path)
+    of("y~x").save(path, overwrite=True)
+    assert PublicMoments.load(path).formula == "y~x"
 
 
 def test_as_public_takes_moments_or_rows():

@@ -76,7 +76,7 @@ MUTANTS = (
     ),
     planted(
         "any group of exceptions is a KeyboardInterrupt", "rows/test_protected.py::test_a_group_is_what_it_holds",
-        ("_private.py", "    if isinstance(error, BaseExceptionGroup):\n        return [kind for one", "    if False:\n        return [kind for one"),
+        ("_private.py", "    if isinstance(error, BaseExceptionGroup):\n        return tuple(", "    if False:\n        return tuple("),
     ),
     planted(
         "an interrupt that is made with words alone fails in making",

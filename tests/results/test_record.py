@@ -15,6 +15,7 @@ import pytest
 
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import NOT_RELEASED, Fit, load
+from tests.disk import full_disk
 from tests.results.fits import CAPACITOR_COV, CAPACITOR_PARAMS, USE, capacitor, wide
 from tests.results.linear import linear
 
@@ -192,6 +193,35 @@ def test_a_saved_fit_is_replaced_only_where_that_is_said(tmp_path: Path) -> None
     assert load(path).to_dict() == wide().to_dict()
     with pytest.raises(SpecificationError, match=r"cannot be written \(No such file or directory\)"):
         wide().save(tmp_path / "nowhere" / "fit.json")
+
+
+def test_a_save_that_fails_spoils_nothing_and_can_be_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    for before in (None, capacitor()):
+        with full_disk(), pytest.raises(SpecificationError, match=r"\(File too large\); make room"):
+            wide().save(path, overwrite=before is not None)
+        assert [file.name for file in tmp_path.iterdir()] == ["fit.json"] * (before is not None)
+        wide().save(path, overwrite=before is not None)
+        assert load(path).to_dict() == wide().to_dict()
+        path.unlink()
+        capacitor().save(path)
+
+
+def test_what_is_replaced_keeps_its_mode_and_a_link_leads_where_it_led(tmp_path: Path) -> None:
+    path, link = tmp_path / "fit.json", tmp_path / "latest.json"
+    capacitor().save(path)
+    path.chmod(0o640)
+    link.symlink_to(path)
+    wide().save(link, overwrite=True)
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    assert load(path).to_dict() == wide().to_dict()
+
+
+@pytest.mark.parametrize("name", ["fit.csv", "fit.json.gz", "fit.pkl", "fit"])
+def test_a_name_promises_what_is_written(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecificationError, match=r"does not end in \.json, and JSON is what is written"):
+        capacitor().save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, lambda fit: pickle.loads(pickle.dumps(fit))])
