@@ -185,14 +185,30 @@ def find_columns(
     for group, _ in box.tight:
         chosen[group] = False
     public = dict(center=box.center, half=box.half, log=log)
-    asked, parts = dict(public, chosen=chosen[:-1]), costs.parts
-    if would_see(curator, parts, asked):
-        zoomed, last = zoom(curator, parts, asked).among(chosen), parts[3]
-    else:
-        zoomed, last = unzoomed(len(chosen)), costs.total
+    zoomed, last = zoom_in(curator, costs, public, chosen)
     public["center"], public["half"] = box.center + box.half * zoomed.center, box.half * zoomed.half
     scale = row_scale(curator.release("event_moments", last, **public), zoomed, box, log, constant)
     return _normed(scale, box) if box.tight else scale
+
+
+def zoom_in(
+    curator: Curator, costs: FirstCosts, public: dict[str, Any], chosen: Array
+) -> tuple[Zoomed, float]:
+    """Release where in their declared boxes columns lie, if that would be seen; and what is left for moments.
+
+    Parameters
+    ----------
+    curator : Curator
+    costs : FirstCosts
+    public : dict
+        `center`, `half` and `log`, as the statistic "reach_means" takes them.
+    chosen : array of bool, shape (d + 1,)
+        Which covariates to look at; the response, the last, is looked at whenever any is.
+    """
+    asked, parts = dict(public, chosen=chosen[:-1]), costs.parts
+    if would_see(curator, parts, asked):
+        return zoom(curator, parts, asked).among(chosen), parts[3]
+    return unzoomed(len(chosen)), costs.total
 
 
 def _normed(scale: RowScale, box: Box) -> RowScale:

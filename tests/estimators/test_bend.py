@@ -1,5 +1,6 @@
 """Averaged steps from scattered points: what the curvature of scores would leave, and what scatter says."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, Estimate, _bent, estimate
 from dpstats.estimators.newton.information import Accumulator, usable
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
 
 STRAIGHT, CURVED = np.diag([1.0, 0.5]), np.array([0.3, 0.2])
@@ -54,15 +56,15 @@ def released(scatter: float = 1.0, mean: float = 0.0) -> Averaged:
     return replace(averaged(points), scores=scores, matrices=matrices, noise=SD)
 
 
-def fitted(steps: Averaged, noise: float = 0.0) -> Estimate:
-    """What 10,000 rows of two standardised columns say; `noise` is that of the bounds, in sampling sds."""
+def fitted(steps: Averaged, dim: bool = False) -> Estimate:
+    """What 10,000 rows of two standardised columns say; `dim`: of the second the spread is not known."""
     zeros, ones = np.zeros(2), np.ones(2)
     problem = Problem(BINOMIAL, -ones, ones, (0.0, 1.0), intercept=False)
     located = Located(
         zeros, ones, zeros, -ones, ones, thinnest=1.0, rare=(), mean=0.5, sd=0.5, offset=0.0, noise=0.0,
-        prior=ones,
+        prior=ones, dim=np.array([False, dim]),
     )  # fmt: skip
-    return estimate(steps, problem, located, Bounds(3.0, None, noise), ROWS)
+    return estimate(steps, problem, located, Bounds(3.0, None), ROWS)
 
 
 def test_scores_that_scatter_as_their_noise_does_are_settled() -> None:
@@ -90,9 +92,23 @@ def test_a_step_that_was_cut_short_is_told() -> None:
     assert fitted(replace(released(), capped=True)).problems == ("unsettled",)
 
 
-def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube() -> None:
-    found = fitted(released(), noise=2.0)
-    assert found.problems == ("budget",)
-    assert found.cov == pytest.approx((2.0 / 1.6) ** 3 * fitted(released()).cov)
-    lost = fitted(released(), noise=2.5)
-    assert lost.problems == ("hopeless",) and np.isinf(np.diag(lost.cov)).all()
+@pytest.mark.parametrize("steps, told", [(2, False), (8, True)])
+def test_scatter_of_few_steps_may_be_chance(steps: int, told: bool) -> None:
+    """Three times the variance of noise: one fit in 20 has it in two numbers, one in 8,000 in fourteen."""
+    found = released(scatter=math.sqrt(3 * (steps - 1) / steps))
+    found = replace(found, scores=found.scores * [1.0, steps > 2])
+    short = replace(
+        found, scores=found.scores[:steps], points=found.points[:steps], matrices=found.matrices[:steps]
+    )
+    assert ("unsettled" in fitted(short).problems) == told
+
+
+@pytest.mark.parametrize("dim", [False, True])
+def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool) -> None:
+    """Half of what the second column says is seen: else the linear predictor is taken to vary by 1."""
+    size, releases = 0.5, Accumulator()
+    releases.add(STRAIGHT, size / 2, np.eye(2))  # the size of an error is its sd times the root of 2 k
+    steps = replace(released(), information=usable(releases, np.eye(2), 1.0))
+    assert steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
+    hidden = fitted(steps, dim).cov_privacy[1, 1] - fitted(released()).cov_privacy[1, 1]
+    assert hidden > 1e9 if dim else 0.25 <= hidden < 0.3

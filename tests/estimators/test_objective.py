@@ -10,7 +10,8 @@ from scipy import special
 import dpstats as dps
 from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective import (
     Estimate,
     UnitBall,
@@ -199,7 +200,7 @@ def corrected(
     """A minimum that lies so far from where the penalty leads, and its curvature."""
     one = np.ones(2)
     ball = UnitBall(np.zeros(2), one, one, 1.0, 1.0, True)
-    located = Located(np.zeros(2), one, one, -one, one, 1.0, (), 0.5, 0.5, 0.0, 1e-3, prior * one)
+    located = Located(np.zeros(2), one, one, -one, one, 1.0, (), 0.5, 0.5, 0.0, 1e-3, prior * one, one < 0)
     # its noise is 0.25 in each coefficient, so that no part below rules
     minimum = Minimum(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS

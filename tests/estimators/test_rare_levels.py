@@ -13,7 +13,8 @@ from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.saturation import level_curve
 from dpstats.estimators.newton.levels import read_levels
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families import DISTS, FAMILIES, SEV
 from dpstats.families.martingale import taper
 from dpstats.testing import SeededNoise, noise
@@ -135,6 +136,7 @@ PROBLEM = dict(lower=np.zeros(2), upper=np.ones(2), response=(0.0, 50.0), coded=
 LOCATED = Located(
     center=np.array([0.0, 0.01, 0.01]), scale=np.ones(3), least=np.zeros(3), lower=np.zeros(3),
     upper=np.ones(3), thinnest=1.0, rare=(), mean=1.0, sd=1.0, offset=0.0, noise=0.0, prior=np.ones(3),
+    dim=np.zeros(3, dtype=bool),
 )  # fmt: skip
 POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from dpstats.estimators.newton.bounds import Chooser
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.glm import BINOMIAL
 
@@ -20,7 +21,7 @@ def length(n: int, mu: float, rare: int = 0, thinnest: float = 1.0) -> float:
     problem = Problem(BINOMIAL, -FAR[1:], FAR[1:], (0.0, 1.0))
     located = Located(
         np.zeros(K), np.ones(K), np.zeros(K), -FAR, FAR, thinnest=thinnest, rare=(LEVEL,) * rare, mean=0.5,
-        sd=0.5, offset=0.0, noise=0.0, prior=np.zeros(K),
+        sd=0.5, offset=0.0, noise=0.0, prior=np.zeros(K), dim=np.zeros(K, dtype=bool),
     )  # fmt: skip
     bounds = Chooser(problem, located, n, mu).choose(Whitening.none(K), 0.13, 1.0)
     return bounds.radius**2 / K

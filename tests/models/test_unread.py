@@ -7,7 +7,9 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.newton.problem import Problem, locate
+from dpstats.estimators.columns import FirstCosts
+from dpstats.estimators.newton.located import locate
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -58,7 +60,7 @@ def test_the_first_releases_tell_how_many_rows_can_be_used(readable: float) -> N
     rows = open_rows(table(readable, 0), SCHEMA, design.variables)
     problem = Problem(BINOMIAL, *design.bounds[1:].T, (0.0, 1.0))
     with noise(SeededNoise(0)):
-        located = locate(Curator(rows, design, dps.gdp(1)), 0.1, 0.2, problem, 1.0)
+        located = locate(Curator(rows, design, dps.gdp(1)), FirstCosts(0.1, False), 0.2, problem, 1.0)
     assert located.usable == pytest.approx(readable, abs=0.02) and not located.unread
 
 

@@ -334,6 +334,6 @@ MUTANTS = (
     ),
     planted(
         "rows that lack a cell are taken for rows (glm)", "models/test_unread.py",
-        ("estimators/newton/problem.py", "        usable=usable,\n", ""),
+        ("estimators/newton/located.py", "        usable=usable,\n", ""),
     ),
 )

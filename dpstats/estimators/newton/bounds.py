@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, weighted_square
+from dpstats.estimators.newton.located import FIRST_LENGTH, Located, weighted_square
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.bounded_score import BoundedScore
 
@@ -48,13 +49,10 @@ class Bounds:
     radius : float
     score : BoundedScore, optional
         None for a logistic regression, whose scores are bounded by themselves, but a robust one.
-    noise : float
-        Privacy noise of the averaged steps, in sampling sds of a coefficient.
     """
 
     radius: float
     score: BoundedScore | None
-    noise: float
 
 
 @dataclass(frozen=True)
@@ -83,9 +81,9 @@ class Chooser:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = self._radius(FIRST_LENGTH, whitening)
         if self._logistic:
-            return Bounds(radius, self._of_labels, math.inf)
+            return Bounds(radius, self._of_labels)
         level, dispersion = self.start_level, self.start_dispersion
-        return Bounds(radius, self._score(3.0, level, dispersion), math.inf)
+        return Bounds(radius, self._score(3.0, level, dispersion))
 
     @property
     def _alone(self) -> bool:
@@ -120,21 +118,20 @@ class Chooser:
         widest = self._radius(math.inf, whitening)
         if self._logistic:
             if self._noise(widest, 1.0, level) < _NOTHING:
-                return Bounds(widest, self._of_labels, self._noise(widest, 1.0, level))
-            radius = self._radius(self._length(whitening, level, 1.0, 0.25, level), whitening)
-            return Bounds(radius, self._of_labels, self._noise(radius, 1.0, level))
+                return Bounds(widest, self._of_labels)
+            length = self._length(whitening, level, 1.0, 0.25, level)
+            return Bounds(self._radius(length, whitening), self._of_labels)
         # weights and clipping take from both what the family has
         if self.problem.family.name == "poisson":
             level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
         variance = level * dispersion
         score = self._unbounded(level, dispersion)
         if self._noise(widest, score.limit, variance) < _NOTHING:
-            return Bounds(widest, score, self._noise(widest, score.limit, variance))
+            return Bounds(widest, score)
         radius = self._radius(FIRST_LENGTH, whitening)
         score = self._score(self._spread(radius, level, dispersion), level, dispersion)
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
-        radius = self._radius(length, whitening)
-        return Bounds(radius, score, self._noise(radius, score.limit, variance))
+        return Bounds(self._radius(length, whitening), score)
 
     def _radius(self, length: float, whitening: Whitening) -> float:
         box = whitening.longest_square(self.located)

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from dpstats.estimators.levels import widened
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
 from dpstats.estimators.newton.levels import few_events, read_levels
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 
@@ -21,11 +23,9 @@ Array = np.ndarray
 # size of the error of the information over its smallest eigenvalue, beyond which coefficients are weak, and
 # not estimable (spec/linear_glm.md D)
 WEAK, HOPELESS = 0.6, 1.3
-# privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given
-USABLE, HOPELESS_NOISE = 1.6, 2.4
-# variance of the linear predictor along a direction that is not seen
-_PRIOR = 1.0
-_UNSETTLED, _MATTERS = 2.0, 0.1
+# scatter of scores, in variances of their noise, beyond which they do not follow a line, though it be chance
+# in one fit of so many; and the share of the sampling variance that it must make up
+_UNSETTLED, _CHANCE, _MATTERS = 2.0, 0.001, 0.1
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
 # counts with this dispersion have a tail, which matters if scores are limited to fewer sds
@@ -111,16 +111,16 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
     spread, drifts = _unsettledness(averaged), _drifts(averaged)
     noise = inverse @ inverse * averaged.noise**2 / steps
-    weak = (information.vectors * ((1 - information.seen) ** 2 * _PRIOR)) @ information.vectors.T
+    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
+    weak = located.unknown(unseen, np.linalg.inv(averaged.whitening))
     privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
     # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
-    beyond = (spread > _UNSETTLED) * np.trace(noise) * (spread - 1), drifts * float(step @ step)
+    scatters = spread > max(_UNSETTLED, _by_chance((steps - 1) * len(step)))
+    beyond = scatters * np.trace(noise) * (spread - 1), drifts * float(step @ step)
     unsettled = max(beyond) > _MATTERS * np.trace(sampling)
 
     to_user = _to_user(problem, located) @ averaged.whitening
     sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
-    excess = max(1.0, bounds.noise / USABLE) ** 3
-    privacy = privacy * excess + sampling * (excess - 1)
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
@@ -130,10 +130,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     if rel > HOPELESS:
         cov[weakly, weakly] = np.inf
     problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
-    if bounds.noise > HOPELESS_NOISE or located.unread:
+    if located.unread:
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
         problems = ["hopeless"]
-    elif rel > WEAK or excess > 1:
+    elif rel > WEAK:
         problems.append("budget")
     user, sds = _to_user(problem, located), np.sqrt(np.diag(cov - weak))
     sds[weakly] = np.inf
@@ -166,6 +166,11 @@ def _bent(averaged: Averaged, step: Array) -> Array:
     apart = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T - step
     differences = averaged.matrices - averaged.matrices.mean(axis=0)
     return np.asarray(np.einsum("tij,tj->i", differences, apart) / (2 * len(apart)))
+
+
+def _by_chance(numbers: int) -> float:
+    """What the mean square of so many numbers of variance 1 exceeds by chance."""
+    return float(stats.chi2.isf(_CHANCE, numbers)) / numbers
 
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:

@@ -16,8 +16,9 @@ from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
+from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import Plan
-from dpstats.estimators.newton.problem import Located, Problem, locate
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.bounded_score import logistic_information_weight
 
@@ -69,7 +70,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     -------
     Estimate
     """
-    located = locate(curator, plan.means, plan.octaves, problem, _usual_noise(curator, problem, plan))
+    located = locate(curator, plan.first, plan.octaves, problem, _usual_noise(curator, problem, plan))
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.tail_total))
     whitening = Whitening.none(problem.k)
     start = _start(problem, located, curator.n)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.estimators.levels import SHIFTS, level, slope_in_middle
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
 
 Array = np.ndarray

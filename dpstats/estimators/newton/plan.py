@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpstats.estimators.columns import FirstCosts
 from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
-MEANS, OCTAVES, EARLY, TAIL = 0.02, 0.03, 0.25, 0.70
+FIRST, OCTAVES, EARLY, TAIL = 0.03, 0.03, 0.24, 0.70
 EARLY_STEPS, TAIL_STEPS = 8, 8
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
 _PLENTY, _FEW = 3000.0, (6, 3)
@@ -22,14 +23,16 @@ class Plan:
     ----------
     mu : float
         Total; the squares of all costs add up to its square.
-    means, octaves : float
-        Of where the columns lie and how far they spread.
+    first : FirstCosts
+        Of where the columns lie.
+    octaves : float
+        Of how far they spread.
     early, tail : tuple of float
         Of each step that finds the neighbourhood, and each step that is averaged.
     """
 
     mu: float
-    means: float
+    first: FirstCosts
     octaves: float
     early: tuple[float, ...]
     tail: tuple[float, ...]
@@ -43,7 +46,7 @@ class Plan:
     def costs(self) -> dict[str, float]:
         """mu of all releases of each kind together, by name; their squares add up to that of the total."""
         return {
-            "column means": self.means,
+            "column means": self.first.total,
             "column octaves": self.octaves,
             "score and information": math.hypot(*self.early, *self.tail),
         }
@@ -58,7 +61,7 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
     """Split a total of Gaussian differential privacy over the releases of a fit."""
     return Plan(
         mu=mu,
-        means=mu * math.sqrt(MEANS),
+        first=FirstCosts(mu * math.sqrt(FIRST), pure=False),
         octaves=mu * math.sqrt(OCTAVES),
         early=early_costs(mu, EARLY, early_steps),
         tail=equal_costs(mu, TAIL, tail_steps),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.matrices import longest_image
-from dpstats.estimators.newton.problem import Located
+from dpstats.estimators.newton.located import Located
 
 Array = np.ndarray
 

@@ -14,7 +14,8 @@ from dpstats.curator import Curator, Minimum
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
 from dpstats.estimators.newton.levels import few_events
-from dpstats.estimators.newton.problem import FIRST_LENGTH, Located, Problem, locate
+from dpstats.estimators.newton.located import FIRST_LENGTH, Located, locate
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS
@@ -55,7 +56,7 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     that noise hides, A is a guess: the variance that a coefficient may have there is added. The last two are
     no estimates: coefficients that they rule are not estimable.
     """
-    located = locate(curator, plan.means, plan.octaves, problem, _USUAL)
+    located = locate(curator, plan.first, plan.octaves, problem, _USUAL)
     ball = _ball(curator, located, problem, plan)
     origin = _origin(located, problem) * ball.radius
     minimum = curator.minimise(
@@ -128,7 +129,7 @@ def _corrected(
     values, vectors = np.linalg.eigh(curvature)
     blind = (vectors * (1 - seen_share(values, edge))) @ vectors.T
     left = _left(ball, problem, curvature, ratio * second @ apart)
-    guess = blind * (located.prior * ball.radius**2) @ blind + np.outer(left, left)
+    guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + np.outer(left, left)
     result = estimate(
         ball, minimum, minimum.params + ratio * pull, sampling=sampling / n, carried=second / n,
         more=by_curvature + guess,

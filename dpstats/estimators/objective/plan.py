@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpstats.budget import Budget, Gdp, Pure
+from dpstats.estimators.columns import FirstCosts
 from dpstats.families import MarginLoss
 
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
@@ -30,20 +31,22 @@ class Plan:
     ----------
     matrices_name : str
         What is released of these, in words for a ledger.
-    means, octaves : float
+    first : FirstCosts
         Epsilon of where the columns lie, if that is asked first.
+    octaves : float
+        Epsilon of how far they spread then.
     """
 
     minimum: Pure | Gdp
     matrices: Pure | Gdp
     matrices_name: str = "curvature and scores"
-    means: float = 0.0
+    first: FirstCosts = FirstCosts(0.0, pure=True)
     octaves: float = 0.0
 
     @property
     def costs(self) -> dict[str, Pure | Gdp]:
         """Of each kind of release, by name."""
-        columns = {"column means": self.means, "column octaves": self.octaves}
+        columns = {"column means": self.first.total, "column octaves": self.octaves}
         found = {name: Pure(epsilon) for name, epsilon in columns.items() if epsilon}
         return {**found, "minimum": self.minimum, self.matrices_name: self.matrices}
 
@@ -66,9 +69,9 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
 
 def make_debiased_plan(budget: Pure, robust: bool = False) -> Plan:
     """Split a budget for a fit without penalty; `robust`: with squared scores beside the curvature."""
-    means, octaves, minimum, matrices = (budget.epsilon * share for share in DEBIASED)
+    first, octaves, minimum, matrices = (budget.epsilon * share for share in DEBIASED)
     name = "curvature and scores" if robust else "curvature"
-    return Plan(Pure(minimum), Pure(matrices), name, means, octaves)
+    return Plan(Pure(minimum), Pure(matrices), name, FirstCosts(first, pure=True), octaves)
 
 
 def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:

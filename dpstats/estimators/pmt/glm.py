@@ -15,7 +15,8 @@ from dpstats.curator import Curator, Release
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
-from dpstats.estimators.newton.problem import Located, Problem
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
 from dpstats.moments import ColumnMoments
@@ -103,7 +104,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
         math.sqrt(np.mean(np.square(noise[last]))), information, where.whitening, state.variability,
         state.capped, start,
     )  # fmt: skip
-    return estimate(averaged, problem, located, Bounds(radius, state.score, 0.0), curator.n)
+    return estimate(averaged, problem, located, Bounds(radius, state.score), curator.n)
 
 
 def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None) -> Located:
@@ -124,6 +125,7 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
     return Located(
         center, scale, np.zeros(problem.k), lower, upper, thinnest=1.0, rare=(), mean=mean,
         sd=math.sqrt(mean), offset=offset, noise=noise, prior=np.ones(problem.k),
+        dim=np.zeros(problem.k, dtype=bool),
     )  # fmt: skip
 
 

@@ -1,0 +1,256 @@
+"""Where the columns of a generalised linear model lie, and on which scale it is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator import Curator, Release
+from dpstats.estimators.columns import FirstCosts, zoom_in
+from dpstats.estimators.newton.problem import Problem
+
+Array = np.ndarray
+
+# square length, in the number of columns, of the longest row before any radius is chosen
+FIRST_LENGTH = 1.25
+# sd of a covariate in its declared box, half-width 1, if nothing is known: bounds three sds wide
+_PRIOR_SD = 1 / 3
+# a column stretched by this against its root mean square has rare long values, which shall keep their weight
+_STRETCHED = 1.5
+# rows become longer as noise falls; the scale shall then not
+_LEAST_NOISE = 0.5
+# shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
+# octave may be constant but for so many noise sds of rows
+_VISIBLE, _CONSTANT, _HIDDEN = 3.0, 0.8, 1.5
+# sd of log odds or log means between two levels; variance of the coefficient of a column whose scale may be a
+# million times too large; share of a column's square that may lie where nothing is seen without this counting
+_LOG_RATIO, _ANY, _SHOWN = 2.0, 1e12, 0.05
+# sd of the share of rows that cannot be used, before any release: from none to nearly all
+_USABLE_SD = 0.5
+# as rarely exceeded by noise with longer tails
+_TAILS = {"laplace": 1.4}
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where columns and response lie: from the first two releases.
+
+    Attributes
+    ----------
+    center, scale : array, shape (k,)
+        Standardised columns are (x - center) / scale.
+    least : array, shape (k,)
+        Smallest mean square that whitening assumes of a standardised column.
+    lower, upper : array, shape (k,)
+        The declared bounds on this scale.
+    thinnest : float
+        Smallest mean square of a standardised column, about; below 1 where one has rare long values.
+    rare : tuple of (array, array)
+        Of each column with rare long values that stand out from the noise, shares of the rows and their
+        squares on this scale.
+    mean, sd : float
+        Of the response.
+    offset : float
+        Mean offset.
+    noise : float
+        Noise sd of the means, in half-widths of their declared boxes.
+    prior : array, shape (k,)
+        Variance of the coefficients of standardised columns of which the data say nothing: of the linear
+        predictor 1, of levels more.
+    dim : array of bool, shape (k,)
+        Columns of which it is not known how far they spread: nothing bounds their coefficients.
+    usable : float
+        Rows that can be used, per row; what is known of it before any release, and noise, moderate it.
+    unread : bool
+        Whether noise explains all rows that seem usable.
+    """
+
+    center: Array
+    scale: Array
+    least: Array
+    lower: Array
+    upper: Array
+    thinnest: float
+    rare: tuple[tuple[Array, Array], ...]
+    mean: float
+    sd: float
+    offset: float
+    noise: float
+    prior: Array
+    dim: Array
+    usable: float = 1.0
+    unread: bool = False
+
+    def unknown(self, unseen: Array, axes: Array) -> Array:
+        """Variance of coefficients along directions that no release has shown, shape (k, k).
+
+        `prior`, and next to anything for a column of unknown spread that lies there in part.
+
+        Parameters
+        ----------
+        unseen : array, shape (k, k)
+            Projection onto these directions.
+        axes : array, shape (k, k)
+            In its columns, changes of the coefficient of each standardised column by 1.
+        """
+        hidden = np.sum((unseen @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
+        prior = np.eye(len(unseen)) + (axes * (self.prior - 1)) @ axes.T
+        return np.asarray(unseen @ prior @ unseen + (axes * (hidden & self.dim) * _ANY) @ axes.T)
+
+    def public(self) -> dict[str, Any]:
+        return dict(center=self.center, scale=self.scale)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Shares of the rows by octave of the distance from an origin, cleaned of noise."""
+
+    shares: Array
+    squares: Array
+    known: Array  # whether noise and the error of the mean do not explain what was seen
+    visible: Array  # whether a column has more than one octave that noise does not explain
+
+    @property
+    def mean_square(self) -> Array:
+        return np.sum(self.shares * self.squares, axis=1)
+
+
+def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem, noise: float) -> Located:
+    """Release where the columns lie, and choose the scale of each.
+
+    Parameters
+    ----------
+    curator : Curator
+    first : FirstCosts
+        Of where in their declared boxes the columns lie, and their means there.
+    octaves : float
+        Cost of how far they spread.
+    problem : Problem
+    noise : float
+        Privacy noise of a coefficient in sampling sds, for a column of sd 1 whose rows all count.
+    """
+    d = len(problem.lower)
+    center, half, left = _where(curator, first, problem)
+    means = curator.release("column_means", left, center=center, half=half)
+    mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
+    if not problem.intercept:
+        mean_in_box[:d] = 0.0
+    origin = mean_in_box.copy()
+    origin[d] = -1.0  # spreads of the response are told from its lower end
+    counts = curator.release("column_octaves", octaves, center=center, half=half, origin=origin)
+    spread = _cleaned(counts, origin, d)
+    mean, sd = _response(spread, d, mean_in_box[d], means.sd / means.n, center[d], half[d])
+    scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
+    roots = np.sqrt(spread.mean_square[:d])
+    middle, width = center[:d] + half[:d] * mean_in_box[:d], half[:d] * scales
+    stretched = scales > _STRETCHED * roots
+    first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
+    usable, unread = _usable(counts)
+    return Located(
+        center=np.append(first_column, middle),
+        scale=np.append(first_column + 1, width),
+        least=np.append(first_column, np.where(stretched, 1.0, 0.0)),
+        lower=np.append(first_column + 1, (problem.lower - middle) / width),
+        upper=np.append(first_column + 1, (problem.upper - middle) / width),
+        thinnest=float(np.min((roots / scales) ** 2, initial=1.0)),
+        rare=tuple(
+            (spread.shares[j], spread.squares[j] / scales[j] ** 2)
+            for j in np.flatnonzero(stretched & spread.visible[:d])
+        ),
+        mean=mean,
+        sd=sd,
+        offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
+        noise=means.sd / means.n,
+        prior=np.append(first_column + 1, np.where(rare, np.maximum((_LOG_RATIO * width) ** 2, 1.0), 1.0)),
+        dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
+        usable=usable,
+        unread=unread,
+    )
+
+
+def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array, Array, float]:
+    """Middle and half-width of the boxes in which rows are looked at, and what is left for their means.
+
+    Boxes of covariates that were seen in more than one place shrink to where they were seen. Without an
+    intercept nothing may be centred, and a column of 0 and 1 fills its box.
+    """
+    (center, half), d = problem.boxes, len(problem.lower)
+    chosen = np.append(~problem.zero_or_one & problem.intercept, True)
+    public = dict(center=center[: d + 1], half=half[: d + 1], log=False)
+    zoomed, left = zoom_in(curator, costs, public, chosen)
+    moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
+    center[moved] += half[moved] * zoomed.center[moved]
+    half[moved] *= zoomed.half[moved]
+    return center, half, left
+
+
+def _usable(octaves: Release) -> tuple[float, bool]:
+    """Rows that can be used, per row, and whether noise explains them all; each is counted once a column."""
+    columns, cells = octaves.values[0].shape
+    seen, sd = float(octaves.values[0].sum()) / columns / octaves.n, octaves.sd * math.sqrt(cells / columns)
+    sd /= octaves.n
+    share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
+    return float(np.clip(share, min(sd, 1.0), 1.0)), seen < _VISIBLE * sd < _VISIBLE * _USABLE_SD
+
+
+def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
+    """Shares below three times their noise are taken for 0; with none left, the prior."""
+    counts = release.values[0] / release.n
+    noise = release.sd / release.n
+    octaves = counts.shape[1]
+    edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
+    squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
+    visible = _VISIBLE * _TAILS.get(release.law, 1.0)
+    shares = np.where(counts > visible * noise, counts, 0.0)
+    told = np.sum(shares > 0, axis=1)
+    prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
+    # a covariate that seems constant may have rare values far away, which the noise hides
+    constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
+    constant[covariates:] = False
+    reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
+    farthest = np.arange(octaves) == reach[:, None]
+    shares = shares + np.where(constant[:, None] & farthest, _HIDDEN * noise, 0.0)
+    # and the distance of the rest is that between it and the noisy mean
+    rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
+    squares = np.where(rest & ~farthest, 0.0, squares)
+    known = (told > 0) & ~np.any(rest & ~farthest, axis=1)
+    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1)
+
+
+def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
+    """The scale at which the variance of the coefficient is least: sampling and privacy noise together.
+
+    Rows far out carry what a rare 0/1 column or a long tail says. A small scale makes them long, so that
+    they are weighted down; a large one leaves noise that is large against the rest of the column.
+    """
+    shares, squares = spread.shares[column], spread.squares[column]
+    root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
+    best = (math.inf, root)
+    for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
+        information = scale**2 * weighted_square(shares, squares / scale**2, FIRST_LENGTH * k, k - 1)
+        best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
+    return best[1]
+
+
+def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> float:
+    """Mean square of a column, rows weighted; their square lengths are its square and that of the others."""
+    # a lone column may be 0 but for noise
+    weights = np.minimum(1.0, longest / np.maximum(others + squares, 1e-9))
+    return float(shares @ (squares * weights))
+
+
+def _response(
+    spread: _Spread, column: int, first: float, noise: float, center: float, half: float
+) -> tuple[float, float]:
+    """Mean and sd of the response: of the box where its noise is small, else of the octaves."""
+    shares, squares = spread.shares[column], spread.squares[column]
+    low = center - half
+    by_octaves = float(shares @ np.sqrt(squares) * 0.98) * half
+    in_box = (first + 1) * half
+    mean = in_box if noise * half < 0.1 * by_octaves else by_octaves
+    square = float(shares @ squares) * half**2
+    return low + mean, math.sqrt(max(square - mean**2, 0.05 * square))
