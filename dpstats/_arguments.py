@@ -16,8 +16,8 @@ import numpy as np
 from dpstats.errors import SpecificationError
 
 __all__ = [
-    "MOST_OF_EXPRESSION", "among", "expression_of", "is_line", "number", "numbers", "path_of", "plain",
-    "shown", "told", "truth", "untyped",
+    "MOST_OF_EXPRESSION", "among", "count", "expression_of", "is_line", "number", "numbers", "path_of",
+    "plain", "shown", "told", "truth", "untyped",
 ]  # fmt: skip
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
@@ -133,6 +133,20 @@ def number(name: str, value: Any, error: type[SpecificationError] = Specificatio
     if found is None:
         raise error(f"{name} must be a number, got {shown(value)}")
     return found
+
+
+def count(name: str, value: Any) -> int:
+    """A number of rows or messages.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no whole number, or below 0.
+    """
+    found = number(name, value)
+    if not (found >= 0 and found.is_integer()):
+        raise SpecificationError(f"{name} must be a whole number of at least 0, got {shown(plain(value))}")
+    return int(value)
 
 
 def numbers(name: str, values: Any, error: type[SpecificationError] = SpecificationError) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import count
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._stored import check_format, described, read_object, restored, text, write_text
@@ -79,6 +80,10 @@ class SurvivalCurve(Shown):
             object.__setattr__(self, name, array)
         if self.counts.shape != shape or self.sds.shape != shape:
             raise SpecificationError(f"counts and sds must have shape {shape}, got {self.counts.shape}")
+        count("nobs", self.nobs)
+        known = all(np.isfinite(array).all() for array in (self.times, self.counts, self.sds))
+        if not (known and (np.diff(self.times) > 0).all() and (self.sds >= 0).all()):
+            raise SpecificationError("times must increase, counts be finite, and sds not be negative")
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row for each group and time.

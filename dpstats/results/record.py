@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dpstats._arguments import shown
+from dpstats._arguments import count, shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
@@ -168,7 +168,7 @@ class Record:
             ("params", _frozen("params", self.params, (k,))),
             ("cov", cov),
             ("cov_privacy", cov_privacy),
-            ("nobs", None if self.nobs is None else int(self.nobs)),
+            ("nobs", None if self.nobs is None else count("nobs", self.nobs)),
             ("released", tuple(str(item) for item in self.released)),
             ("settings", _settings(self.settings)),
             ("guarantees", tuple((str(whose), str(what)) for whose, what in self.guarantees)),
@@ -273,7 +273,7 @@ def _settings(settings: Mapping[str, Setting]) -> Mapping[str, Setting]:
 
 
 def _counts(messages: Mapping[str, int]) -> Mapping[str, int]:
-    return MappingProxyType({str(name): int(count) for name, count in messages.items()})
+    return MappingProxyType({str(name): count(str(name), number) for name, number in messages.items()})
 
 
 def _covariance(name: str, value: object, k: int) -> tuple[np.ndarray, bool]:

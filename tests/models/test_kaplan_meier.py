@@ -215,6 +215,11 @@ def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
         assert not (isinstance(item, np.ndarray) and 1201 in item.shape)
     with pytest.raises(SpecificationError, match="not a saved curve"):
         SurvivalCurve.from_dict({"format": "dpstats.fit/1"})
+    saved = back.to_dict()
+    negative = [[-1.0] * len(row) for row in saved["sds"]]
+    for edited in ({"nobs": -1}, {"times": saved["times"][::-1]}, {"sds": negative}):
+        with pytest.raises(SpecificationError, match="nobs must be|times must increase"):
+            SurvivalCurve.from_dict(saved | edited)
 
 
 def test_a_curve_without_noise_says_so_everywhere() -> None:

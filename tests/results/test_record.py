@@ -250,6 +250,10 @@ def test_the_file_grows_with_the_square_of_the_coefficients_only(tmp_path: Path)
         ({"names": ["a", "a", "b", "Log(scale)"]}, "differ"),
         ({"dist": "cauchy"}, "weibull"),
         ({"budget": {"kind": "none"}}, "budget"),
+        ({"budget": {"kind": "zcdp", "rho": -1.0}}, "rho must be positive"),
+        ({"nobs": -1}, "nobs must be a whole number of at least 0, got -1"),
+        ({"nobs": 0.5}, "nobs must be a whole number"),
+        ({"messages": {"accepted": -1}}, "accepted must be a whole number"),
     ],
 )
 def test_other_files_are_refused(change: dict[str, object], message: str, tmp_path: Path) -> None:
