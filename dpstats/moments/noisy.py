@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import most_explained, noise_of_product, posterior
-from dpstats.moments.solution import hidden, positive
+from dpstats.moments.solution import believed, hidden, positive, wider
 
 __all__ = ["NoisyMoments", "NormalEquations"]
 
@@ -46,7 +46,7 @@ class NormalEquations(NamedTuple):
     before : array, shape (d, d), optional
         Covariance of delta before the release, where that is known.
     rel : float
-        Size of the noise of the matrix over its least eigenvalue.
+        Size of the noise of the matrix over its least eigenvalue; along an eigenvector if that is more.
     fitted : float
         By how much the mean square of residuals seems smaller for the noise that delta follows.
     wider : array, shape (d, d), optional
@@ -228,8 +228,9 @@ class NoisyMoments:
         inverse = (vectors / np.maximum(values, size)) @ vectors.T
         if self.prior is None:
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
-            guess, wider = self._unseen(np.maximum(values, size), values, vectors)
-            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wider)
+            guess, wide, along = self._unseen(np.maximum(values, size), values, vectors)
+            rel = max(rel, along)
+            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wide)
         told = posterior(
             self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
             most_explained(self.square, self.noise_square),
@@ -245,14 +246,19 @@ class NoisyMoments:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
         return positive(self.gram) / self.gram_weight if self.whole is None else self.whole
 
-    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None]:
-        """What noise hides along eigenvectors, and what errors of eigenvalues make of errors."""
+    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, float]:
+        """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
+
+        Noise of a shape is larger along some directions than its size as an operator tells.
+        """
         size, most = self.noise_size, max(self.square, 0.05)
         if self.shape is None:
-            return hidden(values, vectors, size, most), None
-        guess = hidden(values, vectors, size, most + (_BEFORE * self.noise_cross / size) ** 2)
-        error = self.noise_gram * np.sum(vectors * (self.shape @ vectors), axis=0) / raised
-        return guess, (vectors * _wider(error)) @ vectors.T
+            return hidden(values, vectors, size, most), None, 0.0
+        along = self.noise_gram * np.sum(vectors * (self.shape @ vectors), axis=0)
+        sizes = believed(along)
+        guess = hidden(values, vectors, sizes, most + (_BEFORE * self.noise_cross / size) ** 2)
+        wide = (vectors * wider(along / raised)) @ vectors.T
+        return guess, wide, float(np.max(sizes / np.maximum(values, 1e-12)))
 
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""
@@ -268,15 +274,6 @@ class NoisyMoments:
         else:
             by_gram = noise_of_product(self.noise_gram, self.shape, _SAME * second)
         return np.asarray(self.noise_cross**2 * np.eye(len(delta)) + by_gram)
-
-
-def _wider(error: Array) -> Array:
-    """By how much what is divided by an eigenvalue may be larger, for its relative error.
-
-    Root of E (1 + error z)^-2, z Laplace, the longest tails that noise has, by its series to the sixth power.
-    """
-    square = error**2
-    return np.sqrt(1 + square * (3 + square * (30 + 630 * square)))
 
 
 _ARRAYS = dict(  # axes
