@@ -95,6 +95,8 @@ class NoisyMoments:
         Public maximum of the weights, if rows have weights of their own.
     kept : float
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
+    expected : array, shape (d, d), optional
+        `gram` by what was known before, up to a factor; the identity, if not given.
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
@@ -145,6 +147,7 @@ class NoisyMoments:
     unit: float | None = None
     kept: float = 1.0
     prior: Array | None = None
+    expected: Array | None = None
     shape: Array | None = None
     bent: float = 0.0
     rows: float | None = None
@@ -233,7 +236,7 @@ class NoisyMoments:
             return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wide)
         told = posterior(
             self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
-            most_explained(self.square, self.noise_square),
+            most_explained(self.square, self.noise_square), self.expected,
         )  # fmt: skip
         gram, gain, guess, before = told
         delta = gain @ self.cross
@@ -278,7 +281,7 @@ class NoisyMoments:
 
 _ARRAYS = dict(  # axes
     gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2,
-    whole_error=2,
+    whole_error=2, expected=2,
 )  # fmt: skip
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none

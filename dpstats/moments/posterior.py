@@ -36,20 +36,23 @@ class Posterior(NamedTuple):
     before: Array
 
 
-def denoised(matrix: Array, noise: float) -> tuple[Array, float]:
-    """A noisy positive matrix shrunk towards a multiple of the identity, and how far it was not.
+def denoised(matrix: Array, noise: float, expected: Array | None = None) -> tuple[Array, float]:
+    """A noisy positive matrix shrunk towards a multiple of what was expected, and how far it was not.
 
-    By the positive-part rule of James and Stein: all the way if its eigenvalues differ by no more than noise
-    makes them differ. Negative ones are 0.
+    By the positive-part rule of James and Stein: all the way if the two differ by no more than noise makes
+    them differ. Negative eigenvalues are 0.
 
     Parameters
     ----------
     matrix : array, shape (k, k)
     noise : float
         sd of its diagonal entries; off-diagonal ones have 1 / sqrt 2 of it.
+    expected : array, shape (k, k), optional
+        By earlier releases, up to a factor; the identity if not given.
     """
     k = len(matrix)
-    middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * np.eye(k)
+    usual = np.eye(k) if expected is None else expected * k / float(np.trace(expected))
+    middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * usual
     apart, by_noise = matrix - middle, noise**2 * (k + 2) * (k - 1) / 2
     trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if k > 1 else 1.0
     values, vectors = np.linalg.eigh(middle + trust * apart)
@@ -80,8 +83,9 @@ def most_explained(square: float, noise: float) -> float:
 
 
 def posterior(
-    matrix: Array, noise_matrix: float, cross: Array, noise_cross: float, prior: Array, most: float
-) -> Posterior:
+    matrix: Array, noise_matrix: float, cross: Array, noise_cross: float, prior: Array, most: float,
+    expected: Array | None = None,
+) -> Posterior:  # fmt: skip
     """Of delta with covariance `prior`, up to a factor.
 
     Parameters
@@ -94,6 +98,8 @@ def posterior(
         Positive definite.
     most : float
         See :func:`most_explained`.
+    expected : array, shape (k, k), optional
+        Of G, see :func:`denoised`.
 
     Notes
     -----
@@ -102,7 +108,7 @@ def posterior(
     density of U'c, the prior of f, and whether f P explains more of the residuals than there is. What is left
     out counts at the mean factor, and with how much factors disagree about the mean.
     """
-    gram, trust = denoised(matrix, noise_matrix)
+    gram, trust = denoised(matrix, noise_matrix, expected)
     values, vectors = np.linalg.eigh(prior)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     left, sizes, right = np.linalg.svd(gram @ root)

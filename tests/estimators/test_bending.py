@@ -20,7 +20,7 @@ RADIUS = np.sqrt(base_square(K))
 def place(fraction: float = 1.0, fraction_sd: float = 0.0) -> Coordinates:
     """Where the first coordinate is the constant."""
     scale = SimpleNamespace(constant=True, fraction=fraction, fraction_sd=fraction_sd)
-    return Coordinates(scale, np.eye(K), np.zeros(K), 1.0, np.eye(K) / K)  # type: ignore[arg-type]
+    return Coordinates(scale, np.eye(K), np.zeros(K), 1.0, np.eye(K) / K, np.eye(K))  # type: ignore[arg-type]
 
 
 def moments(rows: np.ndarray) -> tuple[np.ndarray, float]:

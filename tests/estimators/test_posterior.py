@@ -44,6 +44,16 @@ def test_a_matrix_without_its_noise_is_nearer_and_positive(sd: float) -> None:
     assert np.mean(after) < np.mean(before)
 
 
+def test_a_small_eigenvalue_that_was_expected_is_not_raised() -> None:
+    rng, gram, found = np.random.default_rng(4), np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 0.1]), []
+    for _ in range(200):
+        noisy = gram + _noise(6, 0.1, rng)
+        found.append([denoised(noisy, 0.1, expected)[0][-1, -1] for expected in (2 * gram, None)])
+    expected, usual = np.mean(found, axis=0)
+    assert expected == pytest.approx(0.1, abs=0.02) and usual > 0.12
+    assert denoised(noisy, 0.1, np.eye(6))[0] == pytest.approx(denoised(noisy, 0.1)[0])
+
+
 @pytest.mark.parametrize("level", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
 def test_intervals_hold_and_the_line_is_better_than_least_squares_and_than_none(

@@ -31,6 +31,8 @@ class Coordinates:
     sigma : float
     prior : array, shape (k, k)
         Covariance of how far the line is off, in units of a and r, up to a factor.
+    expected : array, shape (k, k)
+        Second moments of a, up to a factor: not the identity where a column is stretched less.
     """
 
     scale: RowScale
@@ -38,12 +40,14 @@ class Coordinates:
     line: Array
     sigma: float
     prior: Array
+    expected: Array
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> Coordinates:
-        """The first ones: nothing is known of how columns hang together."""
-        k = len(scale.center) + scale.constant
-        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.eye(k) / k)
+        """The first ones: nothing is known of how columns hang together, and all may explain as much."""
+        variances = np.append([1.0] * scale.constant, scale.ratio)
+        k = len(variances)
+        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.diag(1 / variances) / k, np.diag(variances))
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
@@ -75,7 +79,7 @@ class Coordinates:
     ) -> Coordinates:
         """Residuals about the line that released second moments give, in coordinates that whiten them."""
         most = most_explained(square, noise.square)
-        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most)
+        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most, self.expected)
         delta = told.gain @ cross
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
@@ -84,10 +88,12 @@ class Coordinates:
         sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
-        way = np.linalg.solve(whitening, self.whitening) / sigma
+        way = np.linalg.solve(whitening, self.whitening)
+        back = np.linalg.inv(way)
+        expected, way = back @ told.gram @ back.T, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
-        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior)
+        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected)
 
     def _whitening(self, gram: Array, noise: float) -> Array:
         """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
@@ -157,4 +163,5 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
     gram = with_floor(gram * n / max(n - p - 1, 1), 1e-8 * float(np.trace(gram)) / p)
     line = np.linalg.solve(with_floor(gram * max(n - p - 1, 1) / n, 1e-8), cross)
     residual = max(1 - float(line @ cross), 1e-6) * n / max(n - p, 1) * (1 + p / n)
-    return Coordinates(scale, symmetric_power(gram, -0.5), line, math.sqrt(residual), np.eye(p) * p / n)
+    white, one = symmetric_power(gram, -0.5), np.eye(p)
+    return Coordinates(scale, white, line, math.sqrt(residual), one * p / n, one)

@@ -12,8 +12,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import Box, RowScale, find_columns
 from dpstats.estimators.gram.bending import lost_weight
@@ -109,8 +107,6 @@ def _gaussian(
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n)
-    # the line so far is that of rows so weighted, those of the last release may bend it
-    place = replace(place, prior=place.prior + bending(lost) / k * np.eye(k))
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost)
     release = curator.release(
@@ -148,7 +144,8 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
         meat=release.values[1] * meat, noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit, prior=place.prior, **_total(release, place.scale, bounds), **place.to_user(),
+        limit=bounds.limit, prior=place.prior, expected=place.expected,
+        **_total(release, place.scale, bounds), **place.to_user(),
     )  # fmt: skip
 
 
