@@ -103,6 +103,11 @@ class NoisyMoments:
     bent : float
         Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
         line that bends.
+    uneven : float
+        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
+    span : float
+        Full length of a row over the limit of r: where delta times it is not small, residuals of rows are
+        clipped on the way that are not at its end.
     rows : float, optional
         What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
     whole : array, shape (d, d), optional
@@ -150,6 +155,8 @@ class NoisyMoments:
     expected: Array | None = None
     shape: Array | None = None
     bent: float = 0.0
+    uneven: float = 0.0
+    span: float = 0.0
     rows: float | None = None
     whole: Array | None = None
     whole_error: Array | None = None

@@ -51,7 +51,8 @@ def denoised(matrix: Array, noise: float, expected: Array | None = None) -> tupl
         By earlier releases, up to a factor; the identity if not given.
     """
     k = len(matrix)
-    usual = np.eye(k) if expected is None else expected * k / float(np.trace(expected))
+    total = 0.0 if expected is None else float(np.trace(expected))
+    usual = np.eye(k) if expected is None or total <= 0 else expected * k / total
     middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * usual
     apart, by_noise = matrix - middle, noise**2 * (k + 2) * (k - 1) / 2
     trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if k > 1 else 1.0

@@ -62,7 +62,8 @@ def test_a_rare_level_beside_many_columns_is_held() -> None:
         if not fit.flags:
             missed.append(missed_by(fit, {"rare": 1.0})[0])
     assert len(missed) > 20
-    assert np.mean(np.array(missed) <= 1) >= 0.78 and np.max(missed) < 2  # .85, as Monte Carlo error allows
+    held, far = np.mean(np.array(missed) <= 1), np.mean(np.array(missed) > 2)
+    assert held >= 0.78 and far <= 0.05  # .85, with room for Monte Carlo error; .62 where it was not expected
 
 
 RIDGE = dps.Schema(y=dps.bounded(-40, 60), x=dps.bounded(-8, 8), z=dps.bounded(-2, 20))
@@ -116,6 +117,20 @@ def test_which_rows_were_sampled_matters_to_a_penalised_line_without_any_residua
         errors.append(fit.bse.to_numpy())
     scatter = np.std(estimates, axis=0)
     assert np.sqrt(np.mean(np.square(errors), axis=0)) == pytest.approx(scatter, rel=0.3)
+
+
+def test_under_pure_epsilon_a_flag_that_explains_nearly_all_is_held_or_unknown() -> None:
+    """Its rows are clipped at every step towards its effect, and none is shortened as normal rows are."""
+    schema, missed = dps.Schema(y=dps.bounded(-4, 12), x=dps.flag(true=1, false=0)), []
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 13])
+        x = (rng.random(50_000) < 0.04) * 1
+        columns = {"x": x, "y": 8.0 * x + 0.2 * rng.normal(size=50_000)}
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", columns, schema).fit(dps.pure(1))
+        if not fit.flags:
+            missed.append(missed_by(fit, {"x": 8.0})[0])
+    assert len(missed) > 10 and np.mean(np.array(missed) > 1) <= 0.1 and np.max(missed) < 2
 
 
 HOUSES = dps.Schema(y=dps.bounded(-500, 5000), area=dps.bounded(0, 1000), age=dps.bounded(0, 300))

@@ -56,7 +56,7 @@ def fit_pure(
         n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
         noise_gram=noise * kept, noise_cross=score.noise_cross,
         noise_square=score.noise_square, weight=weight / kept, doubt=(1 - weight) / 2,
-        share=share, shape=shape, **way,
+        share=share, shape=shape, uneven=1 - kept, span=bounds.radius / bounds.limit, **way,
     )  # fmt: skip
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
