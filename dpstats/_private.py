@@ -75,13 +75,17 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
 
     Otherwise an exception that is kept would keep the data, and one that is logged with the values of local
     variables would show them. What the caller's own frames hold is the caller's.
+
+    Nor does numpy say anything in `make`, whatever the caller has set by ``np.seterr``: what underflows
+    depends on releases, and to raise it would lose a result that was paid for.
     """
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> T:
         before = sys.exception()
         try:
-            return make(*args, **kwargs)
+            with np.errstate(all="ignore"):
+                return make(*args, **kwargs)
         except BaseException as error:
             _forget(error, before)
             del args, kwargs, before

@@ -65,6 +65,11 @@ MUTANTS = (
         ("_private.py", "            clear_frames(one.__traceback__)\n", ""),
     ),
     planted(
+        "an underflow is an error where the caller says so, and the fit that was paid for is lost",
+        "privacy/test_every_charge.py::test_what_was_paid_for_is_given_whatever_the_caller_has_numpy_do",
+        ("_private.py", '            with np.errstate(all="ignore"):\n                return', "            if True:\n                return"),
+    ),
+    planted(
         "a fit that is refused leaves data in the frames of a traceback (ols)",
         "test_wrong_arguments.py::test_no_message_shows_a_cell[LinearModel.fit-budget]",
         ("models/linear.py", "@forgetful\nclass LinearModel", "class LinearModel"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpstats as dps
@@ -138,6 +139,15 @@ def test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit(
         case.fit(DATA, ledger=ledger)
     except dps.BudgetError:
         assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("case", SHORT)
+def test_what_was_paid_for_is_given_whatever_the_caller_has_numpy_do(case: Case) -> None:
+    """Whether a number underflows is a matter of the releases, and of noise."""
+    few = {name: column[:60] for name, column in DATA.items()}
+    with noise(SeededNoise(1)), np.errstate(all="raise"):
+        fit = case.fit(few)
+        assert str(fit.summary() if isinstance(fit, dps.Fit) else fit) and repr(fit)
 
 
 @pytest.mark.parametrize("case", SHORT)
