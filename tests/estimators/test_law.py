@@ -57,3 +57,20 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     assert np.abs(away).max() < 0.02
     heavy = stats.t(2).ppf((np.arange(200_000) + 0.5) / 200_000)
     assert np.abs(seen(heavy)).max() > 0.05
+
+
+def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:
+    """Errors of a t with 4 degrees of freedom, and too few rows to tell: log sigma was off in all of them."""
+    schema = dps.Schema(x=dps.bounded(-4, 4), t=dps.bounded(-12, 12))
+    held, doubted = [], []
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        x = generator.normal(size=3000).clip(-4, 4)
+        rows = {"x": x, "t": 0.5 * x + 0.5 * generator.standard_t(4, 3000)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(t) ~ x", rows, schema, dist="gaussian").fit(dps.approx(1, 1e-6))
+        low, high = fit.conf_int().loc["Log(scale)"]
+        doubted.append("law" in dict(fit.flags))
+        held.append(low <= np.log(0.5 * np.sqrt(2)) <= high)
+    assert not all(doubted)
+    assert np.mean(np.array(held)[~np.array(doubted)]) >= 0.6

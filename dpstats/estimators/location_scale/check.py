@@ -41,7 +41,7 @@ def checked(
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
     left of them is sampling, noise, or another law. What falls short of the caution, but is more than usual,
-    widens the intervals of both. Zones are laid out by `hazard`, what an average row collects.
+    widens intervals. Zones are laid out by `hazard`, what an average row collects.
     """
     fraction = min(1 - math.exp(-hazard), _MOST)
     contrasts = _contrasts(problem.family, fraction)
