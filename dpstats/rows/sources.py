@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import partial
@@ -130,11 +131,21 @@ def _made(name: str, make: Callable[[], T]) -> T:
 
 def of_frame(frame: pd.DataFrame, asked: Asked) -> Source:
     """A pandas frame, as one batch."""
+    _check_index(frame, asked)
     asked.require(frame.columns)
     places = {str(name): place for place, name in enumerate(frame.columns)}
     columns = {name: _array(frame.iloc[:, places[name]]) for name in asked.columns}
     asked.check({name: column.dtype for name, column in columns.items()})
     return Source(lambda: iter([{name: of_pandas(column) for name, column in columns.items()}]))
+
+
+def _check_index(frame: pd.DataFrame, asked: Asked) -> None:
+    if frame.columns.nlevels > 1:
+        raise DataError("the columns of the data have names of more than one level; give each one name, such "
+                        "as by data.columns = data.columns.get_level_values(-1)")
+    held = [name for name in asked.columns if name in frame.index.names and name not in frame.columns]
+    if held:
+        raise DataError(f"the data have {held[0]!r} in their index, not as a column; give data.reset_index()")
 
 
 def _array(column: pd.Series | pd.Index) -> Any:
@@ -189,10 +200,22 @@ def of_stream(data: Any, asked: Asked) -> Source:
     if isinstance(data, pa.Table | pa.RecordBatch):
         asked.require(data.schema.names)
         data = data.select(list(asked.columns))
+    elif _is_of_polars(data):
+        asked.require(data.columns)
+        data = data.select(list(asked.columns))
+        for name in asked.columns:
+            failure = DataError(f"Arrow cannot hold the column {name!r} as it is stored; cast it")
+            protected(partial(_reader, data.select(name)), failure)
     failure = DataError(f"this {type(data).__name__} does not give its columns as an Arrow stream. {HIDDEN}")
     reader = protected(lambda: _reader(data), failure)
     check_arrow(reader.schema, asked)
     return Source(lambda: (batch_of(batch, asked) for batch in reader), once=True)
+
+
+def _is_of_polars(data: Any) -> bool:
+    """Whether it is a frame of polars, which is not imported where nobody did."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(data, polars.DataFrame)
 
 
 def _reader(data: Any) -> pa.RecordBatchReader:

@@ -47,6 +47,22 @@ def test_what_is_no_table_is_refused_without_a_cell(make):
     assert not any(cell in str(caught.value) for cell in CELLS)
 
 
+def test_a_column_of_polars_that_arrow_cannot_hold_is_named_where_it_is_asked_for() -> None:
+    frame = pl.from_pandas(FRAME).with_columns(many=pl.lit(1, pl.Int128))
+    assert open_rows(frame, SCHEMA, ["time", "maker"]).n == 40
+    with pytest.raises(DataError, match="Arrow cannot hold the column 'many'.*cast it"):
+        open_rows(frame, dps.Schema(many=dps.count(9), time=SCHEMA["time"]), ["time", "many"])
+
+
+def test_a_variable_in_an_index_is_looked_for_there() -> None:
+    for frame in (FRAME.set_index("maker"), FRAME.set_index(["maker", "time"])):
+        with pytest.raises(DataError, match=r"in their index, not as a column; give data\.reset_index\(\)"):
+            open_rows(frame, SCHEMA, ["time", "maker"])
+    with pytest.raises(DataError, match="names of more than one level; give each one name"):
+        open_rows(pd.concat({"all": FRAME}, axis=1), SCHEMA, ["time", "maker"])
+    assert open_rows(FRAME.set_index("maker", drop=False), SCHEMA, ["time", "maker"]).n == 40
+
+
 @pytest.mark.parametrize("make", [
     lambda: FRAME.rolling(3), lambda: FRAME.expanding(), lambda: FRAME.ewm(3),
     lambda: FRAME.rolling(2, win_type="hann"), lambda: [FRAME.rolling(3)],
