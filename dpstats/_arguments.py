@@ -7,7 +7,7 @@ where its name is meant, a frame where a schema is meant, the text of a file whe
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from dpstats.errors import SpecificationError
 
 __all__ = [
-    "MOST_OF_EXPRESSION", "among", "count", "expression_of", "is_line", "number", "numbers", "path_of",
-    "plain", "shown", "told", "truth", "untyped",
+    "MOST_OF_EXPRESSION", "among", "count", "expression_of", "is_line", "listed", "number", "numbers",
+    "path_of", "plain", "shown", "told", "truth", "untyped",
 ]  # fmt: skip
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
@@ -99,6 +99,12 @@ def among(value: object, known: Collection[object]) -> bool:
     A frame is asked nothing: it would compare its cells with each option.
     """
     return (value is None or isinstance(value, str | bool)) and value in known
+
+
+def listed(value: Any) -> tuple[Any, ...]:
+    """The items of an argument that is one name or several; what is neither is an item, to be refused."""
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    return tuple(value) if several else (value,)
 
 
 def path_of(name: str, path: object, error: type[SpecificationError] = SpecificationError) -> Path:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpstats._arguments import shown
+from dpstats.errors import SpecificationError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -22,13 +25,19 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     ------
     ImportError
         If matplotlib is not installed.
+    SpecificationError
+        If `ax` is something else.
     """
-    if ax is not None:
-        return ax
     try:
         import matplotlib.figure  # noqa: F401
+        from matplotlib.axes import Axes
     except ImportError:
         raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise SpecificationError(f"ax must be axes of matplotlib, such as plt.gca(), not {shown(ax)}; leave "
+                                 "it out for a new figure")
     from dpstats._figure import ShownAxes, ShownFigure
 
     figure = ShownFigure(figsize=(width, height), layout="constrained")

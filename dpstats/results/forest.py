@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpstats._arguments import among, truth
+from dpstats._arguments import among, listed, shown, truth
 from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results import inference
@@ -59,9 +59,11 @@ def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
     if terms is None:
         kept = tuple(name for name in record.names if name not in ("Intercept", LOG_SCALE))
         return kept or record.names
-    wanted = (terms,) if isinstance(terms, str) else tuple(terms)
+    wanted = listed(terms)
     if not wanted or not all(among(term, record.names) for term in wanted):
-        raise SpecificationError(f"terms must be coefficients of the fit ({', '.join(record.names)})")
+        raise SpecificationError(
+            f"terms must be coefficients of the fit ({', '.join(record.names)}), got {shown(terms)}"
+        )
     return wanted
 
 

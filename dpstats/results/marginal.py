@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, shown
+from dpstats._arguments import among, listed, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
@@ -71,7 +71,7 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     if variables is None:
         names = record.covariates
     else:
-        names = (variables,) if isinstance(variables, str) else tuple(variables)
+        names = listed(variables)
     unknown = [name for name in names if not among(name, record.covariates)]
     if unknown or not names:
         raise SpecificationError(

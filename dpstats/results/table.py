@@ -8,12 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from dpstats._arguments import number
+from dpstats._arguments import number, shown
 from dpstats._private import forgetful
+from dpstats.errors import SpecificationError
 from dpstats.results import delimited, html, latex, markdown, text
 
 Pair = tuple[str, str]
 WIDTH = 78
+NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,24 @@ class Shown(ABC):
         """The printed table."""
 
     def as_text(self, width: int = WIDTH) -> str:
-        """Return plain text, no line longer than `width`."""
-        return text.document(self.document, int(number("width", width)))
+        """Return plain text.
+
+        Parameters
+        ----------
+        width : int
+            Longest line in characters, from 40 to 1000; the numbers of a table may need more.
+
+        Raises
+        ------
+        SpecificationError
+            For another width.
+        """
+        wide = number("width", width)
+        if not NARROWEST <= wide <= WIDEST:
+            raise SpecificationError(
+                f"width must be from {NARROWEST} to {WIDEST} characters, got {shown(width)}"
+            )
+        return text.document(self.document, int(wide))
 
     def as_html(self) -> str:
         """Return an HTML fragment, self-contained and without scripts."""

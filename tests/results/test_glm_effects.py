@@ -108,7 +108,7 @@ def test_marginal_effects_of_chosen_variables_only() -> None:
     assert list(fit.marginal_effects(AT, ["sex", "age", "sex"]).frame["variable"]) == ["sex", "age"]
     rate = fit.marginal_effects(AT, "years").frame.iloc[0]
     assert rate["estimate"] == pytest.approx(fit.predict(AT)[0] / AT["years"]), "the mean per year"
-    for bad in ("income", "unused", ["age", "nonsense"], []):
+    for bad in ("income", "unused", ["age", "nonsense"], [], 0, 0.5, b"age", [0]):
         with pytest.raises(SpecificationError, match="variables must be covariates of the fit"):
             fit.marginal_effects(AT, bad)
     with pytest.raises(NotReleased, match="of a time to failure"):

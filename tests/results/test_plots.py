@@ -4,6 +4,7 @@ import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.collections import LineCollection
@@ -15,6 +16,7 @@ from dpstats.families import DISTS
 from dpstats.results import SurvivalCurve, life
 from tests.results.every import EVERY
 from tests.results.fits import STRESS, USE, capacitor, wide
+from tests.results.linear import linear
 
 LIFE = ("plot_life", "plot_reliability", "plot_hazard")
 
@@ -183,6 +185,23 @@ def test_plots_draw_where_they_are_told() -> None:
         assert getattr(capacitor(), name)(USE, ax=ax) is ax and ax.get_lines()
     ax = Figure().add_subplot()
     assert capacitor().plot_coef(ax=ax) is ax
+
+
+@pytest.mark.parametrize("draw", [
+    lambda ax: capacitor().plot_coef(ax=ax), lambda ax: capacitor().plot_life(USE, ax=ax),
+    lambda ax: capacitor().plot_reliability(USE, ax=ax), lambda ax: capacitor().plot_hazard(USE, ax=ax),
+    lambda ax: linear().plot_ridge_path(ax=ax), lambda ax: curve().plot(ax=ax),
+])  # fmt: skip
+@pytest.mark.parametrize("ax", ["x", 1, [], pd.DataFrame({"a": [1]})], ids=lambda ax: type(ax).__name__)
+def test_what_is_no_axes_is_refused_by_the_name_of_the_argument(draw, ax) -> None:
+    with pytest.raises(SpecificationError, match="ax must be axes of matplotlib"):
+        draw(ax)
+
+
+@pytest.mark.parametrize("terms", [0, 0.5, b"x", ["voltage", 0], [], "x"])
+def test_terms_that_are_none_of_the_fit_are_refused(terms: object) -> None:
+    with pytest.raises(SpecificationError, match=r"terms must be coefficients of the fit \(.*\), got"):
+        capacitor().plot_coef(terms)
 
 
 def test_plots_are_drawn_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:

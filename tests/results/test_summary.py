@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpstats as dps
+from dpstats.errors import SpecificationError
 from dpstats.results import Fit
 from tests.results.fits import STRESS, USE, by_signs, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
@@ -178,3 +179,11 @@ def test_no_line_is_longer_than_79_and_no_number_breaks_it(
 if __name__ == "__main__":
     for name, show in SHOWN.items():
         (GOLDENS / name).write_text(show() + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [0, -1, 39, 1001, np.nan, np.inf, "x", None])
+@pytest.mark.parametrize("shown", [lambda: capacitor().summary(), lambda: curve(("A", "B"))])
+def test_a_width_without_room_for_words_is_refused(shown, width) -> None:
+    with pytest.raises(SpecificationError, match="width must be"):
+        shown().as_text(width)
+    assert len(shown().as_text(40).splitlines()) > len(shown().as_text(1000).splitlines())
