@@ -178,8 +178,8 @@ def test_intervals_hold_where_nothing_is_flagged(bounds, slopes):
     assert unflagged > 0.9 and min(inside) > 0.8 and np.mean(inside) > 0.89  # 40 fits of 3
 
 
-def test_columns_that_repeat_each_other_have_wide_intervals():
-    """A correlation of .999 at epsilon 1: noise hides the difference of the coefficients, not their sum."""
+def test_slopes_of_columns_that_repeat_each_other_are_not_estimable():
+    """A correlation of .999 at epsilon 1: noise hides the difference of the slopes, of whatever size it is."""
     generator = np.random.default_rng(5)
     a = generator.normal(size=10_000)
     b = 0.999 * a + np.sqrt(1 - 0.999**2) * generator.normal(size=10_000)
@@ -187,8 +187,7 @@ def test_columns_that_repeat_each_other_have_wide_intervals():
     schema = dps.Schema(a=dps.bounded(-5, 5), b=dps.bounded(-5, 5), y=dps.flag())
     with noise(SeededNoise(0)):
         fit = dps.logit("y ~ a + b", dict(a=a, b=b, y=y), schema).fit(dps.pure(1))
-    total = fit.t_test("a + b = 0").sd
-    assert fit.bse[["a", "b"]].min() > 1 and np.ravel(total)[0] < 0.3 and fit.bse["Intercept"] < 0.1
+    assert np.isinf(fit.bse[["a", "b"]]).all() and fit.bse["Intercept"] < 0.1
 
 
 CURVATURE, RIDGE, ROWS = 0.2 * np.eye(2), 200.0, 10_000
@@ -219,10 +218,12 @@ def test_what_a_correction_may_lack_is_uncertain():
 
 
 def test_noise_of_the_curvature_is_noise_of_the_correction():
+    """As much as half of what two sds of it make of the correction, which falls with the curvature."""
     sd, far = 1e-3, 2.0
     more = np.diag(corrected(sd=sd, moved=far).cov_privacy - corrected(moved=far).cov_privacy)
     ratio, inverse = RIDGE / ROWS, 1 / CURVATURE[1, 1]
-    assert more == pytest.approx([(ratio * inverse**2 * far * sd) ** 2] * 2, rel=1e-3)
+    two_sds = CURVATURE[1, 1] / (CURVATURE[1, 1] - 2 * sd)
+    assert more == pytest.approx([(ratio * inverse**2 * far * sd * two_sds) ** 2] * 2, rel=1e-3)
 
 
 def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():

@@ -20,3 +20,18 @@ def test_an_eigenvalue_that_noise_may_have_made_is_not_believed() -> None:
         error = abs(fit.params["z"] + 15) / fit.bse["z"]
         far += error > 5 and "Caution" not in str(fit.summary())
     assert far == 0
+
+
+def test_a_penalty_that_outweighs_the_curvature_is_not_taken_off_by_guess() -> None:
+    """Of a slope of -50 along a direction that the ridge of the budget rules, no short interval is given."""
+    draw, n, sure = np.random.default_rng(9), 20_000, 0
+    x = draw.uniform(0.1, 0.9, n)
+    z = x + 0.002 * draw.normal(size=n)
+    b = (draw.uniform(size=n) < 1 / (1 + np.exp(1 - 52 * x + 50 * z))).astype(int)
+    model = dps.logit("b ~ x + z", {"b": b, "x": x, "z": z}, SCHEMA)
+    for seed in range(20):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.pure(10))
+        low, high = fit.conf_int().loc["z"]
+        sure += not low <= -50 <= high and "Caution" not in str(fit.summary())
+    assert sure <= 1

@@ -20,13 +20,14 @@ from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import Plan, least_ridge
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
-from dpstats.moments.solution import seen_share
+from dpstats.moments.solution import believed, seen_share
 
 Array = np.ndarray
 
 # Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for the
 # estimate and for the variance: one floor for both undercovers (spec/erm.md C)
 _FLOOR, _VARIANCE_FLOOR = 1.0, 0.2
+_FAR = 2.0  # sds of its noise by which an eigenvalue may be off
 _LEVEL = 0.2  # curvature of a row, about
 # its error that rows longer than the shortest may bring: columns with a correlation of .95 are still seen
 _RESOLVED = 0.01
@@ -126,16 +127,36 @@ def _corrected(
     pull = first @ apart
     by_curvature = ratio**2 * second @ noise_of_product(sds, pull) @ second
     sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
-    values, vectors = np.linalg.eigh(curvature)
-    blind = (vectors * (1 - seen_share(values, edge))) @ vectors.T
+    blind, hidden, steep = _along(curvature, sds, edge)
+    by_curvature = steep @ by_curvature @ steep
     left = _left(ball, problem, curvature, ratio * second @ apart)
-    guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + np.outer(left, left)
+    guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
     result = estimate(
         ball, minimum, minimum.params + ratio * pull, sampling=sampling / n, carried=second / n,
         more=by_curvature + guess,
     )  # fmt: skip
     few = few_events(problem, located, result.params, result.cov, n)
     return judged(result, ball.to_user @ guess @ ball.to_user.T, few)
+
+
+def _along(curvature: Array, sds: Array, edge: float) -> tuple[Array, Array, Array]:
+    """Projection onto eigenvectors that noise hides, the variance of params there, and a factor of errors.
+
+    Little curvature bounds nothing: log odds differ by about 1 along a direction, so that what they weigh
+    there may be as large as one over the root of its curvature, two sds of noise added. Of columns that
+    measure nearly the same that is far more than of others. The correction falls with the curvature: two sds
+    less make it larger by more than twice what one does to first order, which the factor makes up for.
+    """
+    values, vectors = np.linalg.eigh(curvature)
+    noise = np.array([math.sqrt(float(v @ noise_of_product(sds, v) @ v)) for v in vectors.T])
+    sizes = np.maximum(believed(noise), edge)
+    unseen = 1 - seen_share(values, sizes)
+    most = _LEVEL / (np.maximum(values, 0.0) + _FAR * noise)
+    raised = np.maximum(values, sizes)
+    steep = 1 + (1 - unseen) * _FAR * noise / (raised - _FAR * noise)
+    parts = unseen, unseen**2 * most, steep
+    first, second, third = ((vectors * part) @ vectors.T for part in parts)
+    return first, second, third
 
 
 def _left(ball: UnitBall, problem: Problem, curvature: Array, moved: Array) -> Array:
