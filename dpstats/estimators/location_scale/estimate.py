@@ -26,6 +26,7 @@ _PRIOR_SQUARE = (
     0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
 )
 _UNSETTLED = 2.0
+_SHORT = 0.1  # variance of a column, against its scale's
 _FEWEST_EVENTS = 4.0  # of a value of a 0/1 column: as few may be none
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
@@ -132,15 +133,18 @@ def estimate(
     parts = (cov - to_user @ weak @ to_user.T, to_user @ sampling @ to_user.T)
     sds, sampled = (np.sqrt(np.diag(part)) for part in parts)
     step = _params_to_user(bounding) @ step
-    return _with_levels(result, averaged.points, step, sds, sampled, bounding, choice.c)
+    blind = _few_events(bounding) | _without_scale(bounding, information)
+    return _with_levels(result, averaged.points, step, sds, sampled, bounding, choice.c, blind)
 
 
 def _with_levels(
-    result: Estimate, points: Array, step: Array, sds: Array, sampling: Array, bounding: Bounding, c: float
-) -> Estimate:
+    result: Estimate, points: Array, step: Array, sds: Array, sampling: Array, bounding: Bounding, c: float,
+    blind: Array,
+) -> Estimate:  # fmt: skip
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
-    `step`, `sds` and `sampling`, their part without noise, are those of coefficients if it were.
+    `step`, `sds` and `sampling`, their part without noise, are those of coefficients if it were. Of columns
+    that are `blind` nothing is known.
     """
     if "hopeless" in result.problems:
         return result
@@ -151,9 +155,8 @@ def _with_levels(
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     widths, shares = _two_values(bounding)
-    few = _few_events(bounding)
-    factors[1:-1][few] = np.inf
-    for j in np.flatnonzero(problem.binary & ~few):
+    factors[1:-1][blind] = np.inf
+    for j in np.flatnonzero(problem.binary & ~blind):
         if f"weak:{j + 1}" in result.problems:
             continue
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
@@ -189,6 +192,12 @@ def _few_events(bounding: Bounding) -> Array:
     scale, shares = bounding.scale, _two_values(bounding)[1]
     events = bounding.n * bounding.events.fraction * np.minimum(shares, 1 - shares)
     return np.asarray(bounding.problem.binary & (events * (1 - 2 * scale.error) < _FEWEST_EVENTS))
+
+
+def _without_scale(bounding: Bounding, information: Information) -> Array:
+    """Columns that are not seen, and vary far less than their scale: no guess in its units is wide; (d,)."""
+    hidden = (information.vectors[1:-1] ** 2) @ (information.seen < 0.5)
+    return np.asarray((hidden > 0.5) & (bounding.scale.ratio < _SHORT))
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
