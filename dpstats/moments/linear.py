@@ -60,7 +60,7 @@ class LinearMoments(NoisyMoments):
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
-        sampling = sampling + self._astray(fit.delta)
+        sampling = sampling + self._astray(fit.delta, privacy)
         moved = clipped_line(self, between)
         sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
@@ -72,9 +72,10 @@ class LinearMoments(NoisyMoments):
         left = None if fit.before is None else before
         return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
 
-    def _astray(self, delta: Array) -> Array:
-        """Covariance of what a step of this length may be off by, whose matrix was not that of its score."""
-        return np.asarray((self.uneven + self.span**2 * float(delta @ delta)) ** 2 * np.outer(delta, delta))
+    def _astray(self, delta: Array, privacy: Array) -> Array:
+        """Covariance of what a step beyond its noise may be off by, whose matrix is not that of its score."""
+        square = max(float(delta @ delta - np.trace(privacy)), 0.0)
+        return np.asarray((self.uneven + (self.span**2 * square) ** 2) ** 2 * np.outer(delta, delta))
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: Array, parts: list[Array]

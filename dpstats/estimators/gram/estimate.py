@@ -144,7 +144,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
         meat=release.values[1] * meat, noise_meat=release.sd * meat,
         fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit, prior=place.prior, expected=place.expected,
+        limit=bounds.limit, prior=place.prior, expected=place.expected, span=bounds.radius / bounds.limit,
         **_total(release, place.scale, bounds), **place.to_user(),
     )  # fmt: skip
 
