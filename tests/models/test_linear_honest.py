@@ -37,7 +37,7 @@ def pair(seed: int, n: int) -> Columns:
 def test_under_pure_epsilon_a_correlated_pair_is_flagged_or_held() -> None:
     """One matrix takes all steps, and hides most where columns hang together."""
     truth, missed = {"x": 0.4, "z": 0.1}, []
-    for seed in range(120):
+    for seed in range(300):
         with noise(SeededNoise(seed)):
             fit = dps.ols("y ~ x + z + f", pair(seed, 4000), PAIR).fit(dps.pure(1))
         if not fit.flags:
