@@ -16,8 +16,8 @@ import numpy as np
 from dpstats.errors import SpecificationError
 
 __all__ = [
-    "MOST_OF_EXPRESSION", "among", "count", "expression_of", "is_line", "listed", "number", "numbers",
-    "path_of", "plain", "shown", "told", "truth", "untyped",
+    "MOST_OF_EXPRESSION", "among", "brief", "count", "expression_of", "is_line", "listed", "number",
+    "numbers", "path_of", "plain", "shown", "told", "truth", "untyped",
 ]  # fmt: skip
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
@@ -63,6 +63,11 @@ def expression_of(name: str, text: object, example: str, error: type[Specificati
         raise error(f"{name} is a text such as {example}, not {untyped(text)}: keep it as a column of the "
                     "data, declare it in the schema, and give its name")
     return text
+
+
+def brief(text: str) -> str:
+    """A formula as a message may repeat it, of a long one the beginning."""
+    return repr(text if len(text) <= MOST_OF_EXPRESSION else f"{text[:MOST_OF_EXPRESSION]} ...")
 
 
 def is_line(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from dpstats._arguments import is_line, shown, untyped
+from dpstats._arguments import brief, is_line, shown, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
@@ -207,13 +207,14 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     coding = grammar.code_terms(terms, factors)
     if not coding.names:
-        raise FormulaError(f"the formula {formula!r} has no column on the right of ~ (1 is an intercept)")
+        raise FormulaError(f"the formula {brief(formula)} has no column on the right of ~ "
+                           "(1 is an intercept)")
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
     longest = radius(coding.subterms, factors, bounds, together)
     if longest < 1 / LARGEST:
-        raise FormulaError(f"every column of the formula {formula!r} is 0, or nearly, by the public bounds")
+        raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products, offset, weighing)
     read = response.variables.union(filler.variables, weighing.variables if weighing else ())
@@ -263,7 +264,7 @@ def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:
     if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
         return parsed.response[0][0]
-    raise FormulaError(f"the formula {formula!r} needs one response on the left of ~, for example "
+    raise FormulaError(f"the formula {brief(formula)} needs one response on the left of ~, for example "
                        "'Surv(time, event) ~ x' or 'y ~ x'")
 
 

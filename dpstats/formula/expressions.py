@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import brief
 from dpstats.errors import FormulaError
 from dpstats.formula.functions import Array, Function, Interval, Unbounded
 from dpstats.schema import Event, Flag, Levels, Schema
@@ -91,7 +92,7 @@ class Apply:
             return lower, upper
         parts = "; ".join(f"the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
                           for arg, x in zip(self.args, inside, strict=True) if arg.variables)
-        raise FormulaError(f"{self.text!r} has no public bound: {message}; {parts}. "
+        raise FormulaError(f"{brief(self.text)} has no public bound: {message}; {parts}. "
                            "Declare narrower bounds in the schema or transform the variable differently")
 
 

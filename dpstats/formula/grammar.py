@@ -13,7 +13,7 @@ import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 
-from dpstats._arguments import MOST_OF_EXPRESSION, shown
+from dpstats._arguments import MOST_OF_EXPRESSION, brief, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
 from dpstats.formula.functions import Array
@@ -65,7 +65,7 @@ def parse_formula(formula: str) -> Parsed:
         message = error.message
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
-    raise FormulaError(f"the formula {formula!r} cannot be read: {message}")
+    raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
 
 
 class _Probe:

@@ -52,7 +52,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
-        self.path = Path(os.path.abspath(path_of("path", path, LedgerError).expanduser()))
+        self.path = _absolute(path_of("path", path, LedgerError))
         name: object = dataset
         if name is not None and not (isinstance(name, str) and is_line(name)):
             raise LedgerError(f"dataset must be the name of the data set on one line, not {shown(name)}")
@@ -282,3 +282,11 @@ def _spelled(budget: Budget) -> str:
 
 def _decimal(value: float) -> str:
     return f"{value:.2f}" if value == 0 or value >= 0.095 else f"{value:.2g}"
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return Path(os.path.abspath(path.expanduser()))
+    except (OSError, RuntimeError):
+        raise LedgerError(f"nobody can say where {path} is: the folder in which the program runs is gone, "
+                          "or ~ stands for no one's; give the whole path") from None

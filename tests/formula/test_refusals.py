@@ -184,3 +184,14 @@ def test_a_design_needs_a_schema_and_a_sensible_size():
             build_design(f"y ~ I({deep})", SCHEMA)
         with pytest.raises(FormulaError):
             build_design(f"I({deep}) ~ x", SCHEMA)
+
+
+@pytest.mark.parametrize("formula", [
+    "y ~ " + " + ".join(["x"] * 3000), "y ~ " + " + ".join(f"x{i}" for i in range(3000)),
+    "y ~ x + " + "(" * 400, "y + " * 2000 + "x", "y ~ I(x" + " + x" * 90 + " + 1 / x)",
+    "y ~ 0" + " + 0" * 2000,
+])  # fmt: skip
+def test_a_long_formula_is_not_repeated_whole(formula):
+    with pytest.raises(FormulaError) as caught:
+        build_design(formula, SCHEMA)
+    assert len(str(caught.value)) < 600

@@ -233,3 +233,13 @@ def test_a_clock_that_jumps_back_changes_no_order(fleet: Ledger, monkeypatch: py
     assert [entry.seq for entry in entries] == [1, 2, 3]
     assert sorted(entry.at for entry in entries) == [entry.at for entry in reversed(entries)]
     assert dps.Ledger(fleet.path).spent == fleet.spent
+
+
+def test_a_path_that_leads_from_nowhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for path in ("a.ledger", "~no-one-of-this-name/a.ledger"):
+        with pytest.raises(LedgerError, match="nobody can say where .* give the whole path"):
+            Ledger(path, total=dps.pure(1))
+    assert Ledger(tmp_path / "a.ledger", total=dps.pure(1)).entries() == []
