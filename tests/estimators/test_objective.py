@@ -179,7 +179,7 @@ def test_intervals_hold_where_nothing_is_flagged(bounds, slopes):
 
 
 def test_slopes_of_columns_that_repeat_each_other_are_not_estimable():
-    """A correlation of .999 at epsilon 1: noise hides the difference of the slopes, of whatever size it is."""
+    """A correlation of .999 at epsilon 1: noise hides the difference of the slopes, of any size."""
     generator = np.random.default_rng(5)
     a = generator.normal(size=10_000)
     b = 0.999 * a + np.sqrt(1 - 0.999**2) * generator.normal(size=10_000)
