@@ -16,9 +16,8 @@ from dpstats.estimators.location_scale.whitening import Whitening
 
 Array = np.ndarray
 
-# privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given: up to 1.8,
-# intervals hold without (3,000 to 150,000 rows, 0 to 96 % censored, units of 3 rows); and that of log sigma,
-# against this limit
+# privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
+# log sigma against it: to 1.8, intervals hold without (3,000 to 150,000 rows, 0 to 96 % censored, 3 a unit)
 USABLE, HOPELESS, _OF_LOG_SIGMA = 1.8, 3.0, 1.3
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
 _COUNT_USABLE = 0.05
@@ -179,9 +178,8 @@ def _with_levels(
 def _two_values(bounding: Bounding) -> tuple[Array, Array]:
     """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
     scale, problem = bounding.scale, bounding.problem
-    widths = (problem.upper - problem.lower)[:-1]
-    shares = (scale.center - problem.lower[:-1]) / np.where(widths > 0, widths, 1.0)
-    return widths, np.clip(shares, 0.0, 1.0)
+    widths = np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
+    return widths, np.clip((scale.center - problem.lower[:-1]) / widths, 0.0, 1.0)
 
 
 def _few_events(bounding: Bounding) -> Array:
@@ -189,9 +187,13 @@ def _few_events(bounding: Bounding) -> Array:
 
     Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval.
     """
-    scale, shares = bounding.scale, _two_values(bounding)[1]
-    events = bounding.n * bounding.events.fraction * np.minimum(shares, 1 - shares)
-    return np.asarray(bounding.problem.binary & (events * (1 - 2 * scale.error) < _FEWEST_EVENTS))
+    scale, events, widths = bounding.scale, bounding.events, _two_values(bounding)[0]
+    variance, sd = scale.ratio, scale.error * scale.ratio
+    if math.isfinite(events.noise):  # the matrix of the events knows more of them
+        variance = np.diag(events.square)[1:] / events.fraction
+        sd = events.noise * events.noise_ratio[1:] / events.fraction
+    rarer = bounding.n * events.fraction * (variance - 2 * sd) * (scale.scale / widths) ** 2
+    return np.asarray(bounding.problem.binary & (rarer < _FEWEST_EVENTS))
 
 
 def _without_scale(bounding: Bounding, information: Information) -> Array:
