@@ -44,10 +44,10 @@ class Coordinates:
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> Coordinates:
-        """The first ones: nothing is known of how columns hang together, and all may explain as much."""
-        variances = np.append([1.0] * scale.constant, scale.ratio)
+        """The first ones: all that is known is that some columns of two values are stretched less."""
+        variances = np.append([1.0] * scale.constant, np.where(scale.binary, scale.ratio, 1.0))
         k = len(variances)
-        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.diag(1 / variances) / k, np.diag(variances))
+        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.eye(k) / k, np.diag(variances))
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
