@@ -93,6 +93,8 @@ class NoisyMoments:
         Mean weight of rows before any was shortened; a missing row weighs 0.
     unit : float, optional
         Public maximum of the weights, if rows have weights of their own.
+    heaviest : float
+        Upper bound of the weight of a row, in these units, once it was shortened.
     kept : float
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
     expected : array, shape (d, d), optional
@@ -150,6 +152,7 @@ class NoisyMoments:
     doubt: float = 0.0
     share: float = 1.0
     unit: float | None = None
+    heaviest: float = 1.0
     kept: float = 1.0
     prior: Array | None = None
     expected: Array | None = None

@@ -190,13 +190,13 @@ def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
 
     In coordinates where s^2 M_aa is the identity, errors of equal variance give G = 1. The released G is
     shrunk towards it by the positive-part rule of James and Stein: all the way if |G - 1|^2 is what its
-    noise and its sampling error explain.
+    noise and its sampling error explain. Where none was released errors are taken to be of equal variance;
+    rows have weights w then E w^2 s^2 a a', at most the largest w times s^2 M_aa.
     """
     delta, variance = fit.delta, residual_variance(moments, fit)
-    variance *= 1.0 if moments.unit is None else moments.share
-    model = variance * positive(moments.gram)
     if moments.meat is None or moments.noise_meat is None:
-        return model
+        return variance * _most_weight(moments) * positive(moments.gram)
+    variance *= 1.0 if moments.unit is None else moments.share
     values, vectors = np.linalg.eigh(moments.gram)
     values = np.maximum(values, moments.noise_size) * variance
     shrink = (vectors / np.sqrt(values)) @ vectors.T
@@ -208,3 +208,13 @@ def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
     size, axes = np.linalg.eigh(np.eye(len(delta)) + trust * excess)
     stretch = (vectors * np.sqrt(values)) @ vectors.T @ axes
     return np.asarray((stretch * np.maximum(size, 0.3)) @ stretch.T)
+
+
+def _most_weight(moments: NoisyMoments) -> float:
+    """Of a row, over that of which the residual variance is told: 1 if rows have no weights of their own.
+
+    That variance is moderated for weights that measure precision, which is taken back.
+    """
+    if moments.unit is None:
+        return 1.0
+    return max(moments.heaviest * max(moments.weight, 1.0), moments.share)

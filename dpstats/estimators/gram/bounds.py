@@ -65,7 +65,9 @@ def base_square(k: int) -> float:
     return max(1.25 * k, k + 1.5)
 
 
-def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float, lost: float = 0.0) -> Bounds:
+def choose_bounds(
+    n: int, mu: float, k: int, farthest: float, widest: float, lost: float = 0.0, weighted: bool = False
+) -> Bounds:
     """Bounds for n rows of k coordinates and a release of cost mu.
 
     Parameters
@@ -77,6 +79,8 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float, los
     lost : float
         By how much rows weigh less at the usual radius than normal ones would, see
         :func:`dpstats.estimators.gram.bending.lost_weight`.
+    weighted : bool
+        Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
     """
 
     def noise(radius: float, limit: float) -> float:
@@ -95,7 +99,8 @@ def choose_bounds(n: int, mu: float, k: int, farthest: float, widest: float, los
     radius *= max(min(max(bent, min(room, math.sqrt(_MATRIX_NOISE) * quiet)), enough), 1.0)
     limit = min(limit * max(room / enough, 1.0), _MOST_LIMIT)
     radius, limit = min(radius, farthest), min(limit, widest)
-    return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit), spread)
+    most = limit if weighted else _MEAT_SDS
+    return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
 
 
 def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:
@@ -136,11 +141,11 @@ def _best_limit(n: int, noise: float) -> float:
     return float(_LIMITS[np.argmin(error)])
 
 
-def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float) -> float:
-    """At least 3 residual sds at the usual radius, at most at this one, in between what noise affords."""
+def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float, sds: float) -> float:
+    """At least 3 residual sds at the usual radius, at most `sds` at this one, between what noise affords."""
     sd = math.sqrt(8) * radius**2 / (n * mu)
     affordable = _MEAT_NOISE * MEAT * radius**2 / (sd * math.sqrt(2 * k))
-    least, most = _MEAT_SDS**2 * base_square(k), _MEAT_SDS**2 * radius**2
+    least, most = _MEAT_SDS**2 * base_square(k), sds**2 * radius**2
     return min(math.sqrt(min(max(affordable, least), most)), radius * limit)
 
 

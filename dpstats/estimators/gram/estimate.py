@@ -71,11 +71,12 @@ def fit_gram(
     max_weight : float, optional
         Public maximum of the rows' weights, if they have any.
     """
-    own = public is None and max_weight is None
+    weighted = max_weight is not None
+    own = public is None and not weighted
     if plan.pure:
         moments, place, bounds = fit_pure(curator, box, constant, plan, public)
     else:
-        moments, place, bounds = _gaussian(curator, box, constant, plan, public, own)
+        moments, place, bounds = _gaussian(curator, box, constant, plan, public, weighted)
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
@@ -87,17 +88,16 @@ def fit_gram(
         whole, error = of_all_rows(moments, place, bounds, own)
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
-        moments = _rated(moments, max_weight)
+        moments = _rated(moments, max_weight, bounds.radius)
     return LinearFit(moments, settings)
 
 
 def _gaussian(
-    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, own: bool
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
 ) -> tuple[LinearMoments, Coordinates, Bounds]:
-    """Release moments, the last of them in the coordinates that the others give.
-
-    `own` is whether the scale of those is that of these rows: not of public ones, nor without their weights.
-    """
+    """Release moments, the last of them in the coordinates that the others give."""
+    # whether the scale of those is that of these rows: not of public ones, nor without their weights
+    own = public is None and not weighted
     place = public_coordinates(public, box, constant) if public else _first(curator, box, constant, plan)
     k, lost = len(place.line), 0.0
     for cost in plan.pilots:
@@ -108,7 +108,7 @@ def _gaussian(
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n)
     mu = curator.cost_per_row(plan.final)
-    bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost)
+    bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
     release = curator.release(
         "residual_moments", plan.final, meat=MEAT, meat_limit=bounds.meat_limit, fourth=FOURTH,
         spread=SPREAD, spread_limit=bounds.spread_limit, **place.public(bounds),
@@ -120,14 +120,20 @@ def _gaussian(
     return moments, place, bounds
 
 
-def _rated(moments: LinearMoments, max_weight: float) -> LinearMoments:
+def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMoments:
     """Moments of rows with weights of their own.
 
     Where those measure precision, the long rows that count less have small residuals, and the mean of the
     others' squares is too large, by at most the ratio of the mean weights before and after.
+
+    Shortened, no row weighs more than `heaviest`, a share of the largest weight: a row of weight w whose a is
+    sqrt(w) a0 then weighs w min(1, radius^2 / w |a0|^2), and |a0| is at least 1 / |u|, as a0'u = 1.
     """
-    excess = moments.share / moments.mean_weight - 1
-    return replace(moments, unit=max_weight, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2)
+    excess, u = moments.share / moments.mean_weight - 1, moments.constant
+    heaviest = 1.0 if u is None else min(1.0, radius**2 * float(u @ u))
+    return replace(
+        moments, unit=max_weight, heaviest=heaviest, weight=1 + excess / 2, doubt=max(excess, 0.0) / 2
+    )
 
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
