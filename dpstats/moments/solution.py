@@ -15,8 +15,8 @@ _WEAK, _HOPELESS = 0.6, 1.3
 # Where a prior was learnt from earlier releases: the share of a variance that rests on it. On random designs
 # intervals cover .95 to .96 up to the first, and .94 between the two, unless a direction is not seen at all.
 _LEANING, _RESTING, _STILL = 0.7, 0.75, 0.5
-# An eigenvalue is half believed at so many sds of the noise along its eigenvector. Of 400 fits of exactly or
-# nearly collinear columns none is then off by more than 5 se; at 2.2 sds 5 are. At 2.8, more slopes of a
+# An eigenvalue is half believed at so many sds of the noise along its eigenvector. Of 1100 fits of exactly or
+# nearly collinear columns 2 are then off by more than 5 se; at 2.2 sds, 5 of 700. At 2.8, more slopes of a
 # plain design that noise half hides are called not estimable (k = 8, n = 20,000, epsilon = 1: .19, not .17).
 _ALONE = 2.5
 
