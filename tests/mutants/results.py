@@ -210,9 +210,18 @@ MUTANTS = (
         (NEWTON, "if averaged.capped or unsettled:", "if unsettled:"),
     ),
     planted(
-        "noise beyond what is usable widens intervals too little (glm)",
-        f"{BEND}noise_beyond_what_is_usable_widens_intervals_with_its_cube",
-        (NEWTON, "max(1.0, bounds.noise / USABLE) ** 3", "max(1.0, bounds.noise / USABLE)"),
+        "a column of unknown spread has a coefficient of the usual size (glm)",
+        f"{BEND}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
+        ("estimators/newton/located.py", "(hidden & self.dim) * _ANY", "(hidden & self.dim)"),
+    ),
+    planted(
+        "what few steps scatter by chance is told (glm)", f"{BEND}scatter_of_few_steps_may_be_chance",
+        (NEWTON, "max(_UNSETTLED, _by_chance((steps - 1) * len(step)))", "_UNSETTLED"),
+    ),
+    planted(
+        "columns are looked for in their declared bounds alone (glm)",
+        "models/test_loose_bounds.py::test_wide_bounds_cost_next_to_nothing",
+        ("estimators/newton/located.py", "(zoomed.hidden[:-1] == 0)", "(zoomed.hidden[:-1] < 0)"),
     ),
     planted(
         "steps that still move are not told (survreg)", f"{SETTLED}steps_that_still_move_say_so",
@@ -260,7 +269,7 @@ MUTANTS = (
     planted(
         "that an eigenvalue may be smaller than its noise made it is left out of what is divided by it",
         HONEST + "under_pure_epsilon_a_correlated_pair_is_flagged_or_held",
-        ("moments/noisy.py", "(3 + square * (30 + 630 * square))", "0.0"),
+        ("moments/solution.py", "1 + square * (3 + square * (30 + 630 * square))", "1.0 + 0 * square"),
     ),
     planted(
         "a penalised line is taken not to depend on which covariates were sampled",
@@ -321,7 +330,7 @@ MUTANTS = (
     planted(
         "what a correction may lack is left out (logit, pure)",
         f"{CORRECTION}what_a_correction_may_lack_is_uncertain",
-        (DEBIASED, "@ blind + np.outer(left, left)", "@ blind"),
+        (DEBIASED, "+ hidden + np.outer(left, left)", "+ hidden"),
     ),
     planted(
         "noise of the curvature is left out (logit, pure)",
@@ -335,7 +344,7 @@ MUTANTS = (
     ),
     planted(
         "a fit of no usable row is taken for one of noise (glm)", "models/test_unread.py",
-        (NEWTON, "if bounds.noise > HOPELESS_NOISE or located.unread:", "if bounds.noise > HOPELESS_NOISE:"),
+        (NEWTON, "if located.unread:", "if False:"),
     ),
     planted(
         "rows that lack a cell are taken for rows (glm)", "models/test_unread.py",
