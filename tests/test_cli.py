@@ -388,3 +388,9 @@ def test_other_models_fit_as_from_python(
         model = expected(options["formula"], "drives.csv", schema)
         assert capsys.readouterr().out == f"{model.fit(dps.approx(1, 1e-6)).summary()}\n"
     assert main(["show", "other.fit.json"]) == 0
+
+
+def test_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """No shell passes one on, but a program that calls `main` may."""
+    assert main(["show", "a\0b.json"]) == 2
+    assert "null character" in capsys.readouterr().err

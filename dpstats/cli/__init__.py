@@ -100,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0, or 2 after one line on standard error about what the user has to change.
     """
+    if any("\0" in word for word in arguments or ()):
+        return refuse("no word of a command can hold a null character")
     try:
         options = parser().parse_args(arguments)
         with plain_warnings():

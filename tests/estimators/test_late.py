@@ -23,7 +23,8 @@ W = np.array([[1.0, 0.1, 0.0], [0.1, 0.8, -0.2], [0.0, -0.2, 1.2]])
 def bounding(dist: str) -> Bounding:
     family, ones = DISTS[dist].family, np.ones(3)
     events = Events(
-        FRACTION, FRACTION * MOMENTS, FRACTION * MOMENTS, 0.0, LINE, FRACTION * (WITHIN * SIGMA) ** 2, 0.0
+        FRACTION, FRACTION * MOMENTS, FRACTION * MOMENTS, 0.0, LINE, FRACTION * (WITHIN * SIGMA) ** 2, 0.0,
+        noise_ratio=ones,
     )  # fmt: skip
     scale = RowScale(
         log=False, center=np.zeros(2), scale=np.ones(2), y_center=0.0, y_scale=1.0, lower=-9 * ones,

@@ -66,8 +66,8 @@ def test_a_step_that_was_cut_short_is_told() -> None:
 @pytest.mark.parametrize(
     ("need", "how"),
     [
-        (2.0 / 1.3, {"noise": 2.0}),
-        (2.0 / 1.3**2, {"log_sigma_noise": 2.0}),
+        (2.7 / 1.8, {"noise": 2.7}),
+        (3.0 / 1.3 / 1.8, {"log_sigma_noise": 3.0}),
         (1.5, {"fraction_sd": 1.5 * 0.05 * 0.7}),
     ],
 )
@@ -77,7 +77,7 @@ def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube(need: float,
     assert found.cov == pytest.approx(need**3 * USUAL.cov)
 
 
-@pytest.mark.parametrize("how", [{"noise": 2.3}, {"fraction_sd": 2 * 0.05 * 0.7}])
+@pytest.mark.parametrize("how", [{"noise": 3.1}, {"fraction_sd": 2 * 0.05 * 0.7}])
 def test_what_noise_outweighs_is_not_estimable(how: dict) -> None:
     found = fitted(released(ALTERNATING), **how)
     assert found.problems == ("hopeless",) and np.isinf(np.diag(found.cov)).all()

@@ -107,7 +107,7 @@ MUTANTS = (
     ),
     planted(
         "what weights of rows may measure is taken for certain (ols)", DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
-        (GRAM, "doubt=max(excess, 0.0) / 2)", "doubt=0.0)"),
+        (GRAM, "doubt=max(excess, 0.0) / 2", "doubt=0.0"),
     ),
     planted(
         "a covariance is taken to lose as much by shortening as its variances (ridge)", DOUBT + "a_covariance_that_lies_in_long_rows_is_within_its_error",

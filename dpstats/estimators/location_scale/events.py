@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,10 +38,10 @@ class Events:
         Mean square, per row, about the line.
     spread : float
         operator-norm size of the noise per event, at most 1.
-    shrunk : bool
-        Whether `square` and `line` were shrunk by what noise alone makes of them.
     noise_ratio : array, shape (k,)
         Noise sds of the diagonal of `square`, over `noise`.
+    shrunk : bool
+        Whether `square` and `line` were shrunk by what noise alone makes of them.
     """
 
     fraction: float
@@ -51,8 +51,8 @@ class Events:
     line: Array
     residual: float
     spread: float
+    noise_ratio: Array
     shrunk: bool = False
-    noise_ratio: Array = field(default_factory=lambda: np.ones(1))
 
     @property
     def slope_noise(self) -> float:
@@ -109,7 +109,8 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     fraction = _fraction(square[0, 0], noise, scale, n)
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
-    return Events(fraction, square, floored, noise, line, residual, min(size / fraction, 1.0))
+    spread = min(size / fraction, 1.0)
+    return Events(fraction, square, floored, noise, line, residual, spread, noise_ratio=np.ones(k))
 
 
 def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float) -> Events:

@@ -177,7 +177,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
     return Shape(
         fraction=f, square=f * moments, floored=f * moments, noise=math.inf, line=np.zeros(d + 1), residual=f,
-        spread=1.0, shrunk=True, relative=relative, structured=structured,
+        spread=1.0, shrunk=True, noise_ratio=np.ones(d + 1), relative=relative, structured=structured,
     )  # fmt: skip
 
 
