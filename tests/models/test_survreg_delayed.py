@@ -63,10 +63,13 @@ def test_all_from_the_start_is_a_fit_without_entry(dist: str) -> None:
 
 
 def test_leaving_the_entry_out_would_be_wrong() -> None:
-    """So that the tests of coverage can fail: survivors look long-lived."""
+    """So that the tests of coverage can fail: survivors look long-lived.
+
+    Intervals that count the misfit of the law are longer, and far from long enough.
+    """
     naive = fit(late(20_000, 7), "weibull", "Surv(time, failed) ~ x + y")
     far = (naive.params.to_numpy() - TRUTH) / np.asarray(naive.bse)
-    assert far[0] > 5 and far[-1] < -5
+    assert far[0] > 5 and far[-1] < -3
 
 
 @pytest.mark.parametrize(("dist", "runs"), [("weibull", 20), ("loglogistic", 20), ("lognormal", 10)])
