@@ -160,7 +160,7 @@ MUTANTS = (
     ),
     planted(
         "an exception among rows leaves a frame that leads to them",
-        "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-ols-gram-zcdp]",
+        "rows/test_protected.py::test_the_frame_that_protects_rows_lets_go_of_them",
         (PRIVATE, "    del compute  #", "    #"),
     ),
     planted(

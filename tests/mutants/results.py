@@ -278,7 +278,7 @@ MUTANTS = (
     ),
     planted(
         "a penalty takes the weighted covariates for those of all rows",
-        HONEST + "penalised_coefficients_of_the_population_are_held",
+        "results/test_linear.py::test_a_penalty_counts_the_covariates_of_all_rows",
         ("moments/noisy.py", "if self.whole is None else self.whole", "if True else self.whole"),
     ),
     planted(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -357,3 +358,12 @@ def test_moments_that_no_fit_has_are_refused(wrong: dict[str, object]) -> None:
     content["linear"] |= wrong
     with pytest.raises(SpecificationError, match="none that a fit could have|incomplete or was edited"):
         Fit.from_dict(content)
+
+
+def test_a_penalty_counts_the_covariates_of_all_rows() -> None:
+    """Where these spread more than weighted rows do, a penalised line lies farther from the means."""
+    narrow, alpha = linear().record.linear, 0.5
+    assert narrow is not None
+    wide = replace(narrow, whole=3 * narrow.all_rows)
+    near, far = (found.residual_sd(alpha) ** 2 - found.residual_sd() ** 2 for found in (narrow, wide))
+    assert near > 0 and far == pytest.approx(3 * near)

@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Sequence
+from traceback import walk_tb
 
 import numpy as np
 import pandas as pd
@@ -252,3 +253,15 @@ def test_what_is_left_of_a_table_that_can_be_read_once_is_not_taken_for_the_tabl
     for _ in range(2):
         with pytest.raises(DataError, match=r"only once.* Make the model again"):
             model.fit(dps.zcdp(1))
+
+
+def test_the_frame_that_protects_rows_lets_go_of_them():
+    """It hangs on the traceback of what it raises."""
+
+    def compute():
+        raise ValueError("among rows")
+
+    with pytest.raises(DataError) as caught:
+        protected(compute, DataError("nothing is shown"))
+    held = [value for frame, _ in walk_tb(caught.tb) for value in frame.f_locals.values()]
+    assert held.count(compute) == 1  # this test's own
