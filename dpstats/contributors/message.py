@@ -13,9 +13,9 @@ import numpy as np
 from dpstats._private import forgetting
 from dpstats.contributors.law import RESPONSE
 from dpstats.contributors.mark import mark
-from dpstats.contributors.plan import Plan
+from dpstats.contributors.plan import Plan, checked
 from dpstats.curator.noise import current
-from dpstats.errors import DataError, SpecificationError
+from dpstats.errors import DataError
 from dpstats.formula import Block
 from dpstats.rows import open_rows
 
@@ -79,7 +79,7 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     """
     if not isinstance(record, Mapping):
         raise DataError(f"a record maps variables to values, not {type(record).__name__}")
-    single = {name: [record[name]] for name in _checked(plan).design.variables if name in record}
+    single = {name: [record[name]] for name in checked(plan).design.variables if name in record}
     return next(contribute_rows(single, plan))
 
 
@@ -98,14 +98,8 @@ def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     SpecificationError
         If the table cannot be opened or lacks a variable, or the plan is none.
     """
-    blocks = open_rows(data, _checked(plan).schema, plan.design.variables).blocks()
+    blocks = open_rows(data, checked(plan).schema, plan.design.variables).blocks()
     return (message for columns in blocks for message in messages(columns, plan))
-
-
-def _checked(plan: object) -> Plan:
-    if not isinstance(plan, Plan):
-        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
-    return plan
 
 
 def messages(columns: Mapping[str, Array], plan: Plan) -> Iterator[Message]:

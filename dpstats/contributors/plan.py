@@ -24,7 +24,7 @@ from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "checked"]
 
 FORMAT = "dpstats.contributions/1"
 # Of a budget that names no delta, the one at which guarantees are printed.
@@ -269,6 +269,19 @@ class Plan:
             ),
         ]
         return "\n".join(f"{label:14}{text}" for label, text in lines)
+
+
+def checked(plan: object) -> Plan:
+    """An argument that is a plan.
+
+    Raises
+    ------
+    SpecificationError
+        If it is not.
+    """
+    if not isinstance(plan, Plan):
+        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
+    return plan
 
 
 def _text(mu: float | None, epsilon: float, delta: float) -> str:

@@ -18,6 +18,8 @@ Array = np.ndarray
 # log ratio of odds, means or hazards between two levels: what may be further off is not known
 FARTHEST = 4.0
 SHIFTS = np.linspace(-FARTHEST, FARTHEST, 161)
+# a level for which fewer events are expected may have none
+FEWEST_EVENTS = 4.0
 _NORMAL = 1.96  # sds of a 95 % interval
 _LEAST = 0.01  # sd below which a score is straight
 

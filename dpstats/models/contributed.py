@@ -11,6 +11,7 @@ from dpstats._arguments import shown
 from dpstats.budget import Budget, Gdp
 from dpstats.contributions import Totals, total
 from dpstats.contributors import Plan
+from dpstats.contributors.plan import checked
 from dpstats.errors import SpecificationError
 from dpstats.estimators.contributed import fit_input, linear_moments
 from dpstats.formula import Design
@@ -94,9 +95,7 @@ def approximation(reach: float) -> float:
 
 
 def _check(design: Design, plan: Plan) -> None:
-    if not isinstance(plan, Plan):
-        raise SpecificationError("plan must be a Plan; read it with dpstats.contributors.Plan.load(path)")
-    if design != plan.design:
+    if design != checked(plan).design:
         raise SpecificationError(
             f"the plan is of {plan.formula!r} and its schema, and the model is not; build the model with "
             "plan.formula and plan.schema, and without weights"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import among
 from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
@@ -95,7 +96,7 @@ def ridge(
     SpecificationError
         As in :func:`ols`, and if alpha is negative or not finite.
     """
-    chosen = 0.0 if isinstance(alpha, str) and alpha == AUTO else penalty(alpha)
+    chosen = 0.0 if among(alpha, (AUTO,)) else penalty(alpha)
     return LinearModel("ridge", formula, data, schema, chosen, public, weights)
 
 

@@ -118,8 +118,7 @@ def _moments(content: Any) -> LinearMoments | None:
     if content is None:
         return None
     moments = LinearMoments.from_dict(content)
-    with np.errstate(all="ignore"):
-        moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
+    moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
     return moments
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.levels import level, widened
+from dpstats.estimators.levels import FEWEST_EVENTS, level, widened
 from dpstats.estimators.location_scale.information import Information
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 from dpstats.estimators.location_scale.saturation import level_curve
@@ -26,7 +26,6 @@ _PRIOR_SQUARE = (
 )
 _UNSETTLED = 2.0
 _SHORT = 0.1  # variance of a column, against its scale's
-_FEWEST_EVENTS = 4.0  # of a value of a 0/1 column: as few may be none
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -193,7 +192,7 @@ def _few_events(bounding: Bounding) -> Array:
         variance = np.diag(events.square)[1:] / events.fraction
         sd = events.noise * events.noise_ratio[1:] / events.fraction
     rarer = bounding.n * events.fraction * (variance - 2 * sd) * (scale.scale / widths) ** 2
-    return np.asarray(bounding.problem.binary & (rarer < _FEWEST_EVENTS))
+    return np.asarray(bounding.problem.binary & (rarer < FEWEST_EVENTS))
 
 
 def _without_scale(bounding: Bounding, information: Information) -> Array:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.levels import SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
 
 Array = np.ndarray
 
-# a level for which fewer events are expected may have none
-_FEWEST_EVENTS = 4.0
 # linear predictor of a level, whatever noise makes of a coefficient
 _FARTHEST = 15.0
 
@@ -75,4 +73,4 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
         events = np.min([
             n * share * problem.family.curvature(eta + end * far) for share, eta in sides for end in (-1, 1)
         ], axis=0)  # fmt: skip
-    return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < _FEWEST_EVENTS))
+    return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < FEWEST_EVENTS))
