@@ -95,18 +95,26 @@ class Column:
         return dps.levels(*self.levels) if self.kind == "factor" else dps.bounded(*self.bounds)
 
 
-def draw_column(rng: np.random.Generator, name: str, looseness: float) -> Column:
-    """Any kind; loose bounds are drawn up to `looseness`."""
-    kind = pick(rng, KINDS)
+def draw_column(
+    rng: np.random.Generator, name: str, looseness: tuple[float, float],
+    kinds: dict[str, float] = KINDS, least: tuple[float, float] = (0.01, 0.3),
+) -> Column:  # fmt: skip
+    """One of these kinds; `least` are the ends of the share of the rarest level."""
+    kind = pick(rng, kinds)
     shape = {"skewed": rng.uniform(0.3, 1.3), "counts": 10 ** rng.uniform(-0.5, 1.5),
              "heavy": rng.uniform(3, 8)}.get(kind, 1.0)  # fmt: skip
     size = 1.0 if kind == "counts" else 10 ** rng.uniform(-2, 4)
     place = size * rng.normal() * 10 ** rng.uniform(-1, 2)
     if kind == "counts" or (kind == "skewed" and rng.uniform() < 0.7):
         place = 0.0
-    least, count = 10 ** rng.uniform(-2, np.log10(0.3)), 2 if kind == "flag" else int(rng.integers(3, 7))
-    shares = np.append(rng.dirichlet(np.full(count - 1, 4.0)) * (1 - least), least)
-    return Column(name, kind, shape, place, size, looseness ** rng.uniform(), rng.uniform(), shares)
+    rarest, count = (
+        10 ** rng.uniform(np.log10(least[0]), np.log10(least[1])),
+        2 if kind == "flag" else int(rng.integers(3, 7)),
+    )
+    shares = np.append(rng.dirichlet(np.full(count - 1, 4.0)) * (1 - rarest), rarest)
+    tight, loose = looseness
+    wide = tight * (loose / tight) ** rng.uniform()
+    return Column(name, kind, shape, place, size, wide, rng.uniform(), shares)
 
 
 @dataclass(frozen=True)
@@ -144,6 +152,6 @@ class Covariates:
 def draw_covariates(rng: np.random.Generator, d: int) -> Covariates:
     """d columns."""
     looseness = 10 ** (rng.uniform(0, 3) if rng.uniform() < 0.6 else rng.uniform(0, 0.6))
-    columns = tuple(draw_column(rng, f"x{j}", looseness) for j in range(d))
+    columns = tuple(draw_column(rng, f"x{j}", (1.0, looseness)) for j in range(d))
     rho = (0.0, rng.uniform(0, 0.9), rng.uniform(0.9, 0.98))[rng.choice(3, p=[0.35, 0.45, 0.2])]
     return Covariates(columns, rho if d > 1 else 0.0, bool(rng.uniform() < 0.5))

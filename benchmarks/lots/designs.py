@@ -1,5 +1,6 @@
 """A design drawn from a seed: model, budget, rows, bounds and law; everything else follows from it."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 import dpstats as dps
 from dpstats.budget import Budget
-from lots.covariates import Covariates, draw_covariates, pick
+from lots.covariates import Covariates, draw_column, draw_covariates, pick
 
 MODELS = {"survreg": 0.32, "ols": 0.2, "logit": 0.2, "poisson": 0.12, "gamma": 0.08, "kaplan_meier": 0.08}
 DISTS = {"weibull": 0.5, "loglogistic": 0.2, "lognormal": 0.3}
@@ -109,6 +110,26 @@ def draw_design(seed: int) -> Design:
         10 ** rng.uniform(np.log10(0.2), 1), covariates, _signal(rng, model), _level(rng, model),
         pick(rng, CENSORING) if survival else "", _censored(rng) if survival else 0.0,
         _extra(rng, model, covariates), 10 ** (rng.uniform(0, 3) if rng.uniform() < 0.5 else 0.3),
+    )  # fmt: skip
+
+
+ORDINARY = {"normal": 1.0, "skewed": 1.0, "counts": 1.0, "flag": 1.0, "heavy": 1.0}
+
+
+def draw_ordinary(seed: int) -> Design:
+    """A design as people write them: a few hundred to 30,000 rows, up to 8 independent covariates of any
+    shape, bounds 2 to 200 times too wide and anywhere, the right law and nothing else that is special."""
+    rng = np.random.default_rng(seed)
+    model = pick(rng, {"survreg": 1.0, "ols": 1.0, "logit": 1.0, "poisson": 1.0})
+    columns = tuple(
+        draw_column(rng, f"x{j}", (2.0, 200.0), ORDINARY, (0.1, 0.5)) for j in range(rng.integers(1, 9))
+    )
+    return Design(
+        seed, model, pick(rng, DISTS) if model == "survreg" else "", "right", draw_kind(rng, model),
+        int(10 ** rng.uniform(math.log10(500), math.log10(30_000))), 10 ** rng.uniform(math.log10(0.3), 1),
+        Covariates(columns, 0.0, False), _signal(rng, model), _level(rng, model),
+        "staggered" if model == "survreg" else "", rng.uniform(0, 0.8) if model == "survreg" else 0.0, "",
+        10 ** rng.uniform(math.log10(2), math.log10(200)),
     )  # fmt: skip
 
 

@@ -20,9 +20,9 @@ Array = np.ndarray
 Z95 = 1.959964
 
 
-def lot(seed: int) -> dict[str, Any]:
+def lot(seed: int, draw: Callable[[int], Design] = draw_design) -> dict[str, Any]:
     """The record of a design: its dimensions, and for each interval how far off the truth is."""
-    design, began = draw_design(seed), time.process_time()
+    design, began = draw(seed), time.process_time()
     found = scored_or_not(lambda: (_curves if design.model == "kaplan_meier" else _regression)(design))
     return design.described() | found | {"seconds": round(time.process_time() - began, 2)}
 
