@@ -1,7 +1,7 @@
 """One fit from a formula, table included, against statsmodels' from the same frame: for linear_speed.py and
 glm_speed.py.
 
-Design of spec/speed.md section 1: eight numbers and a factor of three levels, as texts ("str") or as a
+Design: eight numbers and a factor of three levels, as texts ("str") or as a
 category of pandas ("cat"). Ours is timed with the summary printed, statsmodels without. Each measurement is a
 process of its own, and engines alternate: a small fit for imports and caches, one whole fit for its peak of
 memory, one for its time. The private fit draws its noise securely.
@@ -42,7 +42,7 @@ class Study:
     goal : float
         Of the ratio of times.
     aspired : mapping of float
-        What spec/speed.md section 6 hopes for, in CPU time, by kind of the factor.
+        What is hoped for, in CPU time, by kind of the factor.
     """
 
     response: Callable[[Array, np.random.Generator], Array]

@@ -1,4 +1,4 @@
-"""What a whole fit tells of one row: a lower bound on its epsilon and mu (spec/privacy.md 3.3, T5).
+"""What a whole fit tells of one row: a lower bound on its epsilon and mu (docs/audit.md).
 
 A model is fitted again and again, through the public API and with the noise of every real fit, to one and
 to the other of two inputs that differ in one row. Two things are kept of each run: all numbers of the

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/cmapss.py | tee benchmarks/results/cmapss.txt
 
-Fit to 94 engines, tested on 37 (spec/survreg.md A3, B). The error is |predicted - true| / true of the life
+Fit to 94 engines, tested on 37. The error is |predicted - true| / true of the life
 in cycles, its median over engines; over fits the median and the 10 and 90 % points. Predicted is the median
 life. "wear" is the public projection of vignettes/cmapss.md. The constant is the mean life of the 94.
 """

@@ -1,9 +1,10 @@
 """Covariates of simulated regressions, and what is public about their ranges.
 
-"cond1" and "cond1000" are those of spec/linear_glm.md B: x ~ N(m, Psi) with m ~ N(0, I) and Psi = I, or
-Psi = Q D Q' with D from 10 to .01; m and Q are drawn anew in each replication. "erm" is that of spec/erm.md
-C, "corr9" is normal with correlations of .9; other designs have independent columns. Values beyond their
-public bounds are moved to them before a response is drawn, so that coefficients are the truth.
+"cond1" and "cond1000" are those of the first prototypes: x ~ N(m, Psi) with m ~ N(0, I) and Psi = I, or
+Psi = Q D Q' with D from 10 to .01; m and Q are drawn anew in each replication. "erm" is half
+uniform, half binary, "corr9" is normal with correlations of .9; other designs have independent columns.
+Values beyond their public bounds are moved to them before a response is drawn, so that coefficients are the
+truth.
 """
 
 import zlib

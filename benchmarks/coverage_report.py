@@ -7,7 +7,7 @@ Array = np.ndarray
 PARTS = {"slopes": slice(1, -2), "intercept": slice(0, 1), "log sigma": slice(-2, -1), "B10": slice(-1, None)}
 JUDGED = ("slopes", "log sigma", "B10")
 USABLE, WANTED, HONEST = 2.0, (0.93, 0.98), 0.93
-# RMSE ratios to be no worse than: the better of spec/survreg.md C3, C4 and spec/survreg_redesign.md 3, by
+# RMSE ratios to be no worse than: the better of two prototypes, by
 # (family, per cent censored, n, epsilon), in the order of JUDGED; nan where neither gives one
 NONE = float("nan")
 REFERENCE = {

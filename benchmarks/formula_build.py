@@ -1,6 +1,6 @@
 """The cost of a design matrix: 1e6 rows of 10 numeric and 2 text columns, against patsy in the same run.
 
-Goal (spec/formula.md 4.2): at most 1/5 of patsy's CPU time, and at most 1.5 times the memory of the finished
+Goal: at most 1/5 of patsy's CPU time, and at most 1.5 times the memory of the finished
 matrix. Both sides make the same 24 columns from the same frame, in alternation; each measurement is a process
 of its own, so that peaks of memory do not mix. Run it with
 

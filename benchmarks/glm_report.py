@@ -1,4 +1,4 @@
-"""The table of glm_coverage.py, and what spec/linear_glm.md and spec/erm.md say of its cells."""
+"""The table of glm_coverage.py, and what prototypes had in its cells."""
 
 import math
 
@@ -6,14 +6,14 @@ from glm_simulated import Cell
 from interval_report import Lines, Shown, Summary, rms
 from interval_report import report as report_cells
 
-# linear_glm.md C6 without public moments, by (family, n, d, mu) of the design "cond1000": RMSE over that of
+# A prototype without public moments, by (family, n, d, mu) of the design "cond1000": RMSE over that of
 # maximum likelihood, T0 = 5 of T = 10
 RATIOS = {
     ("logit", 1_000, 5, 1): 0.220 / 0.188, ("logit", 10_000, 10, 0.3): 0.119 / 0.086,
     ("poisson", 10_000, 5, 0.3): 0.021 / 0.012,
 }  # fmt: skip
-# erm.md C, by (n, slopes): RMSE of one coefficient by maximum likelihood, and by the better of its tables of
-# E3 at mu = .3, 1, 3; nan where it gives none
+# Another, by (n, slopes): RMSE of one coefficient by maximum likelihood, and by the better of its
+# errors at mu = .3, 1, 3; nan where it gives none
 NONE = math.nan
 ERM = {
     (1_000, 5): (0.120, 0.30, 0.139, 0.119), (1_000, 20): (0.126, 0.30, 0.209, 0.133),
@@ -23,7 +23,8 @@ ERM = {
 }  # fmt: skip
 ERM_MUS = (0.3, 1.0, 3.0)
 NOTES = """
-rival    error of spec/erm.md E3 on the same samples, ready matrix, and the share of its intervals that hold
+rival    error of objective_newton.py on the same samples, ready matrix, and the share of its intervals that
+hold
          the truth
 In the design "erm", errors are root mean squares over the coefficients."""
 

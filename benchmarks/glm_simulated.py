@@ -2,8 +2,8 @@
 
 Covariates are those of covariates.py. Slopes ~ N(0, I), drawn anew in each replication and scaled so that the
 linear predictor has the sd of SPREADS; the intercept gives responses the mean of LEVELS. d counts it. For
-logit and Poisson models that is what spec/linear_glm.md D says of its design, with the sd at which maximum
-likelihood has the error that it prints. "erm" has the coefficients of spec/erm.md C and its norm of errors.
+logit and Poisson models that is what the prototypes had, with the sd at which maximum likelihood has
+the error that they printed. "erm" has coefficients and a norm of errors of its own.
 """
 
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ section 4: root mean square error of linear, accuracy of logistic regression on 
 delta = .01. CENSUS is AER's Fertility.csv.gz, 254,654 families of the 1980 census: weeks worked by the
 mother, or whether more than 26, from the number and sex of her children, age and origin. Four fifths are for
 training; samples are drawn from them, with replacement where n is larger. The other population is simulated:
-13 covariates, 7 of them of two values, as in spec/input_perturbation.md D3.
+13 covariates, 7 of them of two values, as in the paper.
 
 Rows and responses are at most 1 for all methods, mapped by public bounds. What the messages of n contributors
 add up to is drawn from its exact law, without the messages. The ridges of Output and Obj-Gauss are the best
@@ -192,7 +192,7 @@ def contributed(
 
 
 def page_solution(moments: LinearMoments) -> Array:
-    """That of spec/input_perturbation.md D2: no negative eigenvalues, a ridge of half the noise's size."""
+    """The plain one: no negative eigenvalues, a ridge of half the noise's size."""
     values, vectors = np.linalg.eigh(moments.gram)
     inverse = (vectors / (np.maximum(values, 0) + moments.noise_size / 2)) @ vectors.T
     return moments.origin + moments.map @ inverse @ moments.cross

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/linear_diffprivlib.py --peer-python PYTHON \\
         | tee benchmarks/results/linear_diffprivlib.txt
 
-Design of spec/privacy.md section 5: ten covariates uniform on [-1, 1], y = .5 + Xb + N(0, .5^2), |y| <= 8
+Design: ten covariates uniform on [-1, 1], y = .5 + Xb + N(0, .5^2), |y| <= 8
 declared, b evenly spaced from -1 to 1. The error of a fit is the L2 distance of all coefficients, with the
 intercept, to least squares without privacy on the same rows. diffprivlib gets a ready matrix and all bounds;
 ours reads a formula and a table. See against_diffprivlib.py for its environment.

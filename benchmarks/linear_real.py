@@ -30,7 +30,7 @@ MODELS = {
                " + parttime",
 }  # fmt: skip
 MUS = (0.3, 1.0, 3.0)
-# spec/linear_glm.md D, without public data: R2 and the range of the ratio of standard errors
+# a prototype without public data: R2 and the range of the ratio of standard errors
 REFERENCE = {
     ("ccpp", 0.3): "R2 .929, se/se0 1.42", ("ccpp", 1.0): "R2 .929, se/se0 1.09",
     ("ccpp", 3.0): "R2 .929, se/se0 1.02", ("wine", 0.3): "R2 .26, se/se0 5 to 12",

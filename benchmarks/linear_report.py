@@ -1,4 +1,4 @@
-"""The table of linear_coverage.py, and what spec/linear_glm.md says of its cells."""
+"""The table of linear_coverage.py, and what a prototype had in its cells."""
 
 import math
 

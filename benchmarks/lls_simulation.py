@@ -3,9 +3,9 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lls_simulation.py --reps 20 --figures \\
         | tee benchmarks/results/lls_simulation.txt
 
-"Differentially Private Log-Location-Scale Regression Using Functional Mechanism", section 4, in the design of
-spec/survreg.md B: x and beta ~ N(0, 1), errors SEV or logistic of scale 1, 80 % of n rows to fit, 20 % to
-test; the error is |prediction - y| / |y|, pooled over the replications, whose number is the seed. Methods:
+"Differentially Private Log-Location-Scale Regression Using Functional Mechanism", section 4: x and beta ~
+N(0, 1), errors SEV or logistic of scale 1, 80 % of n rows to fit, 20 % to test; the error is |prediction - y|
+/ |y|, pooled over the replications, whose number is the seed. Methods:
 
     MLE          maximum likelihood, NOT PRIVATE
     published    the paper's algorithm: x and y scaled by the data's own extremes, NOT PRIVATE

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/logit_diffprivlib.py --peer-python PYTHON \\
         | tee benchmarks/results/logit_diffprivlib.txt
 
-Design of spec/privacy.md section 5: ten covariates uniform on [-1, 1], log odds .5 + Xb, b evenly spaced from
+Design: ten covariates uniform on [-1, 1], log odds .5 + Xb, b evenly spaced from
 -1 to 1. The error of a fit is the L2 distance of all coefficients, with the intercept, to maximum likelihood
 on the same rows. diffprivlib gets a ready matrix and the greatest norm of a row; ours reads a formula and a
 table. See against_diffprivlib.py for its environment.

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/logit_pure.py | tee benchmarks/results/logit_pure.txt
 
-"page" is the design of spec/erm.md C: d slopes, half of the covariates uniform, half binary (30 % ones), a
+"page" is that of the prototypes: d slopes, half of the covariates uniform, half binary (30 % ones), a
 common factor of correlation .3, coefficients -.5 | 1, -.5, .5, -1, 0, ... times sqrt(5 / d). The others have
 normal covariates in [-4, 4], the same correlation and slopes of .6 times that: "plain"; "wide", one column
 declared in [-30, 170]; "pairs", with a correlation of .95; "strong", slopes five times as strong; and

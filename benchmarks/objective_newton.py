@@ -1,4 +1,6 @@
-"""A rival of the logistic regression: spec/erm.md E3, on a ready matrix and with ordinary random numbers.
+"""A rival of the logistic regression: a perturbed objective and two Newton steps.
+
+On a ready matrix, and with ordinary random numbers.
 
 A perturbed objective finds the start, for a tenth of mu^2; two noisy Newton steps, for two and seven tenths,
 give the estimate. Rows are scaled by their public bounds. For comparison only: noise in floating point, sums
@@ -69,7 +71,10 @@ def _start(signed: Array, mu: float, rng: np.random.Generator) -> Array:
 
 
 def _both(mu: float, slack: float) -> float:
-    """Gaussian parameter of a privacy loss that is Gaussian, of `mu`, but for `slack` (spec/erm.md A (6))."""
+    """Gaussian parameter of a privacy loss that is Gaussian, of `mu`, but for `slack`.
+
+    See docs/theory/objective.md#gaussian-tilts.
+    """
     return float(-2 * norm.ppf(2 * norm.cdf(-mu / 2) / (1 + math.exp(slack))))
 
 

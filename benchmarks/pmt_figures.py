@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/pmt_figures.py | tee benchmarks/results/pmt_figures.txt
 
 Cao, Bi and Zhang, "Differentially Private Truncation of Unbounded Data via Public Second Moments", section
-6.1.1, in the design of spec/linear_glm.md B: ten covariates ~ N(m, Psi) without an intercept, Psi = Q D Q'
+6.1.1, in this design: ten covariates ~ N(m, Psi) without an intercept, Psi = Q D Q'
 with D from 10 to .01, sigma = .05, 200 public rows, no penalty. mu_c is the paper's parameter of each of two
 releases; all private methods spend sqrt2 mu_c in total.
 """

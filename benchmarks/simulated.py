@@ -1,6 +1,6 @@
 """Simulated times to failure with a known truth, for survreg_coverage.py.
 
-Design of spec/survreg.md C3: six covariates, slopes +-1/sqrt 6, intercept 0, sigma .5; log time is declared
+Design of the first prototypes: six covariates, slopes +-1/sqrt 6, intercept 0, sigma .5; log time is declared
 in [-6, 6] and each covariate in public bounds. Censoring is random and depends on the first covariate.
 """
 

@@ -3,7 +3,7 @@
 A budget is a value. It prints itself in the units it was given in, splits into shares, adds to budgets of
 the same kind, and says how much Gaussian noise it buys: Gaussian releases with sensitivity / sd equal to
 ``mu_1, ..., mu_k`` cost ``sqrt(mu_1**2 + ... + mu_k**2)``, exactly, and also when each is chosen after
-seeing the last (spec/privacy.md, decision 4). A budget affords them when this does not exceed its ``mu``.
+seeing the last (docs/theory/privacy.md#accounts). A budget affords them when this does not exceed its ``mu``.
 
 Every rounding goes against the user: what may be spent is rounded down, what a spending implies is rounded
 up.
@@ -129,7 +129,10 @@ class Pure(_Value):
         return Zcdp(convert.half_square_up(self.epsilon))
 
     def to_gdp(self) -> Gdp:
-        """mu = -2 Phi^-1(1 / (1 + e^epsilon)): randomised response is the worst case (spec/privacy.md, 4)."""
+        """mu = -2 Phi^-1(1 / (1 + e^epsilon)): randomised response is the worst case.
+
+        See docs/theory/privacy.md#accounts.
+        """
         return Gdp(convert.mu_of_pure(self.epsilon))
 
     def __add__(self, other: Pure) -> Pure:

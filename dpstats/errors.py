@@ -1,7 +1,7 @@
 """The errors a user can meet, by what has to be corrected.
 
 All of them are raised from public information alone: the formula, the schema, the budget, and the
-names of the columns. None is ever raised because of the value in a row (spec/results.md 2.5).
+names of the columns. None is ever raised because of the value in a row (docs/theory/rows.md#errors).
 """
 
 

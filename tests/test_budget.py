@@ -14,7 +14,7 @@ from dpstats import _conversions
 from dpstats.budget import Approx, Gdp, Pure, Zcdp, approx, from_dict, gdp, parse_budget, pure, zcdp
 from dpstats.errors import BudgetError
 
-SPEC_MU = {  # spec/linear_glm.md "Test numbers" and spec/erm.md E
+SPEC_MU = {  # computed by other code, to ten digits
     (1, 1e-5): 0.2680511232,
     (1, 1e-6): 0.2367043807,
     (0.5, 1e-5): 0.1422105587,
@@ -36,7 +36,7 @@ def test_mu_of_epsilon_and_delta_matches_the_spec(claim, mu):
 
 def test_other_spec_numbers():
     assert _conversions.delta_of_mu(1, 1) == pytest.approx(0.126936737507, rel=1e-11)
-    assert gdp(1).to_approx(1e-6).epsilon == pytest.approx(4.886554, abs=1e-6)  # spec/privacy.md 4.5
+    assert gdp(1).to_approx(1e-6).epsilon == pytest.approx(4.886554, abs=1e-6)  # the closed form
     assert zcdp(0.05).to_approx(1e-6).epsilon == pytest.approx(1.4716, abs=5e-5)  # OpenDP's
     assert zcdp(0.5).mu == pytest.approx(1)
     assert pure(3).to_zcdp().rho == pytest.approx(4.5)

@@ -10,7 +10,9 @@ __all__ = ["hidden_minimum"]
 
 
 def hidden_minimum(params: np.ndarray, distance: float, mu: float) -> np.ndarray:
-    """A minimum with Gaussian noise at mu-GDP for a shift of `distance` (spec/erm.md A(2), privacy.md 4.7).
+    """A minimum with Gaussian noise at mu-GDP for a shift of `distance`.
+
+    See docs/theory/objective.md#the-minimum-is-not-exact.
 
     The exact minimum being private already, the one that was computed is a second release whose sensitivity
     is twice its distance from the exact one.

@@ -1,4 +1,4 @@
-"""The sum of all messages that are accepted, in one pass (spec/input_perturbation.md D2).
+"""The sum of all messages that are accepted, in one pass (docs/theory/contributions.md#statistics-scheme).
 
 A message is accepted if it is one, carries the hash of the plan, holds finite numbers within the range of
 honest ones, and has an id that was not accepted before. Whatever else arrives changes the count of rejected

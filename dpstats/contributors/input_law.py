@@ -37,7 +37,9 @@ class InputLaw:
 
 
 def published(epsilon: float, delta: float, n: int, columns: int, ball: float) -> InputLaw:
-    """The paper's Algorithm 1. Its proof of a central guarantee is wrong (spec/input_perturbation.md D1).
+    """The paper's Algorithm 1. Its proof of a central guarantee is wrong.
+
+    See docs/theory/contributions.md#what-is-wrong-with-the-published-proof.
 
     The ridge is what the noise of rows adds, 2 / epsilon by the paper's count. Noise of rows needs
     1 - 2 sqrt(log(2 / gamma) / n) > 0, that is n > 4 log(4 / delta).
@@ -52,7 +54,9 @@ def published(epsilon: float, delta: float, n: int, columns: int, ball: float) -
 
 
 def corrected(epsilon: float, delta: float, n: int, columns: int, ball: float) -> InputLaw:
-    """Noise and ridge for which the minimum is (epsilon, delta)-private (spec/input_perturbation.md D1.7).
+    """Noise and ridge for which the minimum is (epsilon, delta)-private.
+
+    See docs/theory/contributions.md#the-corrected-theorem.
 
     Notes
     -----

@@ -8,7 +8,7 @@ sqrt 2, in which the L2 norm is the Frobenius norm.
 *Sensitivity.* For rows z and v, |zz' - vv'|_F^2 = |z|^4 + |v|^4 - 2 (z'v)^2 <= 2 (1 + c^2)^2 = 4.5, attained
 where |q| = |y| = 1 for both and z'v = 0, that is where the two rows q meet at a cosine of -1/2 and y is the
 same. A record with a missing value is z = 0: |zz'|_F <= 1 + c^2. These are the constants of
-spec/input_perturbation.md D2 at its weight w = sqrt 2 c = 1; the square of the response comes free.
+docs/theory/contributions.md#statistics-scheme; the square of the response comes free.
 
 *Central guarantee.* Noise of one message is OpenDP's discrete Gaussian with sd s on a lattice of spacing
 g <= 2^-40 s, the same for all contributors. If k contributors keep their noise to themselves, the server's

@@ -52,7 +52,7 @@ def plan_contributions(
 
     Notes
     -----
-    Source: spec/input_perturbation.md. A record is one contributor's; neighbours differ in one contributor.
+    Source: docs/theory/contributions.md. A record is one contributor's; neighbours differ in one contributor.
     """
     return Plan(
         formula=formula, schema=schema, budget=budget, contributors=contributors,

@@ -14,6 +14,8 @@ gdp, approx, as mu^2   mu^2               (-2 Phi^-1(1 / (1 + e^epsilon)))^2
 
 A ledger hears of Gaussian noise only where every planned cost is Gaussian, and no draw may then be of another
 measure, or exceed what was planned of its own. So the ledger never holds less than what is drawn.
+
+See docs/theory/privacy.md#accounts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one way out for anything computed from rows (spec/privacy.md 3.3)."""
+"""The one way out for anything computed from rows (docs/theory/privacy.md#the-one-way-out)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ with integers only (`draw`). Only the law of balls and cylinders is another one,
 *What rounding costs.* The noise is that of a real-valued mechanism but for c 2^-b of its scale; b is 40, and
 more where epsilon exceeds 1, so that the noise, too, spans 2^40 units.
 
-Time tells the size of the noise a little, as with all exact samplers (spec/privacy.md 3.3, T12).
+Time tells the size of the noise a little, as with all exact samplers
+(docs/theory/privacy.md#what-is-not-promised).
 """
 
 from __future__ import annotations

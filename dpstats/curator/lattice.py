@@ -1,4 +1,4 @@
-"""Exact sums of products of row entries (spec/privacy.md 4.6).
+"""Exact sums of products of row entries (docs/theory/privacy.md#exact-sums).
 
 Every entry is divided by its public scale, clipped to [-1, 1] and rounded to a multiple of 2^-20. In units
 of 2^-20 entries are integers q with |q| <= 2^20; a product of two is an integer below 2^40; the sum of at

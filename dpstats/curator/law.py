@@ -16,7 +16,7 @@ cylinder    see text  -epsilon |z|          (m + 2) / epsilon^2, the last (m + 1
 
 The norm of the cylinder is the larger of the L2 norm of all coordinates but the last, and the size of the
 last. Noise of the last three laws is uniform in a cube, ball or cylinder whose half-width is gamma(m + 1)
-(Hardt & Talwar 2010; spec/privacy.md 4.7, spec/survreg_derivations.md C).
+(Hardt & Talwar 2010; docs/theory/privacy.md#laws-of-noise).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Noise for a vector of known sensitivity (spec/privacy.md 4.4); that of pure epsilon is in `knorm`.
+"""Noise for a vector of known sensitivity; that of pure epsilon is in `knorm`.
+
+See docs/theory/privacy.md#gaussian-noise.
 
 Gaussian noise is OpenDP's discrete Gaussian on a lattice of spacing g = 2^k, at most 2^-40 of the sd and of
 the sensitivity. OpenDP rounds the vector to that lattice, which may move two neighbours apart by g for each

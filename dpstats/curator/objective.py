@@ -1,4 +1,6 @@
-"""The minimum of a penalised and tilted sum of losses, to a tolerance that is proved (spec/erm.md A (2)).
+"""The minimum of a penalised and tilted sum of losses, to a tolerance that is proved.
+
+See docs/theory/objective.md#the-minimum-is-not-exact.
 
 Privacy rests on how near to the exact minimum the answer lies, on any data and for any tilt. What is
 certified is the gradient, by :mod:`dpstats.curator.solver`, which always gets there: no mark of failure

@@ -21,12 +21,12 @@ The square of the length enters, not the length, and nothing may be left without
 
 **Pure epsilon.** The tilts of D and D' that give the same t differ by v - v', with |v - v'|_2 <= 2 and
 coordinates of at most twice the bounds of w a. A density with |log p(b) - log p(b')| <= eps_b for such b,
-b' gives eps_b + c (spec/erm.md A, Theorem 1 of the paper with its constant). The noise of :mod:`knorm`
-does: let z be its lattice point and u uniform in the lattice's cell; z + u has a density proportional to
-exp(-r |z|), or so nearly that the proof there is the same, and the cells of b and b' are at most |b - b'| and
-the cell's size apart, which the rate r already allows for. Where k rows are replaced, the tilts differ by the
-sum of k such vectors: k eps_b and k c add up. The objective is tilted by z alone; -u is part of the error of
-the minimum (below).
+b' gives eps_b + c (Theorem 1 of the paper with its constant,
+docs/theory/objective.md#the-minimum-is-private). The noise of :mod:`knorm` does: let z be its lattice point
+and u uniform in the lattice's cell; z + u has a density proportional to exp(-r |z|), or so nearly that the
+proof there is the same, and the cells of b and b' are at most |b - b'| and the cell's size apart, which the
+rate r already allows for. Where k rows are replaced, the tilts differ by the sum of k such vectors: k eps_b
+and k c add up. The objective is tilted by z alone; -u is part of the error of the minimum (below).
 
 **Gaussian.** Let b ~ N(0, s^2 I) and m = 1 / s.
 
@@ -61,11 +61,12 @@ part of the error of the minimum, the densities differ by the factors 1 + h of :
 those of t, for each D, and what is said there of delta holds with the shift v - v'. The curator's guard
 pays for it.
 
-**The minimum is not exact** (spec/erm.md A (2); Iyengar et al. 2019). The answer lies within tau / ridge of
-P t, the exact minimum brought back to a public ball, whatever the data and the tilt; :mod:`objective` proves
-it for the floating-point numbers, the lattice's rounding of b included. So, given the exact t, which is
-released in this argument only, the answer lies in a ball that is the same for D and D': releasing it with
-noise for a sensitivity of 2 tau / ridge is a second, adaptive release. Epsilons add, and the squares of mu.
+**The minimum is not exact** (docs/theory/objective.md#the-minimum-is-not-exact; Iyengar et al. 2019). The
+answer lies within tau / ridge of P t, the exact minimum brought back to a public ball, whatever the data and
+the tilt; :mod:`objective` proves it for the floating-point numbers, the lattice's rounding of b included. So,
+given the exact t, which is released in this argument only, the answer lies in a ball that is the same for D
+and D': releasing it with noise for a sensitivity of 2 tau / ridge is a second, adaptive release. Epsilons
+add, and the squares of mu.
 """
 
 from __future__ import annotations

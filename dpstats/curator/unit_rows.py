@@ -1,4 +1,7 @@
-"""Rows of a design inside the unit ball, by a public map, for losses of a margin (spec/erm.md A)."""
+"""Rows of a design inside the unit ball, by a public map, for losses of a margin.
+
+See docs/theory/rows.md#the-public-map.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class UnitRows:
 
     w = min(1, 1 / |a|, longest / |a|^2), so that w |a| <= 1 and w |a|^2 <= longest whatever the row holds;
     rows of at most unit length weigh 1. Weights by the covariates alone move no coefficient where the model
-    is right (spec/erm.md A, Mallows weights).
+    is right (docs/theory/objective.md#mallows-weights).
 
     Parameters
     ----------

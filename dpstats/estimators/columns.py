@@ -4,6 +4,8 @@ Declared bounds are a promise about privacy. Where the data lie within them is f
 a cost that grows with the logarithm of the bounds' looseness; the moments of rows are then released in that
 part of the box. A column that holds nothing but its two bounds (a flag, a level) needs the last alone: its
 variance is p (1 - p).
+
+See docs/theory/first_stage.md.
 """
 
 from __future__ import annotations

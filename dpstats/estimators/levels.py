@@ -4,6 +4,8 @@ Rows of a 0/1 column all move by its coefficient alone. What their score says of
 level cannot have fewer events than none. Where an error of the score, by sampling or by noise, is not small
 against the events, a truth far from the estimate explains it as well as a near one, and a step or an interval
 by the slope of the score is wrong.
+
+See docs/theory/levels.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How far whitening may stretch rows: no row that counts is made so long that it would be weighted away."""
+"""How far whitening may stretch rows: no row that counts is made so long that it would be weighted away.
+
+See docs/theory/levels.md#rare-levels-in-the-information.
+"""
 
 from __future__ import annotations
 

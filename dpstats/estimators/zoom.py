@@ -3,6 +3,8 @@
 Three releases: counts by equal cells of the declared box, the mean of each column where these are, and counts
 by octaves of the distance from it, on both sides. A column runs from the first octave whose count stands out
 from the noise to the last.
+
+See docs/theory/first_stage.md#zooming.
 """
 
 from __future__ import annotations

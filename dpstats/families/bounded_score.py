@@ -1,4 +1,4 @@
-"""Bounded scores of a generalised linear model (spec/linear_glm.md C9).
+"""Bounded scores of a generalised linear model (docs/theory/glm.md#bounded-scores).
 
     psi* = clip(clip(v psi) - c(eta)),   h* = v h,   clip at +-limit,
     v(eta) = min(1, limit / (spread sd(psi)), curvature_limit / h).
@@ -26,7 +26,10 @@ _POINTS = 4096
 
 
 def logistic_information_weight(radius: float) -> float:
-    """What the information of a logistic regression is released times, beside its score (C2, k = 1.5)."""
+    """What the information of a logistic regression is released times, beside its score.
+
+    See docs/theory/glm.md#the-information-comes-free.
+    """
     return 4 * math.sqrt(1.5) / radius
 
 
@@ -80,7 +83,7 @@ class BoundedScore:
         return weight
 
     def matrix_weights(self, radius: float) -> tuple[float, float]:
-        """What information and variability are released times, beside the score (C3, k = 1/2 each)."""
+        """What information and variability are released times, beside the score (docs/theory/glm.md)."""
         half = math.sqrt(0.5) / radius
         return half * self.limit / self.curvature_limit, half / self.limit
 

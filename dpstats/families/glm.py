@@ -1,7 +1,7 @@
 """Families of a generalised linear model: a response with mean g(eta), one record for each.
 
 A record holds functions of the linear predictor eta, per unit of the dispersion phi
-(spec/linear_glm.md C9): the score psi = d loglik / d eta and the curvature h = E[-d psi / d eta], which is
+(docs/theory/glm.md): the score psi = d loglik / d eta and the curvature h = E[-d psi / d eta], which is
 also Var(psi) / phi. Nothing of a record depends on data.
 """
 

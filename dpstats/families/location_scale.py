@@ -1,7 +1,7 @@
 """Location-scale families: y = location + sigma * W, one record of the standard variable W for each.
 
 A record holds functions of the standard variable only (R survival's ``survreg.distributions``), so that
-likelihoods, quantiles and intervals of every model follow from it (spec/results.md 3.2, spec/survreg.md C3).
+likelihoods, quantiles and intervals of every model follow from it (docs/theory/survival.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Losses of a margin m = y (x'params + offset), y = 1 or -1: one record for each (spec/erm.md A, E).
+"""Losses of a margin m = y (x'params + offset), y = 1 or -1: one record for each (docs/theory/objective.md).
 
 All are convex with a slope -1 <= f' <= 0, so that a row pulls one way only, and by no more than its length.
 That the slope has one sign is what the privacy of Gaussian perturbation rests on

@@ -3,7 +3,7 @@
 A row is observed until its residual z = (y - x'gamma) / sigma; H is the cumulative hazard of the standard
 variable and M = N - H its martingale. For any bounded h that does not look ahead, U = int h dM has mean 0 at
 the truth under independent censoring, so bounding h costs efficiency and never consistency
-(spec/survreg.md C3, spec/survreg_derivations.md section 0). With h1* = (log hazard)' the integrands are
+(docs/theory/survival.md#martingale-scores). With h1* = (log hazard)' the integrands are
 
     location      h1 = g h1*
     log sigma     h2 = g (1 + rho h1*),   rho = clip(z - m, low, high),
@@ -16,7 +16,7 @@ psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH, 
 tabulated integral of the normal.
 
 A row that is watched from a residual e on only, having lived until then (left truncation), gives int h dM
-from e: A(z) - A(e) in the place of A(z), and the rest unchanged (spec/survreg_derivations.md B).
+from e: A(z) - A(e) in the place of A(z), and the rest unchanged (docs/theory/survival.md#late-entry).
 """
 
 from __future__ import annotations

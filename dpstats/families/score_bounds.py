@@ -24,8 +24,8 @@ chi = A2(z) - A2(e) - event g (1 + rho h1*), the information matrix as before. F
   from there on. Hence max over e <= z of A2(e) = max(0, A2(z)), and
   min(0, A2(z)) <= A2(z) - A2(e) <= A2(z) + X_b(m), X_b the largest -A2 of the cells up to b.
 
-The chi part so gains X at most (spec/survreg_derivations.md B), cell by cell of m, and nothing on the cells
-where A2 still falls; the psi part gains nothing but on events that enter just before they fail.
+The chi part so gains X at most (docs/theory/survival.md#late-entry), cell by cell of m, and nothing on the
+cells where A2 still falls; the psi part gains nothing but on events that enter just before they fail.
 
 *Rounding.* Nodes are computed in floating point, and so are rows. `rounding` bounds the errors of one of
 them; u = 2^-53, and s is the largest h1*.

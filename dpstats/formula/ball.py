@@ -1,4 +1,7 @@
-"""Rows of the declared box in the unit ball, by one public constant for all (spec/erm.md A, items 3, 4)."""
+"""Rows of the declared box in the unit ball, by one public constant for all.
+
+See docs/theory/rows.md#the-public-map.
+"""
 
 from __future__ import annotations
 

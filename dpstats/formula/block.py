@@ -1,7 +1,8 @@
 """Filling a block of design rows, column by column, without patsy.
 
-The buffer is column-major, so that each column is written once and contiguously (spec/speed.md 5); a column
-that is a plain variable or a single expression is computed in its place and used from there in interactions.
+The buffer is column-major, so that each column is written once and contiguously
+(docs/architecture.md#blocks); a column that is a plain variable or a single expression is computed in its
+place and used from there in interactions.
 """
 
 from __future__ import annotations

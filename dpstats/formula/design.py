@@ -1,4 +1,4 @@
-"""A formula and a schema -> a design that is complete before any row is read (spec/formula.md 4.4)."""
+"""A formula and a schema -> a design that is complete before any row is read (docs/theory/rows.md)."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     Parameters
     ----------
     formula : str
-        Its right side may have ``offset()`` terms (spec/formula.md 4.4).
+        Its right side may have ``offset()`` terms (docs/theory/rows.md#row-wise-formulas).
     schema : Schema
     weights : str, optional
         The rows' weights, an expression such as ``"w"``, between 0 and a public maximum.

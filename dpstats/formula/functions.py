@@ -1,8 +1,9 @@
 """The functions a formula may use, each with its two meanings in one entry: on arrays and on intervals.
 
 An interval is a pair of arrays (lower, upper), one element for each sub-box of the public box; the rule must
-give bounds of the function over each of them (spec/formula.md 4.5). A function cannot be added without its
-interval rule. Rounding in the last place is harmless: finished columns are clipped to their bounds.
+give bounds of the function over each of them (docs/theory/rows.md#bounds-of-expressions). A function cannot
+be added without its interval rule. Rounding in the last place is harmless: finished columns are clipped to
+their bounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The only module that knows patsy: grammar, coding of categories, names of columns (spec/formula.md 4.1).
+"""The only module that knows patsy: grammar, coding of categories, names of columns.
+
+See docs/theory/rows.md#row-wise-formulas.
 
 patsy sees the text of the formula and a public probe made from the schema; it never sees a row.
 """

@@ -16,7 +16,7 @@ from dpstats.formula.grammar import Subterm
 from dpstats.formula.reader import LARGEST
 from dpstats.schema import Event, Flag, Norm, Schema
 
-INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (spec/formula.md 4.4, rule 3)
+INFLATION = 1 + 1e-9  # covers the rounding of a row's norm (docs/theory/rows.md#row-wise-formulas, rule 3)
 
 
 @dataclass(frozen=True)

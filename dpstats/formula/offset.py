@@ -1,4 +1,7 @@
-"""``offset(...)`` terms: parts of the linear predictor with coefficient 1 (spec/formula.md 4.4, rule 8)."""
+"""``offset(...)`` terms: parts of the linear predictor with coefficient 1.
+
+See docs/theory/rows.md#row-wise-formulas, rule 8.
+"""
 
 from __future__ import annotations
 

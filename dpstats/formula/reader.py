@@ -1,4 +1,7 @@
-"""Reading text into a row-wise expression. What is not on the list is refused (spec/formula.md 4.4)."""
+"""Reading text into a row-wise expression. What is not on the list is refused.
+
+See docs/theory/rows.md#row-wise-formulas.
+"""
 
 from __future__ import annotations
 

@@ -40,12 +40,13 @@ class SurvResponse:
 
     ``Surv(time)``, without an event: failures only.
 
-    A time beyond the upper bound is censored there (spec/results.md 2.6), one below the lower is moved up.
+    A time beyond the upper bound is censored there (docs/theory/rows.md#times-and-entries), one below the
+    lower is moved up.
 
     With an entry the time is left-truncated: the unit is there because it lived until then, and is watched
-    from then on (spec/survreg_derivations.md B). An entry below its bounds is moved up, which leaves out what
-    was seen before. One above them cannot be moved down, since nothing was seen there: such a row is switched
-    off, and so is one that does not leave after it enters.
+    from then on (docs/theory/survival.md#late-entry). An entry below its bounds is moved up, which leaves out
+    what was seen before. One above them cannot be moved down, since nothing was seen there: such a row is
+    switched off, and so is one that does not leave after it enters.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Weights of rows, relative to their public maximum (spec/formula.md 4.4, rule 8)."""
+"""Weights of rows, relative to their public maximum (docs/theory/rows.md#row-wise-formulas, rule 8)."""
 
 from __future__ import annotations
 

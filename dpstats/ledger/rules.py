@@ -1,4 +1,6 @@
-"""Additive filters: which charges may enter a total, and at what cost (spec/privacy.md, decision 4).
+"""Additive filters: which charges may enter a total, and at what cost.
+
+See docs/theory/privacy.md#composition-in-a-ledger.
 
 A filter stays valid when each charge is chosen after seeing the last release, because its limit is fixed in
 advance and every cost adds up: epsilon (pure), rho (zCDP, Bun & Steinke 2016; Whitehouse et al. 2023), mu

@@ -1,4 +1,7 @@
-"""What the codes of an estimator mean, in words for the table."""
+"""What the codes of an estimator mean, in words for the table.
+
+See docs/theory/intervals.md#cautions.
+"""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def approximation(reach: float) -> float:
     """a2 of a0 + a2 z^2, which stands for log(2 cosh(z / 2)) in the logistic loss of a label times z.
 
     a2 = log cosh(R / 2) / R^2 has the least greatest error on |z| <= R = `reach`
-    (spec/input_perturbation.md D2).
+    (docs/theory/contributions.md#logistic-models-from-sums).
 
     Raises
     ------

@@ -12,6 +12,8 @@ Being smooth, it takes noise well. Standard errors are by the delta method in al
 variance is Poisson's (the estimate does not change with their total) and whose noise variance is known; and
 by what hazards that change within an interval may do, a share of D_j C_j / (Y_j Y_{j+1}), the difference that
 it makes whether all C_j rows are censored at its beginning or at its end.
+
+See docs/theory/kaplan_meier.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The moments are of rows a = W x in coordinates where they are nearly white, and of residuals r about a pilot
 fit, in units of its residual sd; params = origin + map @ delta, and delta solves M_aa delta = M_ar. One
 release thus gives the coefficients at every ridge penalty, the residual variance and R squared
-(spec/linear_glm.md C1, D, E1).
+(docs/theory/linear.md).
 """
 
 from __future__ import annotations

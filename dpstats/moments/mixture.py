@@ -1,5 +1,6 @@
-"""Intervals of an estimate whose privacy noise is not normal, by quadrature (spec/erm.md A, Monte Carlo
-draws: 0).
+"""Intervals of an estimate whose privacy noise is not normal, by quadrature.
+
+See docs/theory/intervals.md#noise-that-is-not-normal.
 
 Spherical Laplace noise of p coordinates is sqrt(V) Z for a normal Z and V ~ Gamma((p + 1) / 2), exactly, in
 every direction. Noise of the maximum norm is W U for U uniform in a cube and W ~ Gamma(p + 1); over several

@@ -5,6 +5,8 @@ from the one that residuals are about, and was known up to a covariance P: how f
 missed it. Maximum likelihood, M^-1 c, is mostly noise where noise outweighs G P G. The posterior mean moves
 as far as the release can tell, and its error has two parts: the noise that came in, and what of delta was
 left out.
+
+See docs/theory/linear.md#what-earlier-releases-told.
 """
 
 from __future__ import annotations

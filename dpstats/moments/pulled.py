@@ -4,6 +4,8 @@ In the user's units b(alpha) = (S + alpha)^-1 S b for the slopes, S the covarian
 rows, whatever rows weighed in the estimate of b; the mean of the response stays. Which rows were sampled
 matters to a penalised line even where no residual does: an error D of S moves b(alpha) by
 (S + alpha)^-1 D (b - b(alpha)).
+
+See docs/theory/linear.md#ridge.
 """
 
 from __future__ import annotations

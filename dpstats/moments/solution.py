@@ -10,7 +10,8 @@ __all__ = ["Solution", "believed", "hidden", "judged", "positive", "seen_share",
 
 Array = np.ndarray
 
-# Usability of the released matrix: the size of its noise over its least eigenvalue (spec/linear_glm.md D).
+# Usability of the released matrix: the size of its noise over its least eigenvalue
+# (docs/theory/linear.md#usability).
 _WEAK, _HOPELESS = 0.6, 1.3
 # Where a prior was learnt from earlier releases: the share of a variance that rests on it. On random designs
 # intervals cover .95 to .96 up to the first, and .94 between the two, unless a direction is not seen at all.

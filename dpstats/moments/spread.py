@@ -1,6 +1,6 @@
 """Spread of residuals and share of the response explained, from the noisy moments of a linear regression.
 
-All are of the unpenalised fit (spec/linear_glm.md C1, C4, D).
+All are of the unpenalised fit (docs/theory/linear.md#covariance).
 """
 
 from __future__ import annotations

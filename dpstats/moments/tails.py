@@ -1,4 +1,7 @@
-"""What clipping takes of mean and variance of residuals, told from the kurtosis of what is left."""
+"""What clipping takes of mean and variance of residuals, told from the kurtosis of what is left.
+
+See docs/theory/linear.md#covariance.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Numbers as text: significant digits, never a bare 0.000 (spec/results.md 2.3)."""
+"""Numbers as text: significant digits, never a bare 0.000.
+
+See docs/theory/results.md#how-numbers-are-printed.
+"""
 
 from __future__ import annotations
 

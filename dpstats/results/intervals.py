@@ -1,8 +1,8 @@
 """The deterministic delta method: functions of the coefficients with standard errors and intervals.
 
-Intervals are built on a scale where the range is unbounded and then transformed (spec/results.md 2.4), so
-that times and ratios stay positive and probabilities stay inside [0, 1]. Nothing is simulated: the same fit
-always prints the same interval.
+Intervals are built on a scale where the range is unbounded and then transformed
+(docs/theory/intervals.md#scales), so that times and ratios stay positive and probabilities stay inside
+[0, 1]. Nothing is simulated: the same fit always prints the same interval.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Joint intervals: limits that hold for several quantities at once (multcomp's and emmeans' adjustments).
 
 Half-widths are a critical value times standard errors. Nothing is random: the supremum of correlated normals
-is found on Sobol's points, so that the same fit always prints the same interval (spec/results.md 2.4).
+is found on Sobol's points, so that the same fit always prints the same interval
+(docs/theory/intervals.md#joint-intervals).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fitted lives, reliabilities and hazards as curves with bands (spec/results.md 3.2).
+"""Fitted lives, reliabilities and hazards as curves with bands (docs/theory/results.md#survival-tables).
 
 On probability paper the vertical axis is z, the standard variable of the family, so that a fit is a straight
 line there, whatever the family; its ticks are the failed fractions.

@@ -1,4 +1,7 @@
-"""The log-likelihood of a fit, where it was released, and what is made of it (spec/results.md 2.2, B)."""
+"""The log-likelihood of a fit, where it was released, and what is made of it.
+
+See docs/theory/intervals.md#log-likelihood.
+"""
 
 from __future__ import annotations
 

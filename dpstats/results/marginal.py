@@ -1,7 +1,8 @@
 """Marginal effects at public points: how the mean changes with one variable, the others held there.
 
 With eta = x'b + offset and mean g(eta), the effect of a number v is g'(eta) (dx/dv'b + doffset/dv), and of a
-level or flag the difference of two means. Standard errors are by the delta method (spec/results.md 2.2).
+level or flag the difference of two means. Standard errors are by the delta method
+(docs/theory/results.md#effects-at-public-points).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a fit does not release, why, and what to use instead.
 
-One table feeds ``__getattr__``, the documentation and a parametrised test (spec/results.md 2.1, 2.2).
+One table feeds ``__getattr__``, the documentation and a parametrised test
+(docs/theory/results.md#what-is-refused).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The released numbers of one fit: all that a fit is made of.
 
 An allowlist: every field is a short text, a public declaration, or an array of one or two axes as long as the
-coefficient vector. Nothing here can hold a row (spec/results.md 2.1).
+coefficient vector. Nothing here can hold a row (docs/theory/results.md#what-a-fit-holds).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Layout of survival estimates: B-lives, reliability at times, parameters, ratios (spec/results.md 3.3)."""
+"""Layout of survival estimates: B-lives, reliability at times, parameters, ratios.
+
+See docs/theory/results.md#survival-tables.
+"""
 
 from __future__ import annotations
 

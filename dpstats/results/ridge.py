@@ -1,4 +1,4 @@
-"""Every ridge penalty from one release: another penalty costs nothing (spec/linear_glm.md C1, D).
+"""Every ridge penalty from one release: another penalty costs nothing (docs/theory/linear.md#ridge).
 
 The estimate under a penalty is a function of the released moments of a linear fit, and so is its covariance.
 """

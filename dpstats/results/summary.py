@@ -1,4 +1,4 @@
-"""The summary of a fit, and its five-line print (spec/results.md 3.3)."""
+"""The summary of a fit, and its five-line print (docs/theory/results.md#how-numbers-are-printed)."""
 
 from __future__ import annotations
 

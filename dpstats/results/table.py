@@ -1,6 +1,7 @@
 """One table engine: what a table is, and its faces: text, HTML, LaTeX, Markdown, CSV.
 
-Every printed result is a `Document`; no other module lays out text (spec/results.md 2.2).
+Every printed result is a `Document`; no other module lays out text
+(docs/theory/results.md#how-numbers-are-printed).
 """
 
 from __future__ import annotations

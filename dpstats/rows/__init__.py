@@ -2,6 +2,8 @@
 
 One record becomes one row, by a function of that record, the schema, and the names and storage types of the
 columns. Two inputs that differ in one record therefore give two tables that differ in one row.
+
+See docs/theory/rows.md#one-record-one-row.
 """
 
 from dpstats.rows.csvfile import CsvFile, read_csv

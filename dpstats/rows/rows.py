@@ -34,7 +34,7 @@ from dpstats.rows.sources import (
 from dpstats.rows.units import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
-BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (spec/speed.md 3)
+BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
 
 
 class Rows(HoldsRows):

@@ -1,4 +1,4 @@
-"""The arithmetic of guarantees, against the numbers of spec/input_perturbation.md."""
+"""The arithmetic of guarantees, against numbers that other code computed."""
 
 import math
 

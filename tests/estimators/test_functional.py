@@ -1,4 +1,4 @@
-"""The functional mechanism: values of spec/survreg.md E3, and what its intervals promise."""
+"""The functional mechanism: values of a prototype, and what its intervals promise."""
 
 import math
 from dataclasses import replace

@@ -205,7 +205,7 @@ def test_standard_errors_are_the_usual_ones_where_errors_do_not_differ() -> None
     assert kept < 0.4 * robust and robust < 0.1
 
 
-# spec/linear_glm.md, test numbers
+# computed by a prototype that shares no code
 SPEC = dps.Schema(u=dps.bounded(-3, 3), x=dps.bounded(-3, 3), y=dps.bounded(-10, 10))
 SPEC_ROWS = {"u": np.ones(4), "x": np.array([0.0, 1, -1, 2]), "y": np.array([0.5, 2, -1, 9])}
 SPEC_PUBLIC = dict(

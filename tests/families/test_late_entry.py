@@ -48,7 +48,7 @@ def test_a_row_that_enters_after_its_cut_says_nothing_and_one_without_delay_all(
 
 
 def test_scores_of_the_specification() -> None:
-    """Table N5 of spec/survreg_derivations.md, where nothing tapers: SEV, pivot 0, rho at least -3.
+    """The closed form of the bound, where nothing tapers: SEV, pivot 0, rho at least -3.
 
     There a row is cut at e^z = 2 at once; here c is far above, so only rows below that cut are compared.
     """

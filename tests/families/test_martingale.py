@@ -198,7 +198,7 @@ def test_the_normal_needs_a_floor() -> None:
 
 
 def test_numbers_of_the_specification_for_the_normal() -> None:
-    """spec/survreg_derivations.md N1, N2: ends of cuts, and scores before any cut.
+    """Values that were derived by hand: ends of cuts, and scores before any cut.
 
     Its clip of h1* at -2 is our floor; its clip of h2* at -1.75 is our floor and limit of rho at pivot 0.
     """
@@ -217,7 +217,7 @@ def test_numbers_of_the_specification_for_the_normal() -> None:
 
 
 def test_numbers_of_the_specification_for_rows_before_the_cut() -> None:
-    """spec/survreg.md T4, and the table of spec/survreg_redesign.md 4: scores of rows before any cut.
+    """Values of two prototypes: scores of rows before any cut.
 
     Ours is far above, and tapered, so that rows at the cut itself are not compared. Below the limit of rho
     the page freezes h2, and we rho: the same for SEV, and for a logistic score a constant above the limit.

@@ -63,7 +63,7 @@ def test_an_interval_covers_the_function(function, arity, ends):
     ("clip(v, 2, 8)", bounded(0, 30), (2, 8), 1e-9),
 ])  # fmt: skip
 def test_bounds_are_tight(term, variable, truth, excess):
-    """The table of spec/formula.md 4.5: sub-boxes shrink the overestimate."""
+    """Sub-boxes shrink the overestimate (docs/theory/rows.md#bounds-of-expressions)."""
     design = build_design(f"y ~ {term}", Schema(y=bounded(0, 1), v=variable))
     lower, upper = design.bounds[1]
     assert truth[0] - excess <= lower <= truth[0] + 1e-12 and truth[1] - 1e-12 <= upper <= truth[1] + excess

@@ -9,7 +9,7 @@ from tests.formula.strategies import SCHEMA
 
 
 @pytest.mark.parametrize("right, words", [
-    # mixing of rows, side effects and the caller's environment (spec/formula.md 4.3, rows 9 to 12)
+    # mixing of rows, side effects and the caller's environment (docs/theory/rows.md#row-wise-formulas)
     ("I(x - np.mean(x))", r"'np.mean\(x\)' is not allowed"),
     ("I(x - x.mean())", r"'x.mean\(\)' is not allowed"),
     ("np.roll(x, 1)", "np.roll"),

@@ -149,7 +149,7 @@ def test_log_sigma_settles_with_many_covariates() -> None:
 @pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
 @pytest.mark.parametrize("censored", [0.0, 0.6])
 def test_at_a_large_budget_it_is_maximum_likelihood(dist: str, censored: float) -> None:
-    """spec/survreg.md T7: at n = 20,000, d = 3 and epsilon 60 within half a standard error of it."""
+    """What a prototype reached: at n = 20,000, d = 3 and epsilon 60 within half a standard error of it."""
     family, generator, n = DISTS[dist].family, np.random.default_rng(0), 20_000
     x = np.clip(generator.normal(size=(n, 3)), -4, 4)
     exog = np.column_stack([np.ones(n), x])

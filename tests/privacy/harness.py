@@ -1,4 +1,4 @@
-"""Record and replay (spec/privacy.md 3.3, T1) for any fit.
+"""Record and replay for any fit.
 
 A fit runs on a data set with its exact releases recorded, then on a neighbour with the same noisy answers
 replayed. Whatever it asks the curator must then be the same question, what the curator would have noised must

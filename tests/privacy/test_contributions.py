@@ -110,7 +110,8 @@ def secure() -> tuple[Plan, Array, Array]:
 
 def test_secure_noise_is_on_one_lattice(secure: tuple[Plan, Array, Array]) -> None:
     """All numbers of all contributors are multiples of the same power of 2, at most 2^-40 sd: no digit tells
-    of the record (spec/privacy.md 4.3), and the sum of k messages is a sum of draws on that lattice."""
+    of the record (docs/theory/privacy.md#noise-of-pure-epsilon), and the sum of k messages is a sum of draws
+    on that lattice."""
     of, noisy, values = secure
     lattice = 2.0 ** math.floor(math.log2(of.sds[0]) - 40)
     steps = noisy / lattice
@@ -171,7 +172,10 @@ def test_audit_of_the_sum() -> None:
 
 
 def test_the_published_claim_fails_on_its_counterexample() -> None:
-    """spec/input_perturbation.md D1.4: all rows e1, w = e1; 2 / epsilon is missed in about half the draws."""
+    """All rows e1, w = e1; 2 / epsilon is missed in about half the draws.
+
+    See docs/theory/contributions.md#what-is-wrong-with-the-published-proof.
+    """
     n, draw = 1000, np.random.default_rng(0)
     s = math.sqrt(4.399187 / n)
     missed = 0

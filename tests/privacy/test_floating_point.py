@@ -1,7 +1,8 @@
 """T7: attacks on floating point, each shown to work on naive noise or sums and to fail on ours.
 
 Mironov (2012) and Haney et al. (2022) tell answers apart by the low bits of the output, Casacuberta et al.
-(2022) by the rounding of sums. spec/privacy.md 4.3 measured the first on four libraries.
+(2022) by the rounding of sums. The first succeeds on four libraries
+(docs/theory/privacy.md#noise-of-pure-epsilon).
 """
 
 import math

@@ -1,7 +1,7 @@
 """T4, T5 and T13 on perturbed objectives: what the package does, audited, and with faults planted in it.
 
 Densities of minima are computed from the package's own gradient, Hessian and law of the tilt, and the faults
-of other packages (spec/privacy.md 3.1) are planted in its code: each must be found by the audit that the code
+of other packages are planted in its code: each must be found by the audit that the code
 as it is passes.
 """
 

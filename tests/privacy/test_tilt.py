@@ -2,7 +2,7 @@
 
 The exact minimum t of a tilted objective has the density p(-G(t) - ridge t) det(A(t) + ridge I), which is
 computed on a grid for data sets and their neighbours: the largest log ratio is compared with epsilon, the
-integral of (p - e^eps p')+ with delta. Planted faults are those of other packages (spec/privacy.md 3.1).
+integral of (p - e^eps p')+ with delta. Planted faults are those of other packages.
 """
 
 import math

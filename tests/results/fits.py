@@ -20,11 +20,11 @@ CAPACITOR_COV = [
     [-0.029365353059518599, 9.0071649743408229e-07, 0.00016633138582788272, -5.9442624956931255e-05],
     [0.015354345743025726, -4.2873885788654505e-06, -5.9442624956931255e-05, 0.023207772609285072],
 ]
-SHARES = np.sqrt([0.41, 0.38, 0.45, 0.52])  # invented, as in spec/results.md 3.3
+SHARES = np.sqrt([0.41, 0.38, 0.45, 0.52])  # invented, to show the layout
 
 
 def capacitor(**changes: Any) -> Fit:
-    """The fit of spec/results.md 3.3; `changes` replace fields of the record."""
+    """R's fit of its capacitors, without privacy; `changes` replace fields of the record."""
     cov = np.array(CAPACITOR_COV)
     fields: dict[str, Any] = {
         "model": "survreg",

@@ -9,7 +9,7 @@ from dpstats.results import NOT_RELEASED, Fit
 from tests.results.every import EVERY
 
 LINEAR = ("ols", "ridge")
-# spec/results.md 2.2, by statsmodels', R's and lifelines' names
+# docs/theory/results.md#what-is-refused, by statsmodels', R's and lifelines' names
 WANTED = (
     "resid fittedvalues mu wresid get_influence hat_matrix_diag cooks_distance outlier_test llf aic bic "
     "deviance pearson_chi2 concordance f_test compare_lr_test anova scale fit_history converged n_iter data "

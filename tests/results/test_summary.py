@@ -78,7 +78,7 @@ def test_printed_to_the_letter(name: str) -> None:
 
 
 def test_the_table_has_the_numbers_of_the_specification() -> None:
-    """spec/results.md 3.3, digit by digit."""
+    """The layout that was designed, digit by digit."""
     text = str(capacitor().summary())
     for row in (
         "13.41 2.296 41 % 5.84 <0.001 8.907 17.91",

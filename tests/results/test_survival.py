@@ -45,7 +45,7 @@ def test_lives_are_those_of_r() -> None:
 def test_numbers_of_the_specification(
     low: float, estimate: float, high: float, computed: Callable[[Fit], pd.Series]
 ) -> None:
-    """spec/results.md 3.3."""
+    """The tables of R's fit without privacy (docs/theory/results.md#survival-tables)."""
     shown = computed(capacitor())
     assert list(shown) == pytest.approx([estimate, low, high], abs=0.06 if estimate > 1 else 0.0006)
 

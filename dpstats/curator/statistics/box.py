@@ -34,8 +34,9 @@ class BoxMoments(Statistic):
     and z_i z_j - w_i w_j = (s_i t_j + t_i s_j) / 2. Released are the diagonal and, times sqrt 2, what is
     above it.
 
-    *L2*: sqrt 2 m. The norm is the Frobenius norm of z z' - w w', and rows have length at most sqrt m (Lemma
-    2 of spec/survreg.md); attained by orthogonal rows of signs.
+    *L2*: sqrt 2 m. The norm is the Frobenius norm of z z' - w w', and rows have length at most sqrt m (the
+    proof for outer products, docs/theory/privacy.md#sensitivity-of-a-statistic); attained by orthogonal rows
+    of signs.
     *Ranges*: 1 on the diagonal and 2 sqrt 2 above it, attained by z_i = 1 = z_j = w_i = -w_j; with z_j of a
     row off, 1 on the diagonal.
     *L1*: m^2 / sqrt 2 + (1 - 1 / sqrt 2) m. With S = sum |s_i|, T = sum |t_i| and P = sum |s_i t_i|, entries

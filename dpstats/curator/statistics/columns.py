@@ -1,6 +1,8 @@
 """Where the columns of a design and its response lie: means and spreads in declared boxes.
 
 The first things a fit asks for. Both cost the same however wide the declared bounds are against the data.
+
+See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
 """
 
 from __future__ import annotations

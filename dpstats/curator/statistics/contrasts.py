@@ -1,4 +1,7 @@
-"""Failures seen against failures expected, by the cumulative hazard at which they happen."""
+"""Failures seen against failures expected, by the cumulative hazard at which they happen.
+
+See docs/theory/survival.md#check-of-the-law.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How many rows leave observation between public times, by an event or censored: for survival curves."""
+"""How many rows leave observation between public times, by an event or censored: for survival curves.
+
+See docs/theory/kaplan_meier.md.
+"""
 
 from __future__ import annotations
 

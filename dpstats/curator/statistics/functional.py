@@ -1,4 +1,4 @@
-"""Weights of a quadratic likelihood in declared boxes: the functional mechanism (spec/survreg.md A, E2)."""
+"""Weights of a quadratic likelihood in declared boxes: docs/theory/functional.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores, information and variability of a generalised linear model (spec/linear_glm.md C2, C3)."""
+"""Scores, information and variability of a generalised linear model (docs/theory/glm.md)."""
 
 from __future__ import annotations
 

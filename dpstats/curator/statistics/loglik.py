@@ -1,4 +1,7 @@
-"""Log-likelihood of released estimates, bounded row by row."""
+"""Log-likelihood of released estimates, bounded row by row.
+
+See docs/theory/intervals.md#log-likelihood.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curvature and squared scores of losses of a margin (spec/erm.md A: Lemmas 2 to 5, tight)."""
+"""Curvature and squared scores of losses of a margin (docs/theory/objective.md#curvature-and-scores)."""
 
 from __future__ import annotations
 

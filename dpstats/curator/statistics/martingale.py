@@ -1,4 +1,4 @@
-"""Scores and information of a censored location-scale model (spec/survreg_redesign.md 2, step 5)."""
+"""Scores and information of a censored location-scale model (docs/theory/survival.md)."""
 
 from __future__ import annotations
 

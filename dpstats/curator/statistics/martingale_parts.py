@@ -33,7 +33,7 @@ class ScoreAlone(MartingaleScore):
     Sensitivity, by the proof there: location scores, the head, differ by at most R (|psi| + |psi'|) <= 2 R P,
     P the largest |psi|; kappa w chi by at most kappa times the range of chi, 0 included, because w is between
     0 and 1. kappa is chosen such that this is LOG_SIGMA_SHARE R P. So the differences lie in a cylinder
-    (spec/survreg_derivations.md C).
+    (docs/theory/survival.md#pure-epsilon).
     """
 
     name = "score_alone"

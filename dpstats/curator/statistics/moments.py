@@ -1,4 +1,4 @@
-"""First and second moments of the rows with an event (spec/survreg_redesign.md 2, steps 0 and 2)."""
+"""First and second moments of the rows with an event (docs/theory/first_stage.md)."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class EventMatrix(Statistic):
         The public map of rows: center, scale, y_center, y_scale and log of
         :class:`dpstats.curator.geometry.Map`.
     radius, limit : float
-        R1 and lim of the page, positive.
+        Longest covariates, and longest row; positive.
 
     Notes
     -----
-    Sensitivity: D = sqrt2 limit^2 (spec/survreg.md, Lemma 2). For rows r, s of length at most
-    L, |rr' - ss'|_F^2 = |r|^4 + |s|^4 - 2 (r's)^2 <= 2 L^4, attained by orthogonal rows of length L. A row
-    that weighs nothing is r = 0: L^2. A symmetric part is released as svec, whose L2 norm is the Frobenius
-    norm.
+    Sensitivity: D = sqrt2 limit^2 (docs/theory/privacy.md#sensitivity-of-a-statistic). For rows r, s of
+    length at most L, |rr' - ss'|_F^2 = |r|^4 + |s|^4 - 2 (r's)^2 <= 2 L^4, attained by orthogonal rows of
+    length L. A row that weighs nothing is r = 0: L^2. A symmetric part is released as svec, whose L2 norm is
+    the Frobenius norm.
     """
 
     name = "event_matrix"

@@ -1,6 +1,8 @@
 """How far the columns of a row reach within their declared boxes: means, and counts by cells.
 
 The first things a linear or survival fit asks for. They cost the same however wide the boxes are.
+
+See docs/theory/first_stage.md#sensitivities.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Second moments of whitened rows and of their residuals about a pilot line (spec/linear_glm.md C1, C4)."""
+"""Second moments of whitened rows and of their residuals about a pilot line.
+
+See docs/theory/linear.md#one-joint-release.
+"""
 
 from __future__ import annotations
 

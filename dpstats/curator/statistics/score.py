@@ -1,4 +1,7 @@
-"""The score of a least squares line, for laws of noise that grow with the number of coordinates."""
+"""The score of a least squares line, for laws of noise that grow with the number of coordinates.
+
+See docs/theory/linear.md#pure-epsilon.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scores of the slopes by the signs of residuals: one row says little, but noise is small."""
+"""Scores of the slopes by the signs of residuals: one row says little, but noise is small.
+
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second moments of truncated rows, as public moment truncation releases them (spec/linear_glm.md A, E4)."""
+"""Second moments of truncated rows, as public moment truncation releases them (docs/theory/pmt.md#ridge)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class TruncatedGram(Statistic):
 
     Notes
     -----
-    Sensitivity: D = sqrt2 radius^2, and radius^2 for one column (spec/linear_glm.md A3). For rows a and b,
-    |aa' - bb'|_F^2 = |a|^4 + |b|^4 - 2 (a.b)^2 <= 2 radius^4, attained by orthogonal rows of full length; in
-    one dimension it is (a^2 - b^2)^2 <= radius^4, attained by b = 0. A row that weighs nothing is b = 0. A
-    symmetric part is released as svec, whose L2 norm is the Frobenius norm, so that off-diagonal entries get
-    noise of 1 / sqrt2 the sd; the noise has the same law in every rotation of a.
+    Sensitivity: D = sqrt2 radius^2, and radius^2 for one column (docs/theory/pmt.md#sensitivities). For rows
+    a and b, |aa' - bb'|_F^2 = |a|^4 + |b|^4 - 2 (a.b)^2 <= 2 radius^4, attained by orthogonal rows of full
+    length; in one dimension it is (a^2 - b^2)^2 <= radius^4, attained by b = 0. A row that weighs nothing is
+    b = 0. A symmetric part is released as svec, whose L2 norm is the Frobenius norm, so that off-diagonal
+    entries get noise of 1 / sqrt2 the sd; the noise has the same law in every rotation of a.
     """
 
     name = "truncated_gram"

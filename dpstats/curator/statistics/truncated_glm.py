@@ -1,6 +1,6 @@
 """Scores and information of truncated rows, as public moment truncation releases them for a GLM.
 
-Algorithms 3 and 4 of the paper, with its constants (spec/linear_glm.md A3, A4, E4).
+Algorithms 3 and 4 of the paper, with its constants (docs/theory/pmt.md#sensitivities).
 """
 
 from __future__ import annotations

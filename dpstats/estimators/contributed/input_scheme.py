@@ -1,4 +1,4 @@
-"""The minimum of the input scheme (spec/input_perturbation.md D1, erm.md E5)."""
+"""The minimum of the input scheme (docs/theory/contributions.md#input-scheme)."""
 
 from __future__ import annotations
 

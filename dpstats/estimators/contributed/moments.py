@@ -1,4 +1,4 @@
-"""Second moments from a sum of messages, for a linear regression (spec/input_perturbation.md D2)."""
+"""Second moments from a sum of messages, for a linear regression (docs/theory/contributions.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Location-scale regression by the functional mechanism (docs/survreg.md, spec/survreg.md E2)."""
+"""Location-scale regression by the functional mechanism (docs/theory/functional.md)."""
 
 from dpstats.estimators.functional.estimate import FunctionalFit, fit_functional
 from dpstats.estimators.functional.standard import STANDARDS

@@ -32,7 +32,7 @@ class FunctionalFit:
         Of all uncertainty, and its part due to privacy noise, what it hides included. A variance is infinite
         where nothing can be estimated.
     published : array, shape (k + 1,)
-        The paper's estimate from the same release, which is not one of sigma (spec/survreg.md A3).
+        The paper's estimate from the same release, which is not one of sigma (docs/theory/functional.md).
     problems : tuple of str
         Codes: "budget", "hopeless", "weak:j" and "not_estimable:j" with j the index of a coefficient.
     """

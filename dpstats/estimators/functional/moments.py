@@ -80,7 +80,9 @@ class Moments:
 
 @dataclass(frozen=True)
 class Line:
-    """Least squares of v on (1, u); sigma and intercept by the moments of the family (spec/survreg.md C1).
+    """Least squares of v on (1, u); sigma and intercept by the moments of the family.
+
+    See docs/theory/functional.md.
 
     Attributes
     ----------

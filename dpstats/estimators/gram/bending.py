@@ -3,6 +3,8 @@
 A line that is true is found whatever rows weigh. One that bends moves with their weights. Where rows are
 normal, with their response, no line bends; where long ones weigh less than normal ones would, as noisy second
 moments tell, it may.
+
+See docs/theory/linear.md#bending.
 """
 
 from __future__ import annotations

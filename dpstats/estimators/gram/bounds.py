@@ -1,9 +1,9 @@
 """How long a row and how large a residual may be: public rules that trade bias for privacy noise.
 
 The noise of a coefficient, in sampling sds, is 2 R L / (sqrt n mu) for rows of length at most R and residuals
-of at most L sds (spec/linear_glm.md C1). Rows beyond R are weighted, which costs a little efficiency, and
-under a wrong model moves the estimand. Residuals beyond L are clipped, which moves the intercept if errors
-are skewed.
+of at most L sds (docs/theory/linear.md#one-joint-release). Rows beyond R are weighted, which costs a little
+efficiency, and under a wrong model moves the estimand. Residuals beyond L are clipped, which moves the
+intercept if errors are skewed.
 """
 
 from __future__ import annotations

@@ -141,7 +141,10 @@ def second_moments(release: Release, bounds: Bounds) -> tuple[Array, Array, floa
 
 
 def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coordinates:
-    """From moments of public rows (spec/linear_glm.md C5); precision suffers if they differ, privacy not."""
+    """From moments of public rows; precision suffers if they differ, privacy not.
+
+    See docs/theory/linear.md#public-moments.
+    """
     first, n, p = int(constant), public.n, len(public.names)
     means = public.xx[0, 1:] if constant else np.zeros(p)
     squares = np.diag(public.xx)[first:] - means**2

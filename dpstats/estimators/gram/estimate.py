@@ -1,6 +1,6 @@
 """Linear regression from a few releases of second moments, each in better coordinates than the last.
 
-spec/linear_glm.md E1, with three changes. The first release is of means and mean squares alone, whose noise
+docs/theory/linear.md has the reasons. The first release is of means and mean squares alone, whose noise
 is smaller than that of a matrix; columns of rare 0/1 values are not stretched until their rows are weighted
 away; and the matrix of r^2 a a' and the mean of r^4 are released with the last second moments, nearly free,
 so that standard errors hold when errors differ in spread.

@@ -3,6 +3,8 @@
 Noise of pure epsilon grows with the number of coordinates, and a matrix has d^2 / 2 of them. It is released
 once, roughly; then the score of the line it gives, d coordinates, and again of the line which that score
 gives. The error of the matrix enters by what the last step moves, and by what a small eigenvalue may be.
+
+See docs/theory/linear.md#pure-epsilon.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Noisy Newton for censored location-scale regression (docs/survreg.md)."""
+"""Noisy Newton for censored location-scale regression (docs/theory/survival.md)."""
 
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.newton import fit_location_scale

@@ -1,4 +1,7 @@
-"""Does the error law hold? Failures seen against expected, by zones of cumulative hazard."""
+"""Does the error law hold? Failures seen against expected, by zones of cumulative hazard.
+
+See docs/theory/survival.md#check-of-the-law.
+"""
 
 from __future__ import annotations
 

@@ -232,7 +232,10 @@ def _step_error(information: Information, step: Array) -> Array:
 
 
 def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
-    """Prior variance along directions whose information the noise may have made up (linear_glm.md D)."""
+    """Prior variance along directions whose information the noise may have made up.
+
+    See docs/theory/intervals.md#what-noise-hides.
+    """
     seen, vectors = information.seen, information.vectors
     variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
     return variance, bool((seen < 0.5).any())

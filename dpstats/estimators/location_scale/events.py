@@ -1,4 +1,7 @@
-"""The second moments of the events: where the information is, and the line through them (E1' steps 2, 3)."""
+"""The second moments of the events: where the information is, and the line through them.
+
+See docs/theory/survival.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the score of a level's rows says of a change of their lives."""
+"""What the score of a level's rows says of a change of their lives.
+
+See docs/theory/levels.md#the-score-of-a-level.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ moves the estimand away from the maximum likelihood one. Each choice minimises
 noise below `FREE` sampling sds not counted, so that bounds widen to nothing as the budget grows. The assumed
 bias falls exponentially in each bound. Its rates were read off noise-free fits of hdfail, rotterdam and the
 C-MAPSS engines; its size was set so that simulated data, where there is no bias, lose little by it.
+
+See docs/theory/survival.md#choice-of-bounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Noisy Newton for losses of a linear predictor (docs/glm.md)."""
+"""Noisy Newton for losses of a linear predictor (docs/theory/glm.md)."""
 
 from dpstats.estimators.newton.estimate import Estimate
 from dpstats.estimators.newton.iterate import fit_newton

@@ -1,4 +1,7 @@
-"""The dispersion of a family, from the released variability of its bounded scores, with its error."""
+"""The dispersion of a family, from the released variability of its bounded scores, with its error.
+
+See docs/theory/glm.md#dispersion.
+"""
 
 from __future__ import annotations
 

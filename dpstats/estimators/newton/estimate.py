@@ -21,7 +21,7 @@ from dpstats.moments import Quantity
 Array = np.ndarray
 
 # size of the error of the information over its smallest eigenvalue, beyond which coefficients are weak, and
-# not estimable (spec/linear_glm.md D)
+# not estimable (docs/theory/glm.md#usability)
 WEAK, HOPELESS = 0.6, 1.3
 # scatter of scores, in variances of their noise, beyond which they do not follow a line, though it be chance
 # in one fit of so many; and the share of the sampling variance that it must make up

@@ -1,4 +1,7 @@
-"""Coefficients of levels: by what their scores say, and whether there are enough events to say anything."""
+"""Coefficients of levels: by what their scores say, and whether there are enough events to say anything.
+
+See docs/theory/levels.md.
+"""
 
 from __future__ import annotations
 

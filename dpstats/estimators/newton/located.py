@@ -1,4 +1,7 @@
-"""Where the columns of a generalised linear model lie, and on which scale it is computed."""
+"""Where the columns of a generalised linear model lie, and on which scale it is computed.
+
+See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A logistic regression by objective perturbation, its penalty's bias removed (spec/erm.md E4).
+"""A logistic regression by objective perturbation, its penalty's bias removed.
+
+See docs/theory/objective.md#the-penalty-taken-off.
 
 The columns are found first, so that penalty and noise are measured against where the rows are, not against
 what was declared. Then one minimum is released, and its curvature.
@@ -25,7 +27,8 @@ from dpstats.moments.solution import believed, seen_share
 Array = np.ndarray
 
 # Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for the
-# estimate and for the variance: one floor for both undercovers (spec/erm.md C)
+# estimate and for the variance: one floor for both undercovers
+# (docs/theory/objective.md#the-penalty-taken-off)
 _FLOOR, _VARIANCE_FLOOR = 1.0, 0.2
 _FAR = 2.0  # sds of its noise by which an eigenvalue may be off
 _LEVEL = 0.2  # curvature of a row, about

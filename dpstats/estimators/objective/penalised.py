@@ -1,4 +1,4 @@
-"""The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (spec/erm.md E1, E2)."""
+"""The penalised minimum with intervals for it: Algorithms 1 to 5 of the paper (docs/theory/objective.md)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def fit_penalised(
     (equation 4). Noise on the minimum itself is just added (equation 8). Sigma is about the penalised
     minimum, so that 4 c^2 tt' is taken off. Eigenvalues of both that noise hides are replaced by their mean.
     2c, to which the paper raises those of Sigma, is 26 times too large for the smallest one of its own
-    example (spec/erm.md A, item 8), and raising only what is negative makes intervals too long where noise
-    is large. If noise hides all of Sigma, no gradient of any row was seen, as where no row can be read: the
-    penalty alone has then made the minimum, and nothing is estimable.
+    example (docs/theory/objective.md#the-penalised-fit), and raising only what is negative makes intervals
+    too long where noise is large. If noise hides all of Sigma, no gradient of any row was seen, as where no
+    row can be read: the penalty alone has then made the minimum, and nothing is estimable.
     """
     paper, unseen = compat == "paper", False
     minimum = curator.minimise(

@@ -77,7 +77,8 @@ def make_debiased_plan(budget: Pure, robust: bool = False) -> Plan:
 def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:
     """The ridge, on the scale of the sum of losses, whose slack takes its share of a row's `cost`.
 
-    It does not grow with the number of rows, so that the bias it makes falls as 1 / n (spec/erm.md C).
+    It does not grow with the number of rows, so that the bias it makes falls as 1 / n
+    (docs/theory/objective.md#the-penalised-fit).
     """
     share, most = (DEBIASED_SLACK, MOST_DEBIASED_SLACK) if debiased else (SLACK, MOST_SLACK)
     return loss.steepest * longest / math.expm1(min(share * cost, most))

@@ -1,7 +1,7 @@
 """Public moment truncation: rows are whitened by public second moments and truncated at a public length.
 
 Cao, Bi and Zhang, "Differentially Private Truncation of Unbounded Data via Public Second Moments"; what is
-wrong or wasteful in it, and the corrections, are in spec/linear_glm.md A and E4.
+wrong or wasteful in it, and the corrections, are in docs/theory/pmt.md#what-was-wrong.
 """
 
 from dpstats.estimators.pmt.frame import ETA

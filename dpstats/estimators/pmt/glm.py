@@ -1,7 +1,8 @@
 """Generalised linear models on rows whitened by public moments (Cao, Bi and Zhang, Algorithms 3 and 4).
 
-The iteration of the paper with its errors and its waste taken out (spec/linear_glm.md A4, C2-C4, C9, E4).
-Algorithms 3 and 4 to the letter, where they are private, are in :mod:`dpstats.estimators.pmt.published`.
+The iteration of the paper with its errors and its waste taken out
+(docs/theory/pmt.md#generalised-linear-models). Algorithms 3 and 4 to the letter, where they are private, are
+in :mod:`dpstats.estimators.pmt.published`.
 """
 
 from __future__ import annotations
@@ -144,7 +145,10 @@ def _start(problem: Problem, located: Located) -> Array:
 
 
 def _score(problem: Problem, located: Located, phi: float, level: float) -> BoundedScore | None:
-    """Bounds of a row from the mean response (spec/linear_glm.md C9), for responses of dispersion phi."""
+    """Bounds of a row from the mean response, for responses of dispersion phi.
+
+    See docs/theory/pmt.md#generalised-linear-models.
+    """
     family, top = problem.family, problem.response[1]
     if family.name == "binomial":
         return None

@@ -1,4 +1,7 @@
-"""Algorithms 3 and 4 of Cao, Bi and Zhang with their constants, made private (spec/linear_glm.md A, E4)."""
+"""Algorithms 3 and 4 of Cao, Bi and Zhang with their constants, made private.
+
+See docs/theory/pmt.md#compatpaper.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,7 @@ def _judged(
     where: Frame, beta: Array, values: Array, vectors: Array, inverse: Array, noise: float, size: float,
     n: int,
 ) -> Solution:  # fmt: skip
-    """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (spec/linear_glm.md D)."""
+    """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (docs/theory/pmt.md#ridge)."""
     back = where.map @ inverse
     information = positive((vectors * values) @ vectors.T)
     guess = where.map @ hidden(values, vectors, size, 1.0) @ where.map.T
