@@ -257,25 +257,120 @@ Budget = Pure | Zcdp | Gdp | Approx
 
 @forgetting
 def pure(epsilon: float) -> Pure:
-    """Pure epsilon budget."""
+    """Pure epsilon budget.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+
+    Returns
+    -------
+    Pure
+
+    Raises
+    ------
+    BudgetError
+        If epsilon is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.pure(1)
+    >>> print(budget)
+    epsilon = 1
+    >>> budget.split(0.5, 0.5)[0].epsilon
+    0.4999999999999991
+    """
     return Pure(epsilon)
 
 
 @forgetting
 def zcdp(rho: float) -> Zcdp:
-    """Zero-concentrated budget rho."""
+    """Zero-concentrated budget rho.
+
+    Parameters
+    ----------
+    rho : float
+        Positive.
+
+    Returns
+    -------
+    Zcdp
+
+    Raises
+    ------
+    BudgetError
+        If rho is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.zcdp(0.5)
+    >>> budget.mu  # of the Gaussian noise that it buys
+    1.0
+    >>> round(budget.to_approx(1e-6).epsilon, 2)
+    5.22
+    """
     return Zcdp(rho)
 
 
 @forgetting
 def gdp(mu: float) -> Gdp:
-    """Gaussian differential privacy budget mu."""
+    """Gaussian differential privacy budget mu.
+
+    Parameters
+    ----------
+    mu : float
+        Positive.
+
+    Returns
+    -------
+    Gdp
+
+    Raises
+    ------
+    BudgetError
+        If mu is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> print(dps.gdp(3) + dps.gdp(4))
+    mu = 5 (GDP)
+    """
     return Gdp(mu)
 
 
 @forgetting
 def approx(epsilon: float, delta: float) -> Approx:
-    """(epsilon, delta) budget, kept as the mu of the exact dual formula."""
+    """(epsilon, delta) budget, kept as the mu of the exact dual formula.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        Positive and below 1; choose it far below one over the number of rows.
+
+    Returns
+    -------
+    Approx
+
+    Raises
+    ------
+    BudgetError
+        If a number is not positive, or delta is 1.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.approx(epsilon=1, delta=1e-6)
+    >>> print(budget)
+    epsilon = 1, delta = 1e-06
+    >>> round(budget.mu, 4)
+    0.2367
+    """
     return Approx(epsilon, delta)
 
 
@@ -301,7 +396,27 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
 
 @forgetting
 def parse_budget(text: str) -> Budget:
-    """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``."""
+    """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Pure, Zcdp, Gdp or Approx
+
+    Raises
+    ------
+    BudgetError
+        If the text is no budget.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> print(dps.parse_budget("zcdp(0.5)"))
+    rho = 0.5 (zCDP)
+    """
     problem = f"cannot read the budget {shown(text)}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text) if isinstance(text, str) else None
     if match is None or match[1] not in _MAKERS:

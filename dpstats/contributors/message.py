@@ -76,6 +76,15 @@ def contribute(record: Mapping[str, Any], plan: Plan) -> Message:
     ------
     SpecificationError
         If the record lacks a variable.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+    >>> plan = dps.plan_contributions("y ~ x", schema, dps.gdp(1), contributors=1000)
+    >>> message = dps.contribute({"x": 0.2, "y": 0.7}, plan)
+    >>> len(message.values)
+    6
     """
     if not isinstance(record, Mapping):
         raise DataError(f"a record maps variables to values, not {type(record).__name__}")

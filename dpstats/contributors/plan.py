@@ -59,6 +59,15 @@ class Plan:
     ------
     SpecificationError
         If the parts do not fit together, or the noise is not what the budget asks for.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+    >>> plan = dps.plan_contributions("y ~ x", schema, dps.gdp(1), contributors=1000)
+    >>> plan.save("plan.json")
+    >>> dps.ContributionPlan.load("plan.json").hash == plan.hash
+    True
     """
 
     formula: str

@@ -53,6 +53,14 @@ def plan_contributions(
     Notes
     -----
     Source: docs/theory/contributions.md. A record is one contributor's; neighbours differ in one contributor.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+    >>> plan = dps.plan_contributions("y ~ x", schema, dps.approx(1, 1e-6), contributors=10_000)
+    >>> plan.size, plan.message_bytes
+    (6, 96)
     """
     return Plan(
         formula=formula, schema=schema, budget=budget, contributors=contributors,

@@ -24,6 +24,13 @@ class Dataset:
     schema : Schema
         Bounds and levels written from domain knowledge, not from `data`.
     description, source, licence : str
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> print(dps.datasets.load("fan"))
+    fan: 70 rows, 2 columns
+    ...
     """
 
     name: str
@@ -42,7 +49,18 @@ class Dataset:
 
 
 def names() -> tuple[str, ...]:
-    """The names that :func:`load` knows."""
+    """The names that :func:`load` knows.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> "hdfail" in dps.datasets.names()
+    True
+    """
     return tuple(CATALOGUE)
 
 
@@ -63,6 +81,15 @@ def load(name: str) -> Dataset:
     ------
     DataError
         If there is no such data set.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> plant.data.shape
+    (9568, 5)
+    >>> plant.schema["AT"].bounds
+    (-10.0, 45.0)
     """
     if not among(name, CATALOGUE):
         raise DataError(f"there is no data set {shown(name)}; choose one of {', '.join(CATALOGUE)}")

@@ -49,6 +49,16 @@ class Ledger:
     LedgerError
         If the file is missing, damaged, no ledger, of another format, or has another total or data set.
         Nothing is ever overwritten.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> ledger = dps.Ledger("plant.ledger", total=dps.approx(epsilon=3, delta=1e-6))
+    >>> plant = dps.datasets.load("ccpp")
+    >>> model = dps.ols("PE ~ AT", plant.data, plant.schema)
+    >>> fit = model.fit(dps.approx(epsilon=1, delta=1e-6), ledger=ledger)
+    >>> print(ledger.line())
+    1.00 of 3.00 spent on 'plant'
     """
 
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
@@ -117,6 +127,14 @@ class Ledger:
             If another argument is not of its kind. Nothing is written then.
         LedgerError
             If the file cannot be written. Release nothing then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> ledger = dps.Ledger("own.ledger", total=dps.zcdp(1))
+        >>> entry = ledger.charge(dps.zcdp(0.25), formula="median of wage", method="own mechanism")
+        >>> print(ledger.spent, ledger.left)
+        rho = 0.25 (zCDP) rho = 0.75 (zCDP)
         """
         _check_budget("budget", budget)
         formula, method, unit = _text("formula", formula), _text("method", method), _text("unit", unit)

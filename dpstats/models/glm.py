@@ -75,6 +75,14 @@ def logit(
     ------
     SpecificationError
         For a mistake in formula, schema, weights, public moments or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.logit("parttime ~ education", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> list(fit.params.index)
+    ['Intercept', 'education']
     """
     return GlmModel("logit", BINOMIAL, formula, data, schema, public, weights)
 
@@ -104,6 +112,15 @@ def glm(
     ------
     SpecificationError
         As in :func:`logit`, and for an unknown family or an exposure that does not suit it.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cars = dps.datasets.load("datacar")
+    >>> model = dps.glm("numclaims ~ veh_value", cars.data, cars.schema, "poisson", exposure="exposure")
+    >>> fit = model.fit(dps.approx(epsilon=2, delta=1e-6))
+    >>> fit.glance()[["family", "link", "nobs"]].values.tolist()
+    [['poisson', 'log', 67856]]
     """
     if not among(family, _NAMES):
         raise SpecificationError(f"family must be one of {', '.join(_NAMES)}, got {shown(family)}")
@@ -182,6 +199,15 @@ class GlmModel(HoldsRows):
         BudgetError
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> cps = dps.datasets.load("cps1988")
+        >>> model = dps.logit("parttime ~ education", cps.data, cps.schema)
+        >>> fit = model.fit(dps.zcdp(0.5), robust=True)
+        >>> fit.record.settings["standard errors"]
+        'robust'
         """
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
@@ -239,6 +265,16 @@ class GlmModel(HoldsRows):
         ------
         SpecificationError
             If the plan is of another model, or fewer messages are accepted than it asks for.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> schema = dps.Schema(x=dps.bounded(0, 1), sick=dps.flag())
+        >>> plan = dps.plan_contributions("sick ~ x", schema, dps.gdp(1), contributors=50)
+        >>> messages = [dps.contribute({"x": i / 50, "sick": i % 2}, plan) for i in range(50)]
+        >>> fit = dps.logit("sick ~ x", None, schema).fit_contributions(messages, plan)
+        >>> fit.messages["accepted"]
+        50
         """
         if self.family is not BINOMIAL:
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")

@@ -53,6 +53,15 @@ def kaplan_meier(
     ------
     SpecificationError
         For a mistake in formula, schema, times or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> model = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema, times=[500, 1000])
+    >>> curve = model.fit(dps.zcdp(0.5))
+    >>> curve.table()["time"].tolist()
+    [500.0, 1000.0]
     """
     return KaplanMeier(formula, data, schema, times)
 
@@ -92,6 +101,14 @@ class KaplanMeier(HoldsRows):
         ------
         BudgetError
             If it exceeds what the ledger has left. Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> drives = dps.datasets.load("hdfail")
+        >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.pure(1))
+        >>> curve.groups
+        ('',)
         """
         check_budget(budget, self._rows.n)
         pure = isinstance(budget, Pure)

@@ -63,6 +63,18 @@ def ols(
     ------
     SpecificationError
         For a mistake in formula, schema, weights, public moments or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> model = dps.ols("PE ~ AT + V", plant.data, plant.schema)
+    >>> model.fit(dps.approx(epsilon=1, delta=1e-6))
+    Private linear regression: PE ~ AT + V
+    noisy second moments (Gaussian); n = 9568 rows (public)
+    Privacy: epsilon = 1, delta = 1e-06; neighbours replace one row; unit one row
+    Intercept ..., AT ..., V ...
+    summary() for more...
     """
     return LinearModel("ols", formula, data, schema, 0.0, public, weights)
 
@@ -95,6 +107,15 @@ def ridge(
     ------
     SpecificationError
         As in :func:`ols`, and if alpha is negative or not finite.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ridge("PE ~ AT + V", plant.data, plant.schema, alpha=10).fit(dps.zcdp(0.5))
+    >>> free = fit.at_alpha(0)  # from the same release; nothing more is spent
+    >>> bool(abs(fit.params["AT"]) < abs(free.params["AT"]))
+    True
     """
     chosen = 0.0 if among(alpha, (AUTO,)) else penalty(alpha)
     return LinearModel("ridge", formula, data, schema, chosen, public, weights)
@@ -151,6 +172,14 @@ class LinearModel(HoldsRows):
         BudgetError
             If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> plant = dps.datasets.load("ccpp")
+        >>> fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.pure(1))
+        >>> list(fit.params.index)
+        ['Intercept', 'AT']
         """
         self._check_fit(budget, method, compat)
         pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
@@ -186,6 +215,16 @@ class LinearModel(HoldsRows):
         ------
         SpecificationError
             If the plan is of another model, or fewer messages are accepted than it asks for.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+        >>> plan = dps.plan_contributions("y ~ x", schema, dps.gdp(1), contributors=50)
+        >>> messages = [dps.contribute({"x": i / 50, "y": i / 50}, plan) for i in range(50)]
+        >>> fit = dps.ols("y ~ x", None, schema).fit_contributions(messages, plan)
+        >>> fit.messages["accepted"]
+        50
         """
         return fit_linear(self._name, self.design, self.alpha, messages, plan)
 

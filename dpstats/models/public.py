@@ -47,6 +47,16 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
     SpecificationError
         For a mistake in formula, schema or weights, and if the rows are too few or do not determine a
         regression.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> public, private = plant.data.iloc[:500], plant.data.iloc[500:]
+    >>> moments = dps.public_moments("PE ~ AT", public, plant.schema)
+    >>> moments
+    PublicMoments('PE ~ AT', 500 public rows, columns Intercept, AT)
+    >>> fit = dps.ols("PE ~ AT", private, plant.schema, public=moments).fit(dps.zcdp(0.5))
     """
     own = Schema(dict(schema)) if isinstance(schema, Schema) else schema
     design = build_design(formula, own, weights)

@@ -75,6 +75,15 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     ------
     SpecificationError
         For a mistake in formula, schema, dist or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> model = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema, dist="weibull")
+    >>> fit = model.fit(dps.approx(epsilon=3, delta=1e-6))
+    >>> list(fit.params.index)
+    ['Intercept', 'temp', 'Log(scale)']
     """
     return Survreg(formula, data, schema, dist)
 
@@ -130,6 +139,15 @@ class Survreg(HoldsRows):
         BudgetError
             If the budget is of a kind that this method cannot use, or exceeds what the ledger has left.
             Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> drives = dps.datasets.load("hdfail")
+        >>> model = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema)
+        >>> fit = model.fit(dps.zcdp(0.5), release=["loglik"])  # a tenth of mu^2 for the log-likelihood
+        >>> fit.nobs
+        52422
         """
         _check_method(method, compat)
         asked = check_release(release, *self._has_log_likelihood(budget, method))

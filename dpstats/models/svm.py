@@ -46,6 +46,14 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     ------
     SpecificationError
         For a mistake in formula, schema, h, c or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.svm("parttime ~ education", cps.data, cps.schema).fit(dps.pure(1))
+    >>> fit.predict({"education": 12})[0] in (0, 1)
+    True
     """
     return Svm(formula, data, schema, huber_hinge(h), c)
 
@@ -94,6 +102,14 @@ class Svm(HoldsRows):
         BudgetError
             If the penalty is too small for the budget, or the budget exceeds what the ledger has left.
             Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> cps = dps.datasets.load("cps1988")
+        >>> fit = dps.svm("parttime ~ education", cps.data, cps.schema).fit(dps.zcdp(0.5), method="output")
+        >>> list(fit.params.index)
+        ['Intercept', 'education']
         """
         if not among(method, ("auto", "objective", "output")):
             raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {shown(method)}")

@@ -50,6 +50,12 @@ class PublicMoments:
     ------
     SpecificationError
         If these are not the moments of rows that determine a regression; the message names the columns.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.PublicMoments("y ~ x", ("Intercept", "x"), 100, [[1, 0.5], [0.5, 0.4]], [2, 1.2], 5)
+    PublicMoments('y ~ x', 100 public rows, columns Intercept, x)
     """
 
     formula: str

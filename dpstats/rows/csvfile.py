@@ -142,7 +142,7 @@ def _ahead(function: Callable[[bytes], Batch], items: Iterable[bytes]) -> Iterat
 def read_csv(
     path: str | os.PathLike[str], sep: str | None = None, decimal: str = ".", encoding: str = "utf-8"
 ) -> CsvFile:
-    """Say how a CSV file is written. Nothing is read but its header until a model is fitted.
+    r"""Say how a CSV file is written. Nothing is read but its header until a model is fitted.
 
     Parameters
     ----------
@@ -164,6 +164,14 @@ def read_csv(
     ------
     DataError
         If there is no such file, or an argument is not of use.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import dpstats as dps
+    >>> written = Path("life.csv").write_text("hours;failed\n1,5;1\n2,0;0\n")
+    >>> schema = dps.Schema(hours=dps.bounded(0.1, 10), failed=dps.event())
+    >>> model = dps.survreg("Surv(hours, failed) ~ 1", dps.read_csv("life.csv", sep=";", decimal=","), schema)
     """
     path = existing(path)
     if sep is None:

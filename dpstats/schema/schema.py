@@ -38,6 +38,18 @@ class Schema(Mapping[str, Variable]):
     ------
     SchemaError
         If a declaration is missing, misspelt or impossible; the message names the variable.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(age=dps.bounded(18, 90, unit="years"), smokes=dps.flag("yes", "no"))
+    >>> schema
+    variable    kind     public
+    ----------  -------  --------------------------
+    age         bounded  18 to 90 years
+    smokes      flag     true = 'yes', false = 'no'
+    >>> schema.unit("person", max_rows=2).privacy_unit.adjacency
+    'replace one person'
     """
 
     __slots__ = ("_norms", "_unit", "_variables")

@@ -183,25 +183,114 @@ KINDS: dict[str, type[Variable]] = {cls.kind: cls for cls in (Bounded, Count, Fl
 
 @forgetting
 def bounded(lower: float, upper: float, unit: str | None = None) -> Bounded:
-    """Declare a number between public bounds, in ``unit``; see `Bounded`."""
+    """Declare a number between public bounds.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Public: choose them by what is known of the variable, without a look at the rows. A value outside is
+        moved to the nearer bound.
+    unit : str, optional
+        For tables and plots.
+
+    Returns
+    -------
+    Bounded
+
+    Raises
+    ------
+    SchemaError
+        If the bounds are no finite numbers, or the lower is not below the upper.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.bounded(-40, 60, unit="C").bounds
+    (-40.0, 60.0)
+    """
     return Bounded(lower, upper, unit)
 
 
 @forgetting
 def count(upper: int, unit: str | None = None) -> Count:
-    """Declare a count from 0 to a public maximum; see `Count`."""
+    """Declare a count from 0 to a public maximum.
+
+    Parameters
+    ----------
+    upper : int
+        From 1. A larger count is moved to it.
+    unit : str, optional
+        For tables and plots.
+
+    Returns
+    -------
+    Count
+
+    Raises
+    ------
+    SchemaError
+        If the maximum is not a whole number from 1.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.count(20, unit="visits").bounds
+    (0.0, 20.0)
+    """
     return Count(upper, unit)
 
 
 @forgetting
 def flag(true: Code = 1, false: Code = 0) -> Flag:
-    """Declare a yes/no variable by its two codes; see `Flag`."""
+    """Declare a yes or no by its two codes; a row with any other value weighs nothing.
+
+    Parameters
+    ----------
+    true, false : str, int, float or bool
+        The codes of yes and no.
+
+    Returns
+    -------
+    Flag
+
+    Raises
+    ------
+    SchemaError
+        If a code is no text or number, or both are the same.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.flag(true="yes", false="no").codes
+    ('yes', 'no')
+    """
     return Flag(true, false)
 
 
 @forgetting
 def event(failed: Code = 1, censored: Code = 0) -> Event:
-    """Declare an event indicator by its two codes; see `Event`."""
+    """Declare the event indicator of a survival time by its two codes.
+
+    Parameters
+    ----------
+    failed, censored : str, int, float or bool
+        The code of a row that was seen to fail, and of one that was not.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    SchemaError
+        If a code is no text or number, or both are the same.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.event(failed="dead", censored="alive").codes
+    ('dead', 'alive')
+    """
     return Event(failed, censored)
 
 
@@ -209,7 +298,27 @@ def event(failed: Code = 1, censored: Code = 0) -> Event:
 def levels(*names: Code | EllipsisType, other: bool = False) -> Levels:
     """Declare a category by its public levels, the reference first.
 
-    ``other=True``, or ``...`` as the last name, adds the level "other" for all values that are not declared.
+    Parameters
+    ----------
+    *names : str, int, float or bool
+        Two or more. ``...`` as the last is the same as ``other=True``.
+    other : bool
+        Add the level "other" for all values that are not declared; without it such a row weighs nothing.
+
+    Returns
+    -------
+    Levels
+
+    Raises
+    ------
+    SchemaError
+        If there are fewer than two levels, or one is declared twice.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> dps.levels("HGST", "WDC", other=True).all
+    ('HGST', 'WDC', 'other')
     """
     if names and names[-1] is Ellipsis:
         names, other = names[:-1], True
