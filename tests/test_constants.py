@@ -1,0 +1,116 @@
+"""Constants that the theory's pages state are those of the code.
+
+A page's table of constants has rows such as ``| `FREE`, `_NOTHING` | .35, .01 sampling sds | why |``: every
+name in backticks is assigned somewhere in ``dpstats`` with the numbers of the second cell.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
+TABLE = re.compile(r"^\| constant \| value \| reason \|\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
+NUMBER = re.compile(r"(?<![\w^])(\d*\.?\d+(?:e-?\d+)?)(?:/(\d+))?( %)?")
+
+Stated = tuple[tuple[str, ...], tuple[float, ...]]
+
+
+def stated(page: str) -> list[Stated]:
+    """Names of a page's table of constants, with their numbers."""
+    rows = [row.split("|")[1:3] for table in TABLE.findall(page) for row in table.splitlines()]
+    named = [(tuple(re.findall(r"`(\w+)`", names)), values) for names, values in rows]
+    return [(names, numbers(values)) for names, values in named if names]
+
+
+def numbers(cell: str) -> tuple[float, ...]:
+    """Numbers of a cell: ``2/3`` and ``1 %`` are numbers, ``10^3`` is no 3."""
+    found = NUMBER.findall(cell)
+    return tuple(float(top) / float(below or 1) / (100 if percent else 1) for top, below, percent in found)
+
+
+def values(tree: ast.Module) -> dict[str, list[set[float]]]:
+    """Numbers in the expressions that are assigned to each name."""
+    found = defaultdict(list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        else:
+            continue
+        for target, value in pairs:
+            for name, own in unpacked(target, value):
+                found[name].append(within(own))
+    return found
+
+
+def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Names of a target, with the expression that is assigned to each."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for left, right in zip(target.elts, value.elts, strict=True):
+            yield from unpacked(left, right)
+
+
+def within(value: ast.expr) -> set[float]:
+    """Numbers in an expression, and the quotients of two of them."""
+    found = {
+        float(node.value)
+        for node in ast.walk(value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    }
+    for node in ast.walk(value):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            ends = (node.left, node.right)
+            if all(isinstance(end, ast.Constant) for end in ends):
+                found.add(ends[0].value / ends[1].value)  # type: ignore[attr-defined]
+    return found
+
+
+def wrong(rows: list[Stated], code: dict[str, list[set[float]]]) -> list[str]:
+    """Rows whose names do not have their numbers anywhere."""
+    found = []
+    for names, listed in rows:
+        each = [(number,) for number in listed] if len(names) == len(listed) > 1 else [listed] * len(names)
+        for name, own in zip(names, each, strict=True):
+            if not any(set(own) <= known for known in code.get(name, [])):
+                found.append(f"{name}: {', '.join(f'{number:g}' for number in own)}")
+    return found
+
+
+def code() -> dict[str, list[set[float]]]:
+    known = defaultdict(list)
+    for path in sorted((ROOT / "dpstats").rglob("*.py")):
+        for name, found in values(ast.parse(path.read_text(encoding="utf-8"))).items():
+            known[name] += found
+    return known
+
+
+def test_constants_of_the_theory_are_those_of_the_code() -> None:
+    known = code()
+    rows = {page.name: stated(page.read_text(encoding="utf-8")) for page in PAGES}
+    assert sum(len(of) for of in rows.values()) > 25
+    assert {name: said for name, of in rows.items() if (said := wrong(of, known))} == {}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("| `FREE`, `_NOTHING` | .35, .01 sds | why |", []),
+        ("| `FREE`, `_NOTHING` | .01, .35 sds | why |", ["FREE: 0.01", "_NOTHING: 0.35"]),
+        ("| `SHARE` | 1 % of epsilon | why |", []),
+        ("| `SHARE` | 2 % of epsilon | why |", ["SHARE: 0.02"]),
+        ("| `SHAPE` | 2/3 | why |", []),
+        ("| `ABSENT` | 1 | why |", ["ABSENT: 1"]),
+        ("| share of mu^2 | .3 | a name without backticks is no name |", []),
+    ],
+)
+def test_a_constant_that_is_not_that_of_the_code_is_caught(row: str, said: list[str]) -> None:
+    own = values(ast.parse("FREE, _BENT = 0.35, 0.05\n_NOTHING: float = 0.01\nSHARE = 0.01\nSHAPE = 2 / 3\n"))
+    assert wrong(stated(f"| constant | value | reason |\n|---|---|---|\n{row}\n"), own) == said
