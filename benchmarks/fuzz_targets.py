@@ -18,7 +18,7 @@ import dpstats as dps
 from benchmarks.fuzzing import ALLOWED, SECRET, Fault, Target, column_names, first_line, unzipped
 from dpstats.cli import main as command_line
 from dpstats.contributors import write_messages
-from dpstats.results import SurvivalCurve
+from dpstats.results import CurveFit
 
 SCHEMA = dps.Schema(
     time=dps.bounded(1, 100_000_000), failed=dps.event(), temp=dps.bounded(10, 50, unit="C"),
@@ -152,7 +152,7 @@ def _fits(folder: Path) -> list[bytes]:
 
 
 def _curve(path: Path) -> None:
-    curve = SurvivalCurve.load(path)
+    curve = CurveFit.load(path)
     repr(curve), curve.table(), curve.to_dict()
 
 

@@ -13,6 +13,8 @@ import numpy as np
 
 __all__ = ["HoldsRows", "forgetful", "forgetting", "protected"]
 
+_FORGETS = "_forgets"  # on a function that `forgetting` has wrapped, which is enough once
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -91,6 +93,7 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
             del args, kwargs, before
             raise
 
+    setattr(made, _FORGETS, True)
     return made
 
 
@@ -100,7 +103,8 @@ def forgetful(kind: type[T]) -> type[T]:
         member = getattr_static(kind, name)
         function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         is_ours = isfunction(function) and function.__module__.startswith(f"{__package__}.")
-        if is_ours and (name == "__init__" or not name.startswith("_")):
+        is_public = name == "__init__" or not name.startswith("_")
+        if is_ours and is_public and not hasattr(function, _FORGETS):
             forgets = forgetting(function)
             setattr(kind, name, forgets if function is member else type(member)(forgets))
     return kind

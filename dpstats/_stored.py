@@ -9,19 +9,72 @@ import os
 import re
 import secrets
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 from dpstats._arguments import path_of, shown
 from dpstats.errors import SpecificationError
 
-__all__ = ["check_format", "described", "read_object", "restored", "text", "write_text"]
+__all__ = ["Stored", "check_format", "described", "read_object", "restored", "text", "write_text"]
 
 T = TypeVar("T")
 
 _LARGEST = 10**300  # of the integers that are read: each of them is a float, too
+
+
+class Stored(ABC):
+    """What is kept in a file of JSON, of public or released values alone; a pickle holds the same."""
+
+    __slots__ = ()
+    _unreadable: ClassVar[str]  # completes a message about a file that holds no such object
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `save` writes, as plain values."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Any:
+        """Return what `to_dict` described."""
+
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write a file of JSON, exact to the last bit. It holds no private value and may be shared.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in .json.
+        overwrite : bool
+            Whether to replace a file that exists, which may hold something that was paid for or published.
+
+        Raises
+        ------
+        SpecificationError
+            If the file exists and may not be replaced, or cannot be written.
+        """
+        written = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        write_text(path, written, overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        SpecificationError
+            If there is no such file, or it holds something else or more, or was edited.
+        """
+        return cast(Self, cls.from_dict(read_object(path, cls._unreadable)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_dict, (self.to_dict(),)
 
 
 def read_object(path: str | Path, refusal: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 PLANTED = {
     "budget.py": "import dpstats.formula",
-    "results/base.py": "import dpstats.curator",
+    "results/released.py": "import dpstats.curator",
     "estimators/__init__.py": "import dpstats.rows\nimport dpstats.curator.mechanisms",
     "models/__init__.py": "import opendp",
     "contributions/__init__.py": "import dpstats.contributors.message",

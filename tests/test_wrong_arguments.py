@@ -89,13 +89,14 @@ LABELLED = {"formula": "failed ~ maker", "schema": FLAGGED}
 GIVEN: dict[str, dict[str, Any]] = {
     "survreg": TIMES, "kaplan_meier": TIMES, "logit": LABELLED, "svm": LABELLED,
     "compare": {"fits": (capacitor(),)}, "Ledger": {"total": BUDGET, "path": "new.ledger"},
-    "Fit.save": {"path": "new.fit.json"},
-    "PublicMoments.load": {"path": "moments.json"}, "SurvivalCurve.load": {"path": "curve.json"},
-    "PublicMoments.save": {"path": "new.moments.json"}, "SurvivalCurve.save": {"path": "new.curve.json"},
+    "PublicMoments.load": {"path": "moments.json"}, "CurveFit.load": {"path": "curve.json"},
+    "PublicMoments.save": {"path": "new.moments.json"}, "CurveFit.save": {"path": "new.curve.json"},
     "write_messages": {"path": "new.jsonl"},
     "load": {"path": "fit.json"}, "read_csv": {"path": "d.csv"}, "Plan.load": {"path": "plan.json"},
     "Schema.load": {"path": "s.json"}, "Schema.from_json": {"path": "s.json"},
     "Schema.from_toml": {"path": "s.toml"}, "Plan.from_dict": {"content": PLAN.to_dict()},
+    "Fit.load": {"path": "fit.json"}, "Fit.save": {"path": "new.fit.json"},
+    "Fit.predict": {"type": "quantile"},
     **{f"Fit.{name}": {"times": 300.0} for name in ("reliability", "conditional_reliability", "hazard")},
 }  # fmt: skip
 TOML = "\n".join(f'{name} = {{kind = "bounded", lower = 0, upper = 1}}' for name in "xz")
@@ -135,9 +136,10 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
 FITS = ("survreg-weibull", "ols", "logit", "glm-poisson", "glm-gamma", "svm")
 
 
-def _methods(kind: type) -> list[str]:
-    """The package's public functions in a class."""
-    found = [(name, getattr(kind, name)) for name in dir(kind) if not name.startswith("_")]
+def _methods(owner: Any) -> list[str]:
+    """The package's public functions of a class, or those that an object shows."""
+    kind = owner if inspect.isclass(owner) else type(owner)
+    found = [(name, getattr(kind, name, None)) for name in dir(owner) if not name.startswith("_")]
     return [name for name, each in found if callable(each) and each.__module__.startswith("dpstats")]
 
 
@@ -150,9 +152,10 @@ def _public() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
     for function in (dps.datasets.load, contribute_rows, write_messages):
         yield function.__name__, function, GIVEN.get(function.__name__, {})
     for holder, given in _holders():
-        for name in _methods(type(holder)):
-            full = f"{type(holder).__name__}.{name}"
-            yield full, getattr(holder, name), {**given, **GIVEN.get(full, {})}
+        for name in _methods(holder):
+            full, any_fit = f"{type(holder).__name__}.{name}", isinstance(holder, dps.Fit)
+            of_fits = GIVEN.get(f"Fit.{name}", {}) if any_fit else {}
+            yield full, getattr(holder, name), {**given, **of_fits, **GIVEN.get(full, {})}
 
 
 INNER = ("Design", "Total", "CsvFile", "Norm")  # parts of what is public that no page of the documents calls
@@ -177,6 +180,7 @@ def test_every_class_that_can_be_reached_is_in_the_table() -> None:
             members = [getattr(kind, name) for name in (*_methods(kind), *_properties(kind))]
             functions += [one.fget if isinstance(one, property) else one for one in members]
     held = tuple({type(holder) for holder, _ in _holders()})
+    kinds -= {base for kind in held for base in kind.__mro__}  # a fit is of a kind of Fit
     missing = {kind.__name__ for kind in kinds if _methods(kind) and not issubclass(kind, held)}
     assert missing == set(INNER)
 
@@ -277,7 +281,8 @@ def _of_dataclass(kind: type) -> bool:
 def test_what_is_not_complete_can_be_shown(tmp_path: Path) -> None:
     """A debugger asks an object while it is being made; a ledger's file may be gone."""
     kinds = {type(holder) for holder, _ in _holders()}
-    kinds = {kind for kind in kinds if "__repr__" in vars(kind) and not _of_dataclass(kind)}
+    shown = {kind for kind in kinds if "__repr__" in vars(kind) and not _of_dataclass(kind)}
+    kinds = shown | {kind for kind in kinds if issubclass(kind, dps.Fit)}
     assert len(kinds) > 8
     for kind in kinds:
         assert kind.__name__ in repr(kind.__new__(kind))
@@ -294,7 +299,7 @@ def test_good_arguments_are_taken(folder: None) -> None:
         Path("out.json").unlink(missing_ok=True)  # nothing is saved over another
         try:
             _call(function, "", None, given)
-            taken.add(name)
+            taken.add(function.__qualname__)
         except OWN as error:
-            refused[name] = f"{type(error).__name__}: {error}"
+            refused[function.__qualname__] = f"{name}: {type(error).__name__}: {error}"
     assert not {name: why for name, why in refused.items() if name not in taken}

@@ -12,7 +12,7 @@ import pandas as pd
 from dpstats.cli.output import CSV, new_file
 from dpstats.cli.tables import add_csv_options, public_table
 from dpstats.errors import SpecificationError
-from dpstats.results import Fit, load
+from dpstats.results import Fit, SurvivalFit, load
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -65,9 +65,8 @@ def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataF
 
 def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) -> dict[str, np.ndarray]:
     """New columns: the prediction, with its limits on the scale of the response."""
-    survival = fit.record.is_survival
-    kind = kind or ("quantile" if survival else "response")
-    if kind == "quantile" and survival:
+    kind = kind or ("quantile" if isinstance(fit, SurvivalFit) else "response")
+    if kind == "quantile" and isinstance(fit, SurvivalFit):
         if p is None:
             raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
         life = fit.life(new, failed=[p]).frame

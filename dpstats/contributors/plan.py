@@ -8,13 +8,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
-from dpstats._stored import check_format, described, read_object, write_text
+from dpstats._stored import Stored, check_format, described
 from dpstats.budget import Approx, Budget, Gdp
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.checks import asked_parts
@@ -35,7 +34,7 @@ _SAME = 1e-9
 
 @forgetful
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Stored):
     """What contributors do and what the server expects; :func:`plan_contributions` makes one.
 
     Parameters
@@ -69,6 +68,8 @@ class Plan:
     >>> dps.ContributionPlan.load("plan.json").hash == plan.hash
     True
     """
+
+    _unreadable = "holds no plan; Plan.save(path) did not write it"
 
     formula: str
     schema: Schema
@@ -223,35 +224,6 @@ class Plan:
                 "again, and send nothing"
             )
         return plan
-
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the plan as JSON.
-
-        Parameters
-        ----------
-        path : str or Path
-            Ends in .json.
-        overwrite : bool
-            Whether to replace a file that exists, which may be a plan that was published.
-
-        Raises
-        ------
-        SpecificationError
-            If the file exists and may not be replaced, or cannot be written.
-        """
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        write_text(path, text, overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Plan:
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        SpecificationError
-            As :meth:`from_dict`, and if the file is not JSON.
-        """
-        return cls.from_dict(read_object(path, "holds no plan; Plan.save(path) did not write it"))
 
     @property
     def guarantees(self) -> tuple[tuple[str, str], ...]:

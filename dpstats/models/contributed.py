@@ -15,7 +15,7 @@ from dpstats.contributors.plan import checked
 from dpstats.errors import SpecificationError
 from dpstats.estimators.contributed import fit_input, linear_moments
 from dpstats.formula import Design
-from dpstats.results import Fit
+from dpstats.results import GlmFit, LinearFit
 from dpstats.results.ridge import fields_of
 
 __all__ = ["approximation", "fit_linear", "fit_logistic"]
@@ -35,7 +35,7 @@ QUADRATIC = (
 )
 
 
-def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Plan) -> Fit:
+def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Plan) -> LinearFit:
     """What ``ols`` and ``ridge`` make of messages.
 
     Raises
@@ -53,10 +53,10 @@ def fit_linear(name: str, design: Design, alpha: float, messages: Any, plan: Pla
     else:
         moments = linear_moments(totals, plan)
         fields = fields_of(moments.solve(alpha), design.names) | {"linear": moments}
-    return _fit(name, "gaussian", plan, totals, fields | {"alpha": alpha})
+    return LinearFit(dist="gaussian", alpha=alpha, **_published(name, plan, totals), **fields)
 
 
-def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: float) -> Fit:
+def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: float) -> GlmFit:
     """What ``logit`` makes of messages: the regression of labels of -1 and 1 on the rows, divided by 4 a2.
 
     Raises
@@ -75,7 +75,7 @@ def fit_logistic(name: str, design: Design, messages: Any, plan: Plan, reach: fl
         fields = fields_of(linear_moments(totals, plan, 4 * a2).solve(), design.names)
     fields["flags"] = (*fields["flags"], QUADRATIC)
     fields["settings"] = {"quadratic approximation, R": float(reach), "a2": round(a2, 6)}
-    return _fit(name, "binomial", plan, totals, fields)
+    return GlmFit(dist="binomial", **_published(name, plan, totals), **fields)
 
 
 def approximation(reach: float) -> float:
@@ -113,11 +113,12 @@ def _of_input(plan: Plan, totals: Totals, unit: float, middle: float) -> dict[st
     }  # fmt: skip
 
 
-def _fit(name: str, dist: str, plan: Plan, totals: Totals, fields: dict[str, Any]) -> Fit:
+def _published(name: str, plan: Plan, totals: Totals) -> dict[str, Any]:
+    """What a record says of a plan and its messages."""
     budget: Budget = Gdp(plan.local[0]) if plan.central is None else plan.budget
-    return Fit(
-        model=name, dist=dist, formula=plan.formula, schema=plan.schema, names=plan.design.names,
+    return dict(
+        model=name, formula=plan.formula, schema=plan.schema, names=plan.design.names,
         nobs=totals.n, budget=budget, method=NAMES[plan.method] + (" as published" if plan.compat else ""),
         adjacency="replace one contributor's record", unit="one contributor", guarantees=plan.guarantees,
-        messages={"accepted": totals.n} | totals.rejected.to_dict(), not_private=totals.not_private, **fields,
+        messages={"accepted": totals.n} | totals.rejected.to_dict(), not_private=totals.not_private,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
-from dpstats.results import Fit
+from dpstats.results import SurvivalFit
 from dpstats.results.record import MOVED
 
 METHOD, PAPER_METHOD = "functional mechanism (pure epsilon)", "functional mechanism, as published"
@@ -24,7 +24,7 @@ _WHAT = "weights of a quadratic likelihood"
 def fit_by_functional(
     curator: Curator, design: Design, dist: Dist, box: Box, budget: Budget,
     ledger: Ledger | str | Path | None, compat: str | None,
-) -> Fit:  # fmt: skip
+) -> SurvivalFit:  # fmt: skip
     """Check, pay, release once and publish; `survreg` has the words for users.
 
     Raises
@@ -40,7 +40,7 @@ def fit_by_functional(
     found = fit_functional(curator, box, dist.log, dist.family, epsilon, bool(compat))
     names = (*design.names, "Log(scale)")
     problems = (*found.problems, *(["published"] if compat else []))
-    return Fit(
+    return SurvivalFit(
         model="survreg", dist=dist.name, formula=design.formula, schema=design.schema, names=names,
         params=found.params, cov=found.cov, cov_privacy=found.cov_privacy, nobs=curator.n, budget=budget,
         method=method, released=(_WHAT,), settings=_settings(found, compat),

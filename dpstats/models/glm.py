@@ -36,7 +36,7 @@ from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
-from dpstats.results import Fit
+from dpstats.results import GlmFit
 from dpstats.schema import Event, Flag, Schema
 
 METHOD = "noisy Newton (Gaussian)"
@@ -163,7 +163,7 @@ class GlmModel(HoldsRows):
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
         compat: str | None = None, c: float | None = None, robust: bool = False, release: Sequence[str] = (),
-    ) -> Fit:  # fmt: skip
+    ) -> GlmFit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
@@ -192,7 +192,7 @@ class GlmModel(HoldsRows):
 
         Returns
         -------
-        Fit
+        GlmFit
 
         Raises
         ------
@@ -216,8 +216,8 @@ class GlmModel(HoldsRows):
         asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
         if self.family is BINOMIAL and among(method, _MARGIN):
             return fit_margin(
-                self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name, dist=self.family.name,
-                method=method, c=c, ledger=ledger, compat=compat,
+                GlmFit, self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name,
+                dist=self.family.name, method=method, c=c, ledger=ledger, compat=compat,
             )  # fmt: skip
         self._check_options(method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
@@ -233,7 +233,7 @@ class GlmModel(HoldsRows):
         line = curator.pay(ledger, formula=self.design.formula, method=named, costs=costs)
         result = self._estimate(curator, method, left(budget.mu, asked), robust)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family.name) if asked else None
-        return Fit(
+        return GlmFit(
             model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
             cov_privacy=result.cov_privacy, dispersion=result.dispersion, loglik=loglik, nobs=curator.n,
@@ -243,7 +243,7 @@ class GlmModel(HoldsRows):
             flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
         )  # fmt: skip
 
-    def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> Fit:
+    def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> GlmFit:
         """Estimate from messages that contributors have made private themselves; the model needs no data.
 
         Parameters
@@ -258,7 +258,7 @@ class GlmModel(HoldsRows):
 
         Returns
         -------
-        Fit
+        GlmFit
             ``fit.messages`` counts what was accepted and rejected; ``fit.guarantees`` has both guarantees.
 
         Raises

@@ -17,7 +17,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
-from dpstats.results import SurvivalCurve
+from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema
 
@@ -83,7 +83,7 @@ class KaplanMeier(HoldsRows):
         self.times = _times(self.design, times)
         self._rows = open_rows(data, schema, self.design.variables)
 
-    def fit(self, budget: Budget, ledger: Ledger | str | Path | None = None) -> SurvivalCurve:
+    def fit(self, budget: Budget, ledger: Ledger | str | Path | None = None) -> CurveFit:
         """Spend a budget on the counts of exits.
 
         Parameters
@@ -95,7 +95,7 @@ class KaplanMeier(HoldsRows):
 
         Returns
         -------
-        SurvivalCurve
+        CurveFit
 
         Raises
         ------
@@ -119,7 +119,7 @@ class KaplanMeier(HoldsRows):
             ledger, formula=self.design.formula, method=method, costs={"exit counts": cost}
         )
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
-        return SurvivalCurve(
+        return CurveFit(
             formula=self.design.formula, times=self.times, groups=self.groups, counts=release.values[0],
             sds=release.sds[0], nobs=curator.n, budget=budget, method=method, time_unit=_unit(self.design),
             adjacency=curator.unit.adjacency, unit=str(curator.unit), ledger=line,

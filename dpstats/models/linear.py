@@ -22,7 +22,7 @@ from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, chec
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public, check_apart
 from dpstats.moments import Solution
-from dpstats.results import Fit
+from dpstats.results import LinearFit
 from dpstats.results.record import penalty
 from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema
@@ -147,7 +147,7 @@ class LinearModel(HoldsRows):
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
-    ) -> Fit:  # fmt: skip
+    ) -> LinearFit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
@@ -165,7 +165,7 @@ class LinearModel(HoldsRows):
 
         Returns
         -------
-        Fit
+        LinearFit
 
         Raises
         ------
@@ -188,14 +188,14 @@ class LinearModel(HoldsRows):
         released = _pmt_costs(budget.mu) if pmt else plan.costs
         line = curator.pay(ledger, formula=self.design.formula, method=named, costs=released)
         estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
-        return Fit(
+        return LinearFit(
             model=self._name, dist="gaussian", formula=self.design.formula, schema=self.design.schema,
             weights=self.design.weights, names=self.design.names, nobs=curator.n, budget=budget, method=named,
             released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
             alpha=self.alpha, ledger=line, not_private=curator.not_private, **estimate,
         )  # fmt: skip
 
-    def fit_contributions(self, messages: Any, plan: ContributionPlan) -> Fit:
+    def fit_contributions(self, messages: Any, plan: ContributionPlan) -> LinearFit:
         """Estimate from messages that contributors have made private themselves; the model needs no data.
 
         Parameters
@@ -208,7 +208,7 @@ class LinearModel(HoldsRows):
 
         Returns
         -------
-        Fit
+        LinearFit
             ``fit.messages`` counts what was accepted and rejected; ``fit.guarantees`` has both guarantees.
 
         Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dpstats._arguments import among, shown
 from dpstats.budget import Budget, Gdp, Pure, Zcdp
@@ -28,8 +28,10 @@ from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
-from dpstats.results import Fit
+from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
+
+K = TypeVar("K", GlmFit, SvmFit)
 
 METHODS = {
     "objective": "objective perturbation",
@@ -50,13 +52,15 @@ def check_labels(design: Design, model: str) -> None:
 
 
 def fit_margin(
-    design: Design, rows: Rows, budget: Budget, loss: MarginLoss, *, model: str, dist: str,
+    kind: type[K], design: Design, rows: Rows, budget: Budget, loss: MarginLoss, *, model: str, dist: str,
     method: str, c: float | None = None, ledger: Ledger | str | Path | None = None, compat: str | None = None,
-) -> Fit:  # fmt: skip
+) -> K:  # fmt: skip
     """Spend a budget on the penalised minimum of a loss of a margin.
 
     Parameters
     ----------
+    kind : {GlmFit, SvmFit}
+        Of the result.
     design, rows, budget, loss
     model, dist : str
         As the record names them.
@@ -81,7 +85,8 @@ def fit_margin(
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
     _try(curator, ball, plan, loss, ridge, method, compat)
     return _published(
-        curator, design, budget, METHODS[method] + (" as published" if compat else ""), plan.costs, ledger,
+        kind, curator, design, budget, METHODS[method] + (" as published" if compat else ""), plan.costs,
+        ledger,
         lambda: fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat),
         lambda result: dict(
             model=model, dist=dist, target=TARGET.format(result.penalty, len(design.names)),
@@ -93,7 +98,7 @@ def fit_margin(
 def fit_debiased_logit(
     design: Design, rows: Rows, budget: Pure, problem: Problem, *, model: str, robust: bool,
     ledger: Ledger | str | Path | None,
-) -> Fit:  # fmt: skip
+) -> GlmFit:  # fmt: skip
     """Spend a budget on a logistic regression by objective perturbation under pure epsilon, the
     penalty's bias removed.
 
@@ -117,7 +122,7 @@ def fit_debiased_logit(
     curator, plan = Curator(rows, design, budget), make_debiased_plan(budget, robust)
     check_debiased(curator, problem, plan)
     return _published(
-        curator, design, budget, DEBIASED, plan.costs,
+        GlmFit, curator, design, budget, DEBIASED, plan.costs,
         ledger, lambda: fit_debiased(curator, problem, plan, robust),
         lambda result: dict(
             model=model, dist="binomial", target=None, settings={"R": round(result.radius, 4)} | said(robust)
@@ -126,15 +131,15 @@ def fit_debiased_logit(
 
 
 def _published(
-    curator: Curator, design: Design, budget: Budget, method: str, costs: dict[str, Pure | Gdp],
-    ledger: Ledger | str | Path | None, estimated: Callable[[], Estimate],
+    kind: type[K], curator: Curator, design: Design, budget: Budget, method: str,
+    costs: dict[str, Pure | Gdp], ledger: Ledger | str | Path | None, estimated: Callable[[], Estimate],
     described: Callable[[Estimate], dict[str, Any]],
-) -> Fit:  # fmt: skip
+) -> K:  # fmt: skip
     """Pay, estimate and put the record together."""
     method += " (pure epsilon)" if isinstance(budget, Pure) else ""
     line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     result = estimated()
-    return Fit(
+    return kind(
         formula=design.formula, schema=design.schema, names=design.names, params=result.params,
         cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails, nobs=curator.n, budget=budget,
         method=method, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),

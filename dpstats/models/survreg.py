@@ -30,7 +30,7 @@ from dpstats.models.checks import check_budget, check_dist
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.moments.linear import Quantity
-from dpstats.results import Fit
+from dpstats.results import SurvivalFit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
@@ -111,7 +111,7 @@ class Survreg(HoldsRows):
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
         compat: str | None = None, release: Sequence[str] = (),
-    ) -> Fit:  # fmt: skip
+    ) -> SurvivalFit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
@@ -132,7 +132,7 @@ class Survreg(HoldsRows):
 
         Returns
         -------
-        Fit
+        SurvivalFit
 
         Raises
         ------
@@ -191,10 +191,10 @@ class Survreg(HoldsRows):
     def _publish(
         self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,
         released: tuple[str, ...], loglik: Quantity | None = None,
-    ) -> Fit:  # fmt: skip
+    ) -> SurvivalFit:  # fmt: skip
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        return Fit(
+        return SurvivalFit(
             model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
             names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
             budget=budget, method=method, released=released, settings=settings, loglik=loglik,

@@ -14,7 +14,7 @@ from dpstats.families import MarginLoss, huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.margin import check_labels, fit_margin
-from dpstats.results import Fit
+from dpstats.results import SvmFit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
@@ -77,7 +77,7 @@ class Svm(HoldsRows):
     def fit(
         self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
-    ) -> Fit:  # fmt: skip
+    ) -> SvmFit:  # fmt: skip
         """Spend a budget and estimate.
 
         Parameters
@@ -94,7 +94,7 @@ class Svm(HoldsRows):
 
         Returns
         -------
-        Fit
+        SvmFit
             With ``decision_function(newdata)``, and ``predict(newdata)`` for labels.
 
         Raises
@@ -114,7 +114,7 @@ class Svm(HoldsRows):
         if not among(method, ("auto", "objective", "output")):
             raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {shown(method)}")
         return fit_margin(
-            self.design, self._rows, budget, self._loss, model="svm", dist="huber",
+            SvmFit, self.design, self._rows, budget, self._loss, model="svm", dist="huber",
             method="objective" if method == "auto" else method, c=self._c, ledger=ledger, compat=compat,
         )  # fmt: skip
 

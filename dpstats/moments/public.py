@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from dpstats._arguments import number, numbers
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
-from dpstats._stored import check_format, described, read_object, restored, write_text
+from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
 
@@ -26,7 +24,7 @@ FORMAT = "dpstats.moments/1"
 
 @forgetful
 @dataclass(frozen=True, eq=False)
-class PublicMoments:
+class PublicMoments(Stored):
     """Mean products of the columns of a design and its response, over public rows.
 
     They come from :func:`dpstats.public_moments`, from a file, or from a publication. Privacy never rests on
@@ -57,6 +55,8 @@ class PublicMoments:
     >>> dps.PublicMoments("y ~ x", ("Intercept", "x"), 100, [[1, 0.5], [0.5, 0.4]], [2, 1.2], 5)
     PublicMoments('y ~ x', 100 public rows, columns Intercept, x)
     """
+
+    _unreadable = "holds no public moments; their save(path) did not write it"
 
     formula: str
     names: tuple[str, ...]
@@ -121,35 +121,6 @@ class PublicMoments:
         if missing:
             raise SpecificationError(f"the public moments lack {', '.join(missing)}")
         return restored(_moments, cls.to_dict, content, "the public moments hold a value of a wrong type")
-
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the moments as JSON, exact to the last bit.
-
-        Parameters
-        ----------
-        path : str or Path
-            Ends in .json.
-        overwrite : bool
-            Whether to replace a file that exists.
-
-        Raises
-        ------
-        SpecificationError
-            If the file exists and may not be replaced, or cannot be written.
-        """
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        write_text(path, text, overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> PublicMoments:
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        SpecificationError
-            As :meth:`from_dict`, and if there is no such file or it is not JSON.
-        """
-        return cls.from_dict(read_object(path, "holds no public moments; their save(path) did not write it"))
 
     @always_shown
     def __repr__(self) -> str:

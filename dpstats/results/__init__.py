@@ -1,9 +1,24 @@
 """Results: what a fit released, and what follows from it. Nothing here has seen a row."""
 
 from dpstats.results.compare import compare
-from dpstats.results.curve import SurvivalCurve
 from dpstats.results.fit import Fit, load
+from dpstats.results.glm import GlmFit
+from dpstats.results.linear import LinearFit
 from dpstats.results.notreleased import NOT_RELEASED
 from dpstats.results.record import Record
+from dpstats.results.survival import SurvivalFit
+from dpstats.results.survival_curve import CurveFit
+from dpstats.results.svm import SvmFit
 
-__all__ = ["NOT_RELEASED", "Fit", "Record", "SurvivalCurve", "compare", "load"]
+__all__ = [
+    "NOT_RELEASED",
+    "CurveFit",
+    "Fit",
+    "GlmFit",
+    "LinearFit",
+    "Record",
+    "SurvivalFit",
+    "SvmFit",
+    "compare",
+    "load",
+]

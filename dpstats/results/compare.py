@@ -10,12 +10,12 @@ import pandas as pd
 from dpstats._arguments import shown
 from dpstats._private import forgetting
 from dpstats.errors import SpecificationError
-from dpstats.results import inference
-from dpstats.results.base import Released
+from dpstats.results.coefficients import bse, privacy_share
 from dpstats.results.estimates import NOT_ESTIMABLE, Estimates
+from dpstats.results.fit import Fit
 from dpstats.results.format import figures, percent
 from dpstats.results.record import Record
-from dpstats.results.summary import BANNER, heading
+from dpstats.results.summary import heading
 from dpstats.results.table import WIDTH, Column, Document, Table
 
 BESIDE = 4  # fits in one table; more follow below
@@ -23,7 +23,7 @@ LABEL, GAP = 22, 2
 
 
 @forgetting
-def compare(*fits: Released, names: Sequence[str] | None = None, level: float = 0.95) -> Estimates:
+def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95) -> Estimates:
     """Lay out fits side by side: coefficients, standard errors in parentheses, and budgets.
 
     Parameters
@@ -45,41 +45,40 @@ def compare(*fits: Released, names: Sequence[str] | None = None, level: float = 
     SpecificationError
         If there is nothing to compare, or names and fits differ in number.
     """
-    if not fits or not all(isinstance(fit, Released) for fit in fits):
+    if not fits or not all(isinstance(fit, Fit) for fit in fits):
         raise SpecificationError("compare(a, b, ...) takes fits, as model.fit(budget) returns them")
     given = [f"({i + 1})" for i in range(len(fits))] if names is None else names
     heads = list(map(str, given)) if isinstance(given, list | tuple) else []
     if len(heads) != len(fits) or len(set(heads)) != len(heads):
         wrong = shown(names)
         raise SpecificationError(f"names must be {len(fits)} different texts, one for each fit, got {wrong}")
-    records = [fit.record for fit in fits]
     frames = [
-        inference.tidy(record, conf_int=True, level=level).assign(fit=head)
-        for record, head in zip(records, heads, strict=True)
+        fit.tidy(conf_int=True, level=level).assign(fit=head) for fit, head in zip(fits, heads, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
-    return Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(records, heads))
+    return Estimates(frame[["fit", *frames[0].columns.drop("fit")]], lambda: _document(fits, heads))
 
 
-def _document(records: list[Record], heads: list[str]) -> Document:
+def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
+    records = [fit.record for fit in fits]
     terms = list(dict.fromkeys(name for record in records for name in record.names))
     tables = [
         _table(records[start : start + BESIDE], heads[start : start + BESIDE], terms)
         for start in range(0, len(records), BESIDE)
     ]
     lines = tuple(
-        ((f"{head}", f"{heading(record)}: {record.formula}. {record.method}. {_price(record)}"),)
-        for head, record in zip(heads, records, strict=True)
+        ((head, f"{heading(fit.record, fit._title)}: {fit.formula}. {_method_and_price(fit.record)}"),)
+        for head, fit in zip(heads, fits, strict=True)
     )
     note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
     note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
-    banner = BANNER if any(record.not_private for record in records) else ""
+    banner = next(filter(None, (record.banner for record in records)), "")
     return Document(title="Fits side by side", banner=banner, head=lines, tables=tuple(tables), notes=(note,))
 
 
-def _price(record: Record) -> str:
+def _method_and_price(record: Record) -> str:
     shared = "" if record.charged_alpha is None else ", shared with another penalty"
-    return f"{'NOT PRIVATE' if record.not_private else record.budget}{shared}; unit {record.unit}"
+    return f"{record.method}. {record.price}{shared}; unit {record.unit}"
 
 
 def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
@@ -98,7 +97,7 @@ def _cells(record: Record, term: str) -> tuple[str, str]:
     if term not in record.names:
         return "", ""
     j = record.names.index(term)
-    se = float(inference.bse(record)[j])
+    se = float(bse(record)[j])
     if math.isinf(se):
         return NOT_ESTIMABLE, ""
     return figures(float(record.params[j])), f"({figures(se)})"
@@ -106,7 +105,7 @@ def _cells(record: Record, term: str) -> tuple[str, str]:
 
 def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
     spent = [record.budget.to_dict() for record in records]
-    shares = [pd.Series(inference.privacy_share(record)).median() for record in records]
+    shares = [pd.Series(privacy_share(record)).median() for record in records]
     facts = [
         ("Model", [record.model for record in records]),
         ("Family", [record.dist for record in records]),

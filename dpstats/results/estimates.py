@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from dpstats.results.format import figures
 from dpstats.results.intervals import Transform, standard_errors, transformed
-from dpstats.results.table import Document, Shown
+from dpstats.results.table import Column, Document, Shown
 
 NOT_ESTIMABLE = "not estimable"
 
@@ -43,7 +44,17 @@ def with_limits(
     return {"estimate": estimate, "conf_low": low, "conf_high": high}
 
 
-def limit_heads(level: float) -> tuple[str, str]:
-    """Return the heads of the limits, ``"[0.025"`` and ``"0.975]"``."""
+def limit_columns(level: float) -> tuple[Column, Column]:
+    """Return columns for the limits, under the heads ``"[0.025"`` and ``"0.975]"``."""
     tail = round((1 - level) / 2, 6)
-    return f"[{tail:g}", f"{1 - tail:g}]"
+    return Column(f"[{tail:g}", "."), Column(f"{1 - tail:g}]", ".")
+
+
+def points(*heads: str) -> tuple[Column, ...]:
+    """Return columns of numbers whose decimal points stand under each other."""
+    return tuple(Column(head, ".") for head in heads)
+
+
+def cells(values: Iterable[float], known: bool, write: Callable[[float], str] = figures) -> tuple[str, ...]:
+    """Return the numbers of a row, or what stands in their place where they are not known."""
+    return tuple(write(float(value)) for value in values) if known else (NOT_ESTIMABLE,)

@@ -1,122 +1,257 @@
-"""The result of every model: an immutable record of released numbers, and everything that follows from it."""
+"""The fit of any model: an immutable record of released numbers, and what follows from it for all models."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpstats._private import forgetful, forgetting
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import among, shown, truth
+from dpstats._private import forgetting
 from dpstats._repr import always_shown
-from dpstats.results import io
-from dpstats.results.forest import Forest
-from dpstats.results.glm import Ratios
-from dpstats.results.inference import Inference
+from dpstats.errors import SpecificationError
+from dpstats.results.coefficient_plot import chosen, plot_coef
+from dpstats.results.coefficients import Coefficients, bse, limits, p_values, privacy_share, z_values
 from dpstats.results.intervals import refuse_alpha
-from dpstats.results.lifeplots import LifePlots
-from dpstats.results.loglik import Likelihood
-from dpstats.results.maketables import MakeTables
-from dpstats.results.margin import Margin
-from dpstats.results.marginal import MarginalEffects
-from dpstats.results.outside import Outside
-from dpstats.results.pairwise import Pairwise
-from dpstats.results.prediction import Predictions
+from dpstats.results.json_record import described_record, record_of
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.notreleased import refusal
+from dpstats.results.prediction import Prediction, linear_predictor, prediction
 from dpstats.results.record import Record
-from dpstats.results.ridge import Ridge, at_alpha
-from dpstats.results.scatter import Scatter
-from dpstats.results.summary import short, summary
-from dpstats.results.survival import Survival
-from dpstats.results.table import Document
+from dpstats.results.summary import coefficient_table, estimand, heading, lines_of, short
+from dpstats.results.summary_notes import notes
+from dpstats.results.table import Document, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.survreg(...).")
 
 
-@forgetful
-class Fit(
-    Inference, Pairwise, Predictions, Outside, MarginalEffects, Scatter, Ratios, Ridge, Margin, Survival,
-    Likelihood, Forest, LifePlots, MakeTables,
-):  # fmt: skip
+class Fit(Coefficients):
     """A private fit.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the
     keywords of the constructor) and no pointer to a model, to data, to noise or to a seed. Everything else is
     computed from these, without further cost in privacy. What is missing on purpose raises `NotReleased`.
+
+    Each kind of model has its own: `LinearFit`, `GlmFit`, `SurvivalFit` and `SvmFit`, of which
+    ``Fit(model=..., ...)`` makes the one that its model has.
     """
 
     __slots__ = ()
+    _bounds: ClassVar[Mapping[str, str]] = {}  # setting that bounds a score or a row: how to say so
+    _bounded: ClassVar[str] = ""  # what these bound
+    _predicts: ClassVar[tuple[str, ...]] = ("response", "lp", "link")
+    _last_remark: ClassVar[str] = ""  # at the end of the first note of a summary
 
-    def summary(self, level: float = 0.95, unpenalised: bool = False) -> Document:
+    def __new__(cls, **released: Any) -> Fit:
+        kind = cls._kinds.get(released.get("model", ""), cls)
+        made: Fit = object.__new__(kind if issubclass(kind, cls) else cls)
+        return made
+
+    @property
+    def _title(self) -> str:
+        """Title of a summary, without the word "Private"."""
+        return self.record.model
+
+    @property
+    def _response(self) -> str:
+        """What a coefficient is a change of."""
+        return "mean"
+
+    def _remark(self) -> str:
+        """What the summary says of this kind of fit besides what standard errors count."""
+        return ""
+
+    def _tables(self, level: float) -> list[Table]:
+        """Tables of a summary below the coefficients."""
+        return []
+
+    def _sd_obs(self) -> float | None:
+        """Sd of a response about its mean, where errors are taken as normal and it was released."""
+        return None
+
+    def _prediction(self, at: Points) -> Prediction:
+        return prediction(self.record, at, self._sd_obs())
+
+    def _predicted(self, at: Points) -> pd.Series:
+        return pd.Series(self._prediction(at).predicted_mean, name="predicted")
+
+    def predict(self, newdata: NewData | None = None, type: str = "response") -> pd.Series:
+        """Predict at new data.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"response", "lp", "link"}
+            As in R: "response" is the linear predictor on the scale of the response (the mean of a GLM, a
+            probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
+            the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
+            offset included.
+
+        Returns
+        -------
+        Series of m values
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`.
+        """
+        if not among(type, (*self._predicts, "quantile")):
+            raise SpecificationError(f"type must be one of {', '.join(self._predicts)}; got {shown(type)}")
+        at = points(self.record, newdata, "predict")
+        if type == "quantile":
+            raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
+        if type == "response":
+            return self._predicted(at)
+        return pd.Series(linear_predictor(self.record, at)[0], name="predicted")
+
+    def get_prediction(self, newdata: NewData | None = None) -> Prediction:
+        """Return predictions on the scale of the response with standard errors and limits.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        """
+        return self._prediction(points(self.record, newdata, "get_prediction"))
+
+    def augment(self, newdata: NewData | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Required: broom's ``augment()`` of the training rows would reveal them.
+        level : float
+        """
+        at = points(self.record, newdata, "augment")
+        frame = self._prediction(at).summary_frame(level).iloc[:, :4]
+        frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
+        return pd.concat([at.frame, frame], axis=1)
+
+    def plot_coef(
+        self,
+        terms: Sequence[str] | None = None,
+        level: float = 0.95,
+        across_range: bool = False,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Plot coefficients with intervals, the part due to privacy noise in a lighter colour.
+
+        The dark part is as long as the interval would be without the noise, so that the rest shows what a
+        larger budget could take away. Needs matplotlib.
+
+        Parameters
+        ----------
+        terms : sequence of str, optional
+            Default: all but the intercept and ``Log(scale)``.
+        level : float
+        across_range : bool
+            Multiply each coefficient by the width of its column's public bounds, so that columns in
+            different units can share the axis.
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure, ``plot_coef().figure``.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        record, names, label = self.record, chosen(self.record, terms), "coefficient"
+        widths = np.ones(len(record.names))
+        if truth("across_range", across_range):
+            widths[: record.n_location] = np.diff(record.design.bounds).ravel()
+            label = f"change of the {self._response} across the public range"
+        return plot_coef(record, names, widths, label, level, ax)
+
+    def summary(self, level: float = 0.95) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
 
         Parameters
         ----------
         level : float
             Confidence level of all intervals.
-        unpenalised : bool
-            Below the coefficients of a ridge fit, show those without penalty, from the same release.
         """
         refuse_alpha(level)
-        return summary(self.record, level, unpenalised)
+        return self._laid_out(level, [coefficient_table(self.record, level)])
 
-    def at_alpha(self, alpha: float) -> Fit:
-        """Return the fit of a linear model under another ridge penalty, from the same release.
-
-        Nothing more is spent: the budget of the new fit is the one already spent, not another.
-
-        Parameters
-        ----------
-        alpha : float
-            At least 0; 0 gives ordinary least squares.
-
-        Raises
-        ------
-        NotReleased
-            If the fit is not of a linear model.
-        """
-        return self._of(at_alpha(self.record, alpha))
-
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the fit as JSON. The file holds no private value and may be shared.
-
-        Parameters
-        ----------
-        path : str or Path
-            Ends in .json.
-            Read it again with ``dpstats.load(path)``.
-        overwrite : bool
-            Whether to replace a file that exists, which may be another fit that was paid for.
-
-        Raises
-        ------
-        SpecificationError
-            If the file exists and may not be replaced, or cannot be written.
-        """
-        io.write(self.record, path, overwrite)
+    def _laid_out(self, level: float, tables: list[Table]) -> Document:
+        said = estimand(self.record, self._bounds, self._bounded)
+        return Document(
+            title=heading(self.record, self._title),
+            banner=self.record.banner,
+            head=lines_of(self.record, said),
+            tables=(*tables, *self._tables(level)),
+            notes=tuple(notes(self.record, self._remark(), self._last_remark)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `save` writes, as plain values."""
-        return io.to_dict(self.record)
+        return described_record(self.record)
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Fit:
-        """Return the fit that `to_dict` described."""
-        return cls._of(io.from_dict(content))
+    def from_dict(cls, content: Mapping[str, Any]) -> Fit:
+        """Return the fit that `to_dict` described, of the kind that its model has."""
+        return cls._of(record_of(content))
 
     @classmethod
-    def _of(cls, record: Record) -> Fit:
-        fit = cls.__new__(cls)
+    def _of(cls, record: Record) -> Any:
+        fit = cls.__new__(Fit, model=record.model)
         object.__setattr__(fit, "record", record)
         return fit
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Fit.from_dict, (self.to_dict(),)
-
     @always_shown
     def __repr__(self) -> str:
-        return short(self.record)
+        return short(self.record, self._title)
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
     def _repr_latex_(self) -> str:
         return self.summary().as_latex()
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        """Coefficients as the package maketables asks for them, and the share of privacy noise.
+
+        See its PLUGIN_EXTRACTOR_FORMAT.md, for this and what follows. Nothing of it is imported.
+        """
+        record = self.record
+        (low90, high90), (low95, high95) = (limits(record, level) for level in (0.9, 0.95))
+        columns = {
+            "b": record.params,
+            "se": bse(record),
+            "t": z_values(record),
+            "p": p_values(record),
+            "ci95l": low95,
+            "ci95u": high95,
+            "ci90l": low90,
+            "ci90u": high90,
+            "privacy_share": privacy_share(record),
+        }
+        return pd.DataFrame(columns, index=pd.Index(record.names, name="Coefficient"))
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        """The response."""
+        return self.model.endog_names
+
+    __maketables_vcov_info__: ClassVar = {"vcov_type": "sampling and privacy noise"}
+    __maketables_default_stat_keys__: ClassVar = ["N", "budget"]  # rows below the coefficients
+    __maketables_stat_labels__: ClassVar = {"N": "Observations", "budget": "Privacy"}
+
+    def __maketables_stat__(self, key: str) -> Any:
+        """Return a statistic by maketables' name; None where it was not released."""
+        known = {"N": self.nobs, "budget": self.record.price, "model_type": self.record.model}
+        if key == "r2" and hasattr(self, "rsquared"):
+            return float(self.rsquared)
+        return known.get(key)
 
 
 @forgetting
@@ -132,4 +267,4 @@ def load(path: str | Path) -> Fit:
     SpecificationError
         If the file is not a saved fit of this or an earlier version of the format.
     """
-    return Fit._of(io.read(path))
+    return Fit.load(path)

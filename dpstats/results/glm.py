@@ -1,51 +1,108 @@
-"""Ratios of generalised linear models: exp of a coefficient, under the name it has in each family."""
+"""The fit of a generalised linear model: ratios, each under the name of its family, and the dispersion."""
 
 from __future__ import annotations
 
-from dpstats.families import FAMILIES
-from dpstats.results import reports
-from dpstats.results.base import Released
-from dpstats.results.estimates import Estimates
-from dpstats.results.notreleased import refusal
-from dpstats.results.record import Record
+from collections.abc import Callable
 
-_NEEDS = {
-    "odds ratio": "a model with logit link",
-    "rate ratio": "a Poisson model with log link",
-    "mean ratio": "a gamma model with log link",
-}
+import numpy as np
+
+from dpstats.families import FAMILIES
+from dpstats.results.error_scale import positive, root
+from dpstats.results.estimates import Estimates
+from dpstats.results.intervals import Estimate
+from dpstats.results.public_rows import MeanFit
+from dpstats.results.record import Record, mentions_offset
+from dpstats.results.released import method_where, value_where
+from dpstats.results.summary_tables import ratio_rows, table_of_ratios, table_of_scatter
+from dpstats.results.survival_tables import location, ratios
+from dpstats.results.table import Table
+from dpstats.schema import Event, Flag
+
+TITLES = {"binomial": "logistic", "poisson": "Poisson", "gamma": "gamma", "gaussian": "Gaussian"}
+OF_MEAN = {"logit": "log odds", "log": "log mean", "identity": "mean"}
 
 
 def ratio_name(record: Record) -> str:
-    """Return what exp of a coefficient of a GLM is called; empty where it has no meaning, and for others."""
-    return FAMILIES[record.dist].ratio_name if record.is_glm else ""
+    """Return what exp of a coefficient is called; empty where it has no meaning."""
+    return FAMILIES[record.dist].ratio_name
 
 
-def ratios(record: Record, name: str, level: float) -> Estimates:
-    """Return ratios under the name `name`.
+def named(name: str) -> Callable[[Record], bool]:
+    """Return whether exp of a coefficient of a fit has this name."""
+    return lambda record: ratio_name(record) == name
 
-    Raises
-    ------
-    NotReleased
-        If the coefficients of the fit are no logarithms of such ratios.
+
+class GlmFit(MeanFit, models=("logit", "glm")):
+    """A generalised linear model.
+
+    Of ``odds_ratios``, ``rate_ratios`` and ``mean_ratios`` a fit has the one that means something for its
+    family.
     """
-    own = ratio_name(record)
-    if own != name:
-        kind = f"{record.model} ({record.dist})" if record.is_glm else record.model
-        other = f"fit.{_method(own)}()" if own else "fit.params"
-        raise refusal(_method(name), f"needs {_NEEDS[name]}, and this is {kind}", f"Use {other}.")
-    return reports.ratios(record, own.capitalize(), *reports.location(record), level)
-
-
-def _method(name: str) -> str:
-    return name.replace(" ", "_") + "s"
-
-
-class Ratios(Released):
-    """Odds, rate and mean ratios; each is refused for families where it means nothing."""
 
     __slots__ = ()
+    _bounds = {"R": "rows beyond {} sds count less", "C": "scores clipped at {}"}
+    _needs = ("needs a generalised linear model, and this is {model}", "Use fit.params.")
+    _refused = {
+        "odds_ratios": ("needs a model with logit link, and this is {model} ({dist})", "Use {own}."),
+        "rate_ratios": ("needs a Poisson model with log link, and this is {model} ({dist})", "Use {own}."),
+        "mean_ratios": ("needs a gamma model with log link, and this is {model} ({dist})", "Use {own}."),
+    }
 
+    @property
+    def _title(self) -> str:
+        return f"{TITLES[self.record.dist]} regression"
+
+    @property
+    def _response(self) -> str:
+        return OF_MEAN[self.record.link.name]
+
+    def _words(self) -> dict[str, str]:
+        name = ratio_name(self.record)
+        return super()._words() | {"own": f"fit.{name.replace(' ', '_')}s()" if name else "fit.params"}
+
+    def _has_ratios(self) -> bool:
+        return bool(ratio_name(self.record))
+
+    def _facts(self) -> dict[str, object]:
+        record = self.record
+        dispersion = np.nan if record.dispersion is None else record.dispersion.value
+        return {"family": record.dist, "link": record.link.name, "dispersion": dispersion}
+
+    def _remark(self) -> str:
+        """What the coefficients add up to, and on what scale intervals were made."""
+        record, name = self.record, ratio_name(self.record)
+        response, _, right = (part.strip() for part in record.formula.partition("~"))
+        variable = record.schema.get(response)
+        if isinstance(variable, Flag | Event) and record.dist == "binomial":
+            response += f" being {variable.codes[0]}"
+        text = f" {self._response} of {response} = coef'x{' + offset' if mentions_offset(right) else ''}."
+        has_ratios = bool(name) and set(record.names) != {"Intercept"}
+        own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None)
+        return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
+
+    def _tables(self, level: float) -> list[Table]:
+        record, name = self.record, ratio_name(self.record)
+        if record.no_errors:
+            return []
+        tables = table_of_ratios(ratio_rows(record, name.capitalize(), level) if name else [], level)
+        if record.dispersion is not None:
+            phi = positive("phi", record.dispersion, level)
+            tables.append(table_of_scatter({"Dispersion": phi}, level))
+        return tables
+
+    @value_where(lambda record: record.dispersion is not None)
+    def dispersion(self) -> Estimate:
+        """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale."""
+        assert self.record.dispersion is not None
+        return positive("phi", self.record.dispersion)
+
+    @value_where(lambda record: record.dispersion is not None and record.dist == "gaussian")
+    def sigma(self) -> Estimate:
+        """Scale of the error; 95 % interval on the log scale."""
+        assert self.record.dispersion is not None
+        return positive("sigma", root(self.record.dispersion))
+
+    @method_where(named("odds ratio"))
     def odds_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(coef) of a logistic model: the factor by which one unit of a column multiplies the odds.
 
@@ -57,38 +114,25 @@ class Ratios(Released):
         -------
         Estimates
             In ``.frame``: ``term``, ``estimate``, ``conf_low``, ``conf_high``; intervals on the log scale.
-
-        Raises
-        ------
-        NotReleased
-            For other families.
         """
-        return ratios(self.record, "odds ratio", level)
+        return ratios(self.record, "Odds ratio", *location(self.record), level)
 
+    @method_where(named("rate ratio"))
     def rate_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(coef) of a Poisson model: the factor by which one unit of a column multiplies the rate.
 
         Parameters
         ----------
         level : float
-
-        Raises
-        ------
-        NotReleased
-            For other families.
         """
-        return ratios(self.record, "rate ratio", level)
+        return ratios(self.record, "Rate ratio", *location(self.record), level)
 
+    @method_where(named("mean ratio"))
     def mean_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(coef) of a gamma model: the factor by which one unit of a column multiplies the mean.
 
         Parameters
         ----------
         level : float
-
-        Raises
-        ------
-        NotReleased
-            For other families.
         """
-        return ratios(self.record, "mean ratio", level)
+        return ratios(self.record, "Mean ratio", *location(self.record), level)

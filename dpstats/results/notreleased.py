@@ -6,6 +6,8 @@ One table feeds ``__getattr__``, the documentation and a parametrised test
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from dpstats.errors import NotReleased
 
 _ROWS = "holds one value per training row, so a private fit does not release it"
@@ -24,7 +26,10 @@ _POINTS = "At public points use fit.marginal_effects(newdata)."
 _FLAGS = "What could be judged from released numbers is in fit.flags."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."
 
-NOT_RELEASED: dict[str, tuple[str, str]] = {
+Reason: TypeAlias = tuple[str, str]
+"""Why a fit lacks something, completing the sentence "'name' ...", and what to use instead, a sentence."""
+
+NOT_RELEASED: dict[str, Reason] = {
     **dict.fromkeys(
         (
             "resid",

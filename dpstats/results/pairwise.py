@@ -14,16 +14,15 @@ import pandas as pd
 
 from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
-from dpstats.results.base import Released, design_of
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import p_value
-from dpstats.results.points import NewData, points
+from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record
 from dpstats.results.table import Document
 from dpstats.results.wald import ContrastTest, contrasts
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
-__all__ = ["Pairwise", "PairwiseTest"]
+__all__ = ["PairwiseTest", "pairwise"]
 
 FIRST, LAST = 0.31, 0.77  # two places inside the public ranges, where no product of two values agrees
 
@@ -128,7 +127,7 @@ def _with(newdata: NewData, name: str, level: str) -> NewData:
 def _at(record: Record, point: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
     frame = pd.concat([point.assign(**{name: level}) for level in levels], ignore_index=True)
     rows = np.zeros((len(levels), len(record.names)))
-    rows[:, : record.n_location] = design_of(record).exog(frame)[0]
+    rows[:, : record.n_location] = record.design.exog(frame)[0]
     return rows
 
 
@@ -160,36 +159,3 @@ def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
             f"'fdr_bh'; got {shown(method)}"
         ) from None
     return adjusted
-
-
-class Pairwise(Released):
-    """Comparisons of the levels of a factor."""
-
-    __slots__ = ()
-
-    def t_test_pairwise(
-        self, term: str, newdata: NewData | None = None, method: str = "hs"
-    ) -> PairwiseTest:
-        """Test the difference between any two levels of a factor.
-
-        Parameters
-        ----------
-        term : str
-            A covariate with levels, ``"maker"`` or ``"C(maker)"``.
-        newdata : dict, optional
-            Where the other variables are held. Needed if the factor interacts with them, because the
-            differences then depend on where that is.
-        method : str
-            Adjustment of the p-values, a name of statsmodels' ``multipletests``: ``"hs"`` is Holm-Sidak.
-
-        Returns
-        -------
-        PairwiseTest
-            With ``result_frame``, and ``conf_int(level, joint="sup-t")`` for intervals that hold at once.
-
-        Raises
-        ------
-        SpecificationError
-            If `term` has no levels, or interacts with variables that `newdata` does not give.
-        """
-        return pairwise(self.record, term, newdata, method)

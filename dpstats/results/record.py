@@ -18,15 +18,13 @@ from dpstats._arguments import count, shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
+from dpstats.formula import Design, build_design
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
-SURVIVAL_MODELS = ("survreg",)
-LINEAR_MODELS = ("ols", "ridge")
-GLM_MODELS = ("logit", "glm")
-MARGIN_MODELS = ("svm",)
+BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 
 Setting = str | float | int | bool
 
@@ -189,12 +187,12 @@ class Record:
     @property
     def is_survival(self) -> bool:
         """Whether the response is a time to failure with a location-scale distribution."""
-        return self.model in SURVIVAL_MODELS
+        return self.model == "survreg"
 
     @property
     def is_glm(self) -> bool:
         """Whether the fit is of a generalised linear model, whose family is `dist`."""
-        return self.model in GLM_MODELS
+        return self.model in ("logit", "glm")
 
     @property
     def link(self) -> Link:
@@ -202,6 +200,35 @@ class Record:
         if self.is_glm:
             return LINKS[FAMILIES[self.dist].link_name]
         return LOG if self.is_survival and DISTS[self.dist].log else IDENTITY
+
+    @property
+    def design(self) -> Design:
+        """The data-free design, rebuilt from the formula, the schema and the weights.
+
+        Raises
+        ------
+        SpecificationError
+            If its columns differ from those of the fit, as they might after reading a file of another
+            version: predictions would pair coefficients with the wrong columns.
+        """
+        design = build_design(self.formula, self.schema, self.weights)
+        expected = self.names[: self.n_location]
+        if tuple(design.names) != expected:
+            raise SpecificationError(
+                f"the formula now gives the columns {tuple(design.names)}, but the fit has {expected}; "
+                "use the version of dpstats that made the fit"
+            )
+        return design
+
+    @property
+    def banner(self) -> str:
+        """A warning above everything that is printed of a fit without secret noise; else empty."""
+        return BANNER if self.not_private else ""
+
+    @property
+    def price(self) -> str:
+        """The budget in words."""
+        return "NOT PRIVATE" if self.not_private else str(self.budget)
 
     @property
     def n_location(self) -> int:
@@ -250,6 +277,11 @@ def _quantity(name: str, value: tuple[float, ...]) -> Quantity:
 def mentioned(schema: Schema, text: str) -> tuple[str, ...]:
     """Return the declared variables that a piece of a formula mentions."""
     return tuple(name for name in schema if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
+
+
+def mentions_offset(text: str) -> bool:
+    """Return whether a right-hand side has an offset."""
+    return re.search(r"(?<![\w.])offset\(", text) is not None
 
 
 def _frozen(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:

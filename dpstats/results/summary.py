@@ -3,83 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dpstats._arguments import truth
-from dpstats.results import inference, life
-from dpstats.results.below import tables_below
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
+from dpstats.results.coefficients import aic, bse, limits, llf, p_values, privacy_share, z_values
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
-from dpstats.results.loglik import sentence
-from dpstats.results.notes import notes
-from dpstats.results.record import LINEAR_MODELS, MARGIN_MODELS, Record, Setting
-from dpstats.results.ridge import at_alpha
-from dpstats.results.table import WIDTH, Column, Document, Pair, Table
+from dpstats.results.record import Record, Setting
+from dpstats.results.table import WIDTH, Column, Pair, Table
 from dpstats.schema import ROW
 
-BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 TARGET = (
     "coefficients penalised with alpha = {}; intervals are for the penalised coefficients, not the "
     "unpenalised ones"
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
-UNPENALISED = "Without penalty (alpha = 0), from the same release"
-BOUNDS_OF_ROWS = {
-    "R": "rows beyond {} sds count less",
-    "residual": "residuals clipped at {} sds",
-    "response": "responses clipped at {} sds",
-}
-BOUNDS_OF_GLM = {"R": "rows beyond {} sds count less", "C": "scores clipped at {}"}
-BOUNDS_OF_SCORE = {
-    "cut c": "H <= {}",
-    "z_l": "early residual >= {}",
-    "floor": "z >= {}",
-    "R": "row norm <= {}",
-}
-
-FAMILY_TITLES = {"binomial": "logistic", "poisson": "Poisson", "gamma": "gamma", "gaussian": "Gaussian"}
 
 
-def heading(record: Record) -> str:
-    """Return the title; a fit without secret noise is never called private."""
-    title = record.title or record.model
-    if record.title is None and record.is_survival:
-        title = f"{life.dist_of(record).title} regression for time to failure"
-    elif record.title is None and record.model in MARGIN_MODELS:
-        title = "support vector machine, Huber hinge"
-    elif record.title is None and record.model in LINEAR_MODELS:
-        title = "linear regression"
-        if record.alpha:
-            title = f"ridge regression, alpha = {penalty_text(record.alpha)}"
-    elif record.title is None and record.is_glm:
-        title = f"{FAMILY_TITLES[record.dist]} regression"
-    if record.not_private:
-        return title[:1].upper() + title[1:]
-    return f"Private {title}"
+def heading(record: Record, title: str) -> str:
+    """Return the title, by default `title`; a fit without secret noise is never called private."""
+    title = record.title or title
+    return title[:1].upper() + title[1:] if record.not_private else f"Private {title}"
 
 
-def summary(record: Record, level: float = 0.95, unpenalised: bool = False) -> Document:
-    """Lay out the whole fit: what was asked, its price, the coefficients, and what to be careful about.
-
-    With `unpenalised`, the coefficients of a ridge fit are followed by those without penalty.
-    """
-    tables = [coefficients(record, level)]
-    if truth("unpenalised", unpenalised):
-        without = at_alpha(record, 0.0)
-        tables += [replace(coefficients(without, level), title=UNPENALISED)] if record.alpha else []
-    return Document(
-        title=heading(record),
-        banner=BANNER if record.not_private else "",
-        head=_head(record),
-        tables=(*tables, *tables_below(record, level)),
-        notes=tuple(notes(record)),
-    )
-
-
-def short(record: Record) -> str:
+def short(record: Record, title: str) -> str:
     """Return the five lines a fit prints as."""
     rows = f"n = {record.nobs} rows (public)" if record.nobs is not None else "number of rows not public"
     unit = record.unit  # of several rows, it says more than the neighbours, and both have no room
@@ -87,14 +35,14 @@ def short(record: Record) -> str:
     privacy = f"Privacy: {record.budget}{neighbours}; unit {unit}"
     estimates = [
         f"{name} {figures(value) if np.isfinite(se) or record.no_errors else NOT_ESTIMABLE}"
-        for name, value, se in zip(record.names, record.params, inference.bse(record), strict=True)
+        for name, value, se in zip(record.names, record.params, bse(record), strict=True)
     ]
     codes = ", ".join(code for code, _ in record.flags)
     shared = record.charged_alpha
     more = "" if shared is None else f"; release and budget shared with alpha = {penalty_text(shared)}"
     more += f"; flags: {codes}" if codes else ""
     lines = (
-        f"{heading(record)}: {record.formula}",
+        f"{heading(record, title)}: {record.formula}",
         f"{record.method}; {rows}",
         f"NOT PRIVATE. {privacy}" if record.not_private else privacy,
         ", ".join(estimates),
@@ -103,50 +51,31 @@ def short(record: Record) -> str:
     return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)
 
 
-def coefficients(record: Record, level: float) -> Table:
+def coefficient_table(record: Record, level: float) -> Table:
     """Return the coefficient table."""
     if record.no_errors:
         rows = [(name, figures(value)) for name, value in zip(record.names, record.params, strict=True)]
         return Table((Column("", "l"), _coefficient_head(record)), tuple(rows))
-    low, high = inference.limits(record, level)
-    z, chances = inference.z_values(record), inference.p_values(record)
-    columns = (
-        Column("", "l"),
-        _coefficient_head(record),
-        Column("std err", "."),
-        Column("privacy"),
-        Column("z"),
-        Column("P>|z|"),
-        *(Column(head, ".") for head in limit_heads(level)),
-    )
-    lines: list[tuple[str, ...]] = []
-    for j, (name, se, share) in enumerate(
-        zip(record.names, inference.bse(record), inference.privacy_share(record), strict=True)
-    ):
-        if np.isinf(se):
-            lines.append((name, NOT_ESTIMABLE))
-            continue
-        p = p_value(float(chances[j]))
-        lines.append(
-            (
-                name,
-                figures(record.params[j]),
-                figures(se),
-                percent(share),
-                z_value(z[j]),
-                p,
-                figures(low[j]),
-                figures(high[j]),
-            )
-        )
-    return Table(columns, tuple(lines))
+    heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
+    (low, high), se = limits(record, level), bse(record)
+    columns = (record.params, se, privacy_share(record), z_values(record), p_values(record), low, high)
+    written: Sequence[Callable[[float], str]]
+    written = (figures, figures, percent, z_value, p_value, figures, figures)
+    rows = [
+        (name, *(write(float(value)) for write, value in zip(written, values, strict=True)))
+        if np.isfinite(values[1])
+        else (name, NOT_ESTIMABLE)
+        for name, *values in zip(record.names, *columns, strict=True)
+    ]
+    return Table((Column("", "l"), _coefficient_head(record), *heads), tuple(rows))
 
 
 def _coefficient_head(record: Record) -> Column:
     return Column("penalised" if record.target else "coef", ".")
 
 
-def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
+def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
+    """Return what was asked, its price and its cautions, in pairs; `said` is of the estimand."""
     size = "not public" if record.nobs is None else f"{record.nobs} (public)"
     neighbours: Pair = ("Neighbours", record.adjacency)
     privacy: list[tuple[Pair, ...]] = [(("Privacy", str(record.budget)), neighbours)]
@@ -165,9 +94,9 @@ def _head(record: Record) -> tuple[tuple[Pair, ...], ...]:
     if record.released:
         lines.append((("Released", ", ".join(record.released)),))
     if record.loglik is not None:
-        lines.append((("Loglik", sentence(record)),))
-    if record.settings:
-        lines.append((("Estimand", _estimand(record)),))
+        lines.append((("Loglik", _likelihood(record)),))
+    if said:
+        lines.append((("Estimand", said),))
     if record.alpha:
         lines.append((("Target", TARGET.format(penalty_text(record.alpha))),))
     if record.target:
@@ -185,14 +114,20 @@ def _counted(messages: Mapping[str, int]) -> str:
     return accepted + ("; rejected: " + ", ".join(rejected) if rejected else ", none rejected")
 
 
-def _estimand(record: Record) -> str:
+def estimand(record: Record, bounds: Mapping[str, str], bounded: str) -> str:
     """Say in words what bounds the score or a row, then any other constant by its name."""
-    settings, of_rows = record.settings, record.is_glm or record.model in LINEAR_MODELS
-    bounds = BOUNDS_OF_GLM if record.is_glm else BOUNDS_OF_ROWS if of_rows else BOUNDS_OF_SCORE
-    bounded = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
-    parts = [("" if of_rows else "score bounded: ") + ", ".join(bounded)] if bounded else []
+    settings = record.settings
+    said = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
     others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in bounds]
-    return "; ".join(parts + ([", ".join(others)] if others else []))
+    return "; ".join(filter(None, (bounded + ", ".join(said) if said else "", ", ".join(others))))
+
+
+def _likelihood(record: Record) -> str:
+    value, found = llf(record), aic(record)
+    return (
+        f"about {value.estimate:.0f} (sd of noise {figures(value.std_error)}), AIC about "
+        f"{found.estimate:.0f} ({figures(found.std_error)}); rows clipped"
+    )
 
 
 def _short(value: Setting) -> str:

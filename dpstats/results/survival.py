@@ -1,262 +1,208 @@
-"""Time to failure in a reliability engineer's words, from a fit of a location-scale model.
-
-Numbers come from `life`, layout from `reports`. On a fit of another kind every name is refused with a reason.
-"""
+"""The fit of a time to failure: its summary, predictions, and residuals of public rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
-from dpstats._arguments import among, numbers, shown
-from dpstats.errors import SpecificationError
-from dpstats.results import life, reports
-from dpstats.results.base import Released
-from dpstats.results.estimates import Estimates, with_limits
-from dpstats.results.inference import bse
-from dpstats.results.intervals import Estimate, log_estimate, standard_errors
-from dpstats.results.notreleased import refusal
-from dpstats.results.points import NewData, points
-from dpstats.results.prediction import failed_fractions
-from dpstats.results.record import Record
+from dpstats._arguments import among
+from dpstats.families import Dist
+from dpstats.results import survival_quantities as quantities
+from dpstats.results.coefficients import privacy_share
+from dpstats.results.fit import TIMES_ONLY, Fit
+from dpstats.results.intervals import Estimate, log_estimate
+from dpstats.results.newdata import NewData, points
+from dpstats.results.prediction import linear_predictor
+from dpstats.results.public_rows import finite_numbers, public_responses, simulated
+from dpstats.results.reliability import Reliability, failed_fractions
+from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
+from dpstats.results.survival_plots import PlotsOfTime
+from dpstats.results.table import Table
 
-B_LIVES = (0.01, 0.05, 0.10, 0.50)
-
-
-def require_survival(record: Record, asked: str) -> None:
-    """Refuse `asked` on a fit that is not of a time to failure."""
-    if not record.is_survival:
-        raise refusal(
-            asked, f"needs a time-to-failure model, and this is {record.model}", "Fit dps.survreg(...)."
-        )
+OF_TIME = ("response", "standardized", "cox-snell", "martingale")
 
 
-def require_log_time(record: Record, asked: str) -> None:
-    """Refuse `asked` where the distribution is of time itself, and ratios depend on the location."""
-    require_survival(record, asked)
-    if not life.dist_of(record).log:
-        raise refusal(
-            asked,
-            f"needs a distribution of log time, and {record.dist!r} is one of time itself",
-            "Use dist='weibull', 'loglogistic' or 'lognormal'; fit.params are differences of time.",
-        )
+def has_shape(dist: Dist) -> bool:
+    """Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself."""
+    return dist.log and dist.name != "lognormal"
 
 
-def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
-    """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
-    values = np.atleast_1d(numbers("times", times))
-    allowed = (values > 0) if positive else (values >= 0)
-    if values.ndim != 1 or not len(values) or not (allowed & np.isfinite(values)).all():
-        least = "above" if positive else "of at least"
-        raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
-    return values
+def wear(shape: Estimate) -> str:
+    """Say what a Weibull shape means, if its interval excludes 1."""
+    if shape.conf_low > 1:
+        return "wear-out (beta > 1)"
+    if shape.conf_high < 1:
+        return "infant mortality (beta < 1)"
+    return "beta = 1 not excluded"
 
 
-class Survival(Released):
-    """Lives, reliability and ratios."""
+class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
+    """A time to failure with a location-scale distribution: lives, reliability and ratios."""
 
     __slots__ = ()
+    _bounds = {
+        "cut c": "H <= {}",
+        "z_l": "early residual >= {}",
+        "floor": "z >= {}",
+        "R": "row norm <= {}",
+    }
+    _bounded = "score bounded: "
+    _needs = TIMES_ONLY
+    _predicts = (*Fit._predicts, "quantile")
+    _refused = {
+        "marginal_effects": (
+            "describe a mean, and this is {model}, of a time to failure",
+            "Use fit.time_ratios(), or fit.mttf(newdata) at two points.",
+        ),
+    }
 
     @property
-    def shape(self) -> Estimate:
-        """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale."""
-        require_log_time(self.record, "shape")
-        return log_estimate("shape", -float(self.record.params[-1]), float(bse(self.record)[-1]), 0.95)
+    def _title(self) -> str:
+        return f"{self._dist.title} regression for time to failure"
 
-    def parameters(self, kind: str | None = None, level: float = 0.95) -> Estimates:
-        """Return the parameters in one of the two usual parametrisations.
+    @property
+    def _response(self) -> str:
+        return "log time" if self._dist.log else "time"
 
-        Parameters
-        ----------
-        kind : {"sev", "weibull"} or, for other fits, {"logistic", "loglogistic"}, {"gaussian", "lognormal"}
-            The first: location coefficients of log time and sigma. The second: the scale eta where all
-            columns are 0, the factors by which each column multiplies it, and the shape. Default: ``dist``.
-        level : float
+    def _has_ratios(self) -> bool:
+        return self._dist.log
 
-        Raises
-        ------
-        SpecificationError
-            If `kind` is not one of the fit's two.
-        """
-        record = self.record
-        require_survival(record, "parameters")
-        dist = life.dist_of(record)
-        kinds = [dist.family.name] + [dist.name] * dist.log
-        kind = dist.name if kind is None else kind
-        if not among(kind, kinds):
-            wrong = shown(kind)
-            raise SpecificationError(f"kind must be one of {', '.join(kinds)} for this fit; got {wrong}")
-        return reports.parameters(record, level, of_time=dist.log and kind == dist.name)
+    def _remark(self) -> str:
+        dist = self._dist
+        error = f"sigma * (standard {dist.family.title} error)"
+        own = ", shape and ratios" if has_shape(dist) else " and ratios" if dist.log else ""
+        response = "log(time)" if dist.log else "time"
+        return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
 
-    def eta(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
-        """Return the scale eta at new data: the time by which 63.2 % have failed (others: 50 %).
+    def _tables(self, level: float) -> list[Table]:
+        """Sigma, the shape in words, and the time ratios of the covariates."""
+        record, dist, title = self.record, self._dist, self._dist.family.title
+        log_sigma, se = self._log_sigma
+        sigma = log_estimate("sigma", log_sigma, se, level)
+        rows = [ratio_row(f"{title[:1].upper()}{title[1:]} scale", sigma, "")]
+        if has_shape(dist):
+            shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
+            words = wear(shape) if dist.name == "weibull" else ""
+            rows.append(ratio_row(f"{dist.title} shape", shape, words))
+        if dist.log:
+            rows += ratio_rows(record, "Time ratio", level)
+        return table_of_ratios(rows, level)
 
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        level : float
-        """
-        require_log_time(self.record, "eta")
-        at = points(self.record, newdata, "eta")
-        centre, gradient = life.linear_predictor(self.record, at)
-        return reports.by_point(
-            "eta", at, with_limits(centre, gradient, self.record.cov, level, np.exp), level
-        )
+    @property
+    def sigma(self) -> Estimate:
+        """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
+        return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
 
-    def life(
-        self, newdata: NewData | None = None, failed: float | Sequence[float] = B_LIVES, level: float = 0.95
-    ) -> Estimates:
-        """Return B-lives: the times by which given fractions have failed, with eta and the mean.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        failed : float or sequence of float
-            Failed fractions: 0.10 gives B10.
-        level : float
-
-        Returns
-        -------
-        Estimates
-            Intervals on the log scale for distributions of log time. The mean has none here; see `mttf`.
-        """
-        require_survival(self.record, "life")
-        fractions = failed_fractions(failed)
-        return reports.life(self.record, points(self.record, newdata, "life"), fractions, level)
-
-    def reliability(
-        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
-    ) -> Estimates:
-        """Return R(t), the fraction that survives `times`.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        times : float or sequence of float
-            In the unit of the response.
-        level : float
-
-        Returns
-        -------
-        Estimates
-            Intervals on the scale of z, that is cloglog for Weibull and SEV, logit for log-logistic and
-            logistic, probit for log-normal and Gaussian: they stay inside [0, 1].
-        """
-        require_survival(self.record, "reliability")
-        values = check_times(times, "reliability")
-        at = points(self.record, newdata, "reliability").repeated(len(values))
-        repeated = np.tile(values, len(at.exog) // len(values))
-        z, gradient = life.standardized(self.record, at, repeated)
-        family = life.dist_of(self.record).family
-        columns = with_limits(z, gradient, self.record.cov, level, family.sf)
-        return reports.by_time("R({})", at, repeated, columns, level, family.interval_scale)
-
-    def conditional_reliability(
+    def predict(
         self,
         newdata: NewData | None = None,
-        age: float = 0.0,
-        times: float | Sequence[float] = (),
-        level: float = 0.95,
-    ) -> Estimates:
-        """Return the fraction of units that survive `times` more, of those that have survived until `age`.
+        type: str = "response",
+        p: float | Sequence[float] = (0.1, 0.5, 0.9),
+    ) -> pd.Series | pd.DataFrame:
+        """Predict at new data.
 
         Parameters
         ----------
-        newdata : dict, list of dict, or DataFrame
-        age : float
-        times : float or sequence of float
-            Beyond `age`.
-        level : float
-        """
-        require_survival(self.record, "conditional_reliability")
-        values = check_times(times, "conditional_reliability")
-        start = float(check_times(age, "conditional_reliability: age")[0])
-        at = points(self.record, newdata, "conditional_reliability").repeated(len(values))
-        repeated = np.tile(values, len(at.exog) // len(values))
-        centre, gradient = life.log_conditional_hazard(self.record, at, start, repeated)
-        columns = with_limits(centre, gradient, self.record.cov, level, lambda v: np.exp(-np.exp(v)))
-        head = f"R({{}} more | {start:g})"
-        return reports.by_time(head, at, repeated, columns, level, "cloglog")
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"response", "lp", "link", "quantile"}
+            As in R: "response" is the linear predictor on the scale of time (exp of it for log-time models:
+            the characteristic life of a Weibull), "lp" or "link" the linear predictor, offset included,
+            "quantile" the time by which a fraction `p` has failed.
+        p : float or sequence of float
+            Failed fractions for ``type="quantile"``; never surviving fractions.
 
-    def hazard(
-        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
-    ) -> Estimates:
-        """Return the hazard (failure rate per unit of time) at `times`; interval on the log scale.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        times : float or sequence of float
-        level : float
-        """
-        require_survival(self.record, "hazard")
-        values = check_times(times, "hazard", positive=True)
-        at = points(self.record, newdata, "hazard").repeated(len(values))
-        repeated = np.tile(values, len(at.exog) // len(values))
-        centre, gradient = life.log_hazard(self.record, at, repeated)
-        columns = with_limits(centre, gradient, self.record.cov, level, np.exp)
-        return reports.by_time("h({})", at, repeated, columns, level, "log")
-
-    def mttf(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
-        """Return the mean time to failure; infinite for a log-logistic fit with sigma >= 1.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame
-        level : float
-        """
-        require_survival(self.record, "mttf")
-        at = points(self.record, newdata, "mttf")
-        centre, gradient = life.mean(self.record, at)
-        columns = with_limits(centre, gradient, self.record.cov, level, self.record.link.inverse)
-        return reports.by_point("mttf", at, columns, level)
-
-    def time_ratios(self, level: float = 0.95) -> Estimates:
-        """Return exp(coef): the factor by which one unit of a column multiplies every B-life.
-
-        Parameters
-        ----------
-        level : float
-        """
-        require_log_time(self.record, "time_ratios")
-        return reports.ratios(self.record, "Time ratio", *reports.location(self.record), level)
-
-    def hazard_ratios(self, level: float = 0.95) -> Estimates:
-        """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
-
-        Parameters
-        ----------
-        level : float
+        Returns
+        -------
+        Series of m values; for several `p` a DataFrame with one column for each.
 
         Raises
         ------
         NotReleased
-            For other than Weibull fits, whose hazards are not proportional.
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`, or `p` outside (0, 1).
         """
-        require_survival(self.record, "hazard_ratios")
-        if self.record.dist != "weibull":
-            raise refusal(
-                "hazard_ratios",
-                f"exist only where hazards are proportional, and those of {self.record.dist!r} are not",
-                "Use fit.time_ratios(), or fit.hazard(newdata, times) at two points.",
-            )
-        return reports.ratios(self.record, "Hazard ratio", *life.log_hazard_ratio(self.record), level)
+        if not among(type, ("quantile",)):
+            return super().predict(newdata, type)
+        record, at = self.record, points(self.record, newdata, "predict")
+        back = record.link.inverse
+        columns = {q: back(quantities.quantile(record, at, np.array(q))[0]) for q in failed_fractions(p)}
+        frame = pd.DataFrame(columns)
+        return frame if np.ndim(p) else frame.iloc[:, 0].rename("predicted")
 
-    def acceleration(self, use: NewData, stress: NewData, level: float = 0.95) -> Estimate:
-        """Return the acceleration factor: every B-life at `use` divided by the same at `stress`.
+    def residuals(
+        self,
+        newdata: NewData | None = None,
+        y: ArrayLike | None = None,
+        event: ArrayLike | None = None,
+        type: str = "response",
+    ) -> pd.Series:
+        """Return residuals of public rows, such as a test set of your own.
 
         Parameters
         ----------
-        use, stress : dict
-            One point each.
-        level : float
+        newdata : dict, list of dict, or DataFrame of m rows
+        y : array of m times
+        event : array of m values 1 or 0, optional
+            Which of them ended in a failure; default: all.
+        type : {"response", "standardized", "cox-snell", "martingale"}
+            "response" is y less the prediction, "standardized" z, "cox-snell" the cumulative hazard at y (a
+            unit exponential variable under the fit, censored as y is) and "martingale" event less that.
+
+        Returns
+        -------
+        Series of m values
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata` and `y`: residuals of training rows would reveal them.
+        SpecificationError
+            If the lengths differ, or for an unknown `type`.
         """
         record = self.record
-        require_log_time(record, "acceleration")
-        pair = [points(record, newdata, "acceleration") for newdata in (use, stress)]
-        if any(len(at.exog) != 1 for at in pair):
-            raise SpecificationError("acceleration compares one use point with one stress point")
-        (centre, gradient), (other, its_gradient) = (life.linear_predictor(record, at) for at in pair)
-        se = standard_errors(gradient - its_gradient, record.cov)
-        return log_estimate("Acceleration factor", float((centre - other)[0]), float(se[0]), level)
+        at, times = public_responses(record, newdata, y, type, OF_TIME)
+        failed = np.ones(len(times)) if event is None else finite_numbers("event", event, len(times))
+        if type == "response":
+            found = times - record.link.inverse(linear_predictor(record, at)[0])
+        else:
+            found, _ = quantities.standardized(record, at, times)
+        if type in ("cox-snell", "martingale"):
+            found = np.exp(self._dist.family.log_cumulative_hazard(found))
+        return pd.Series(failed - found if type == "martingale" else found, name="residual")
+
+    def simulate(
+        self, newdata: NewData | None = None, nsim: int = 1, seed: int | None = None
+    ) -> pd.DataFrame:
+        """Draw times at new data from the fitted law, as R's simulate does.
+
+        The released estimates are taken as true; times are not censored. The seed has no part in privacy.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        nsim : int
+            Draws for each row.
+        seed : int, optional
+
+        Returns
+        -------
+        DataFrame of m rows, columns ``sim_1``, ``sim_2``, ...
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`.
+        SpecificationError
+            Unless `nsim` is from 1 to 10000.
+        """
+        back, quantile = self.record.link.inverse, self._dist.family.quantile
+        sigma = quantities.sigma_of(self.record)
+
+        def draw(eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return np.asarray(back(eta + sigma * quantile(rng.uniform(size=eta.shape))))
+
+        return simulated(self.record, newdata, nsim, seed, draw)

@@ -16,11 +16,10 @@ from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.base import design_of
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_heads
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.format import figures, p_value, z_value
 from dpstats.results.intervals import refuse_alpha, standard_errors
-from dpstats.results.joint import Joint, half_widths
+from dpstats.results.joint_intervals import Joint, half_widths
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Document, Shown, Table
 
@@ -109,9 +108,8 @@ class ContrastTest(Shown):
             value, sd, z, p, low, high = (float(v) for v in row)
             cells = (figures(value), figures(sd), z_value(z), p_value(p), figures(low), figures(high))
             rows.append((name, NOT_ESTIMABLE) if math.isinf(sd) else (name, *cells))
-        points = (Column(head, ".") for head in limit_heads(0.95))
-        heads = (Column(effect, "."), Column("std err", "."), Column("z"), Column("P>|z|"), *points)
-        return Table((Column(label, "l"), *heads), tuple(rows))
+        heads = (Column(label, "l"), *points(effect, "std err"), Column("z"), Column("P>|z|"))
+        return Table((*heads, *limit_columns(0.95)), tuple(rows))
 
 
 def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
@@ -128,7 +126,7 @@ def constraint(record: Record, hypothesis: Hypothesis) -> tuple[np.ndarray, np.n
     else:
         asked = hypothesis if isinstance(hypothesis, str) else None
     if asked is not None:
-        matrix, value = design_of(record).linear_constraint(asked, record.names)
+        matrix, value = record.design.linear_constraint(asked, record.names)
         matrix = np.asarray(matrix, dtype=float)
         value = np.asarray(value, dtype=float).ravel() + 0.0  # patsy's -0 is 0
     else:

@@ -14,7 +14,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.moments.exits import cumulative_hazard
-from dpstats.results import SurvivalCurve
+from dpstats.results import CurveFit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.results.test_record import reachable
 
@@ -36,7 +36,7 @@ def rows(n: int = 2000, seed: int = 1, censored: bool = True) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def curve(data: pd.DataFrame, right: str = "1", budget: dps.budget.Budget = LARGE, **more) -> SurvivalCurve:
+def curve(data: pd.DataFrame, right: str = "1", budget: dps.budget.Budget = LARGE, **more) -> CurveFit:
     with noise(NoNoise()):
         return dps.kaplan_meier(f"Surv(time, failed) ~ {right}", data, SCHEMA, **more).fit(budget)
 
@@ -117,7 +117,7 @@ counts = st.lists(st.floats(-30, 500), min_size=18, max_size=18)
 @settings(max_examples=100, deadline=None)
 @given(counts, st.floats(0.01, 40), st.floats(0.5, 0.999))
 def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, level: float) -> None:
-    made = SurvivalCurve(
+    made = CurveFit(
         formula="Surv(t, e) ~ 1", times=np.arange(1.0, 7), groups=("",), counts=[noisy],
         sds=np.full((1, 18), sd), nobs=100, budget=dps.pure(1), method="", adjacency="", unit="",
     )  # fmt: skip
@@ -207,19 +207,19 @@ def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError, match=r"curve\.json exists.*overwrite=True"):
         found.save(tmp_path / "curve.json")
     found.save(tmp_path / "curve.json", overwrite=True)
-    back = SurvivalCurve.load(tmp_path / "curve.json")
+    back = CurveFit.load(tmp_path / "curve.json")
     assert back.to_dict() == found.to_dict() == pickle.loads(pickle.dumps(found)).to_dict()
     assert back.frame.equals(found.frame) and repr(back) == repr(found)
     assert "23.4567" not in json.dumps(found.to_dict())
     for item in reachable(found):
         assert not (isinstance(item, np.ndarray) and 1201 in item.shape)
     with pytest.raises(SpecificationError, match="not a saved curve"):
-        SurvivalCurve.from_dict({"format": "dpstats.fit/1"})
+        CurveFit.from_dict({"format": "dpstats.fit/1"})
     saved = back.to_dict()
     negative = [[-1.0] * len(row) for row in saved["sds"]]
     for edited in ({"nobs": -1}, {"times": saved["times"][::-1]}, {"sds": negative}):
         with pytest.raises(SpecificationError, match="nobs must be|times must increase"):
-            SurvivalCurve.from_dict(saved | edited)
+            CurveFit.from_dict(saved | edited)
 
 
 def test_a_curve_without_noise_says_so_everywhere() -> None:

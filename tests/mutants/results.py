@@ -299,7 +299,7 @@ MUTANTS = (
     planted(
         "the error of a cumulative hazard is that of its noise alone",
         "models/test_kaplan_meier.py::test_both_scales_have_errors_of_sampling_and_noise",
-        ("results/curve.py", '"hazard_error": found.se,', '"hazard_error": found.se_privacy,'),
+        ("results/survival_curve.py", '"hazard_error": found.se,', '"hazard_error": found.se_privacy,'),
     ),
     planted(
         "a delta by which a row in n may leak whole", "models/test_svm.py::test_refusals",

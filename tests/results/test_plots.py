@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 import dpstats as dps
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
-from dpstats.results import SurvivalCurve, life
+from dpstats.results import CurveFit
+from dpstats.results import survival_quantities as life
 from tests.results.every import EVERY
 from tests.results.fits import STRESS, USE, capacitor, wide
 from tests.results.linear import linear
@@ -21,7 +22,7 @@ from tests.results.linear import linear
 LIFE = ("plot_life", "plot_reliability", "plot_hazard")
 
 
-def curve(groups: tuple[str, ...] = ("",), **changes: object) -> SurvivalCurve:
+def curve(groups: tuple[str, ...] = ("",), **changes: object) -> CurveFit:
     """250 fail in each of three intervals, 250 outlast them."""
     fields = dict(
         formula="Surv(time, failed) ~ 1", times=[400.0, 800, 1600], groups=groups, nobs=1000,
@@ -30,7 +31,7 @@ def curve(groups: tuple[str, ...] = ("",), **changes: object) -> SurvivalCurve:
         budget=dps.pure(1), method="noisy counts of exits", adjacency="replace one row", unit="one row",
         time_unit="hours",
     )  # fmt: skip
-    return SurvivalCurve(**{**fields, **changes})
+    return CurveFit(**{**fields, **changes})
 
 
 def bands(ax: object) -> list[np.ndarray]:

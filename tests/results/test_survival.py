@@ -14,8 +14,9 @@ from scipy import stats
 
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
-from dpstats.results import Fit, life
-from dpstats.results.points import Points
+from dpstats.results import Fit
+from dpstats.results import survival_quantities as life
+from dpstats.results.newdata import Points
 from tests.results.fits import STRESS, USE, capacitor
 
 DIST_NAMES = sorted(DISTS)

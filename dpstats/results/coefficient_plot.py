@@ -1,0 +1,64 @@
+"""A forest plot: coefficients with their intervals, the part that is due to privacy noise shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpstats._arguments import among, listed, shown
+from dpstats._axes import axes
+from dpstats.errors import SpecificationError
+from dpstats.results.coefficients import limits, privacy_share
+from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.format import level_percent
+from dpstats.results.plotting import legend, titled
+from dpstats.results.record import LOG_SCALE, Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+THICK = 5.0  # points
+LONGEST = 34  # characters of a name
+
+
+def plot_coef(
+    record: Record, terms: Sequence[str], widths: np.ndarray, label: str, level: float, ax: Axes | None
+) -> Axes:
+    """Draw one line for each of `terms`, the first on top, its coefficient times a width, shape (k,)."""
+    where = [record.names.index(term) for term in terms]
+    low, high = ((limit * widths)[where] for limit in limits(record, level))
+    centre, share = (record.params * widths)[where], privacy_share(record)[where]
+    known, rows = np.isfinite(low), np.arange(len(where))
+    inner = np.where(known, np.sqrt(np.maximum(1 - share, 0.0)), 0.0)  # what is left without the noise
+    ax = axes(ax, height=1.6 + 0.3 * len(where))
+    left, right = np.where(known, low, 0.0), np.where(known, high, 0.0)
+    middle = np.where(known, centre, 0.0)
+    ax.hlines(rows[known], left[known], right[known], color="C1", alpha=0.45, linewidth=THICK,
+              label="with privacy noise")  # fmt: skip
+    start, stop = middle + inner * (left - middle), middle + inner * (right - middle)
+    ax.hlines(rows[known], start[known], stop[known], color="C0", linewidth=THICK, label="sampling alone")
+    ax.plot(middle[known], rows[known], "o", color="black", markersize=4, label="estimate")
+    for row in rows[~known]:
+        ax.annotate(NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=8)
+    ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+    names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
+    ax.set_yticks(rows, names)
+    title = titled(record, f"Coefficients, {level_percent(level)} intervals")
+    ax.set(xlabel=label, title=title, ylim=(len(where) - 0.5, -0.5))
+    legend(ax)
+    return ax
+
+
+def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the coefficients asked for; default: all but intercept and scale, unless these are all."""
+    if terms is None:
+        kept = tuple(name for name in record.names if name not in ("Intercept", LOG_SCALE))
+        return kept or record.names
+    wanted = listed(terms)
+    if not wanted or not all(among(term, record.names) for term in wanted):
+        raise SpecificationError(
+            f"terms must be coefficients of the fit ({', '.join(record.names)}), got {shown(terms)}"
+        )
+    return wanted

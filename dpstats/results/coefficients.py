@@ -1,0 +1,304 @@
+"""Coefficients and what follows from them: standard errors, tests, intervals, tidy tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from dpstats._arguments import truth
+from dpstats.errors import SpecificationError
+from dpstats.results.intervals import Estimate, critical, level_of
+from dpstats.results.joint_intervals import Joint, half_widths
+from dpstats.results.newdata import NewData
+from dpstats.results.pairwise import PairwiseTest, pairwise
+from dpstats.results.record import Record
+from dpstats.results.released import Released, value_where
+from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
+
+
+def bse(record: Record) -> np.ndarray:
+    """Return standard errors, infinite where a coefficient is not estimable; shape (k,)."""
+    return np.sqrt(np.diagonal(record.cov))
+
+
+def privacy_share(record: Record) -> np.ndarray:
+    """Return the share of each variance that is privacy noise, NaN where that is undefined; shape (k,)."""
+    total, noise = np.diagonal(record.cov), np.diagonal(record.cov_privacy)
+    defined = np.isfinite(total) & (total > 0)
+    return np.divide(noise, total, out=np.full(len(total), np.nan), where=defined)
+
+
+def z_values(record: Record) -> np.ndarray:
+    """Return estimate / standard error, NaN where a coefficient is not estimable; shape (k,)."""
+    se = bse(record)
+    usable = np.isfinite(se) & (se > 0)
+    return np.divide(record.params, se, out=np.full(len(se), np.nan), where=usable)
+
+
+def limits(record: Record, level: float, joint: Joint = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper limits of the coefficients, each of shape (k,)."""
+    half = half_widths(level, record.cov, joint, record.tails)
+    return record.params - half, record.params + half
+
+
+def p_values(record: Record) -> np.ndarray:
+    """Return two-sided p-values, NaN where a coefficient is not estimable; shape (k,)."""
+    z = z_values(record)
+    if record.tails is None:
+        return np.asarray(2 * special.ndtr(-np.abs(z)))
+    return np.where(np.isnan(z), np.nan, record.tails.two_sided(record.params, record.cov))
+
+
+def criterion(record: Record, name: str, factor: float, penalty: float) -> Estimate:
+    """Return factor * log-likelihood + penalty, where the former was released; limits are of the noise.
+
+    See docs/theory/intervals.md#log-likelihood.
+    """
+    assert record.loglik is not None
+    value, sd = factor * record.loglik.value + penalty, abs(factor) * record.loglik.se
+    half = critical(0.95) * sd
+    return Estimate(name, value, sd, value - half, value + half, 0.95, 1.0)
+
+
+def llf(record: Record) -> Estimate:
+    """Return the log-likelihood."""
+    return criterion(record, "llf", 1.0, 0.0)
+
+
+def aic(record: Record) -> Estimate:
+    """Return Akaike's criterion."""
+    return criterion(record, "aic", -2.0, 2.0 * len(record.names))
+
+
+def _likelihood(record: Record) -> dict[str, object]:
+    """Return the columns of `glance` of a fit that released its log-likelihood."""
+    if record.loglik is None:
+        return {}
+    return {"loglik": record.loglik.value, "loglik_error": record.loglik.se, "aic": aic(record).estimate}
+
+
+class Coefficients(Released):
+    """Statsmodels' names for the coefficient table, and broom's verbs."""
+
+    __slots__ = ()
+
+    def _series(self, values: np.ndarray, name: str) -> pd.Series:
+        return pd.Series(np.array(values), index=list(self.record.names), name=name)
+
+    def _facts(self) -> dict[str, object]:
+        """Columns of `glance` that only this kind of fit has."""
+        return {}
+
+    def _has_ratios(self) -> bool:
+        """Whether exponentiated coefficients are ratios."""
+        return True
+
+    @property
+    def params(self) -> pd.Series:
+        """Estimates by name, including ``Log(scale)`` for a survival model."""
+        return self._series(self.record.params, "params")
+
+    @property
+    def bse(self) -> pd.Series:
+        """Standard errors: sampling and privacy noise together; infinite if not estimable."""
+        return self._series(bse(self.record), "bse")
+
+    @property
+    def bse_privacy(self) -> pd.Series:
+        """The part of the standard errors that is due to privacy noise alone."""
+        return self._series(np.sqrt(np.diagonal(self.record.cov_privacy)), "bse_privacy")
+
+    @property
+    def privacy_share(self) -> pd.Series:
+        """Share of each variance due to privacy noise, from 0 to 1."""
+        return self._series(privacy_share(self.record), "privacy_share")
+
+    @property
+    def tvalues(self) -> pd.Series:
+        """Estimate / standard error, to be compared with the normal distribution."""
+        return self._series(z_values(self.record), "tvalues")
+
+    @property
+    def pvalues(self) -> pd.Series:
+        """Two-sided p-values: normal, or by the law of the noise where that is not."""
+        return self._series(p_values(self.record), "pvalues")
+
+    @property
+    def use_t(self) -> bool:
+        """False: the reference is the normal distribution, or the law of the noise."""
+        return False
+
+    @property
+    def df_model(self) -> int:
+        """Number of location coefficients besides the intercept."""
+        return self.record.n_location - ("Intercept" in self.record.names)
+
+    @property
+    def df_resid(self) -> int | None:
+        """Number of rows less that of coefficients, where the former is public."""
+        return None if self.record.nobs is None else self.record.nobs - len(self.record.names)
+
+    @value_where(lambda record: record.loglik is not None)
+    def llf(self) -> Estimate:
+        """Log-likelihood of the estimates, of log time where that is modelled; rows clipped."""
+        return llf(self.record)
+
+    @value_where(lambda record: record.loglik is not None)
+    def aic(self) -> Estimate:
+        """-2 log-likelihood + 2 coefficients."""
+        return aic(self.record)
+
+    @value_where(lambda record: record.loglik is not None and bool(record.nobs))
+    def bic(self) -> Estimate:
+        """-2 log-likelihood + log(rows) coefficients."""
+        return criterion(self.record, "bic", -2.0, math.log(self.nobs or 1) * len(self.names))
+
+    def cov_params(self) -> pd.DataFrame:
+        """Return the covariance of the coefficients: sampling and privacy noise."""
+        names = list(self.record.names)
+        return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
+
+    def conf_int(
+        self, alpha: float | None = None, joint: Joint = None, level: float = 0.95
+    ) -> pd.DataFrame:
+        """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            One less the level, as statsmodels' functions give it. A number from 0.5 on is the level itself:
+            ``conf_int(0.05)``, ``conf_int(0.95)`` and ``conf_int(level=0.95)`` are the same.
+        joint : {None, True, "bonferroni", "scheffe", "sup-t"}
+            Let all intervals hold at once, with confidence `level`. "bonferroni" (True) holds for any noise;
+            "sup-t" is a little shorter and needs normal noise; "scheffe" holds for every linear combination
+            of the coefficients.
+        level : float
+            Confidence level (R's and broom's word), by name.
+
+        Returns
+        -------
+        DataFrame, columns 0 (lower) and 1 (upper)
+
+        Raises
+        ------
+        SpecificationError
+            For an unknown `joint`, or one that needs normal noise where it is not.
+        """
+        low, high = limits(self.record, level_of(alpha, level), joint)
+        return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
+
+    def tidy(self, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False) -> pd.DataFrame:
+        """Return one row per coefficient, in broom's columns.
+
+        Parameters
+        ----------
+        conf_int : bool
+            Add ``conf_low`` and ``conf_high``.
+        level : float
+        exponentiate : bool
+            Report exp(estimate) and exp(limits): time ratios of a log-time model, odds ratios of a logistic
+            one, rate or mean ratios where the link is log. ``std_error`` stays on the scale of the
+            coefficient, as in broom.
+
+        Raises
+        ------
+        SpecificationError
+            If exponentiated coefficients have no meaning for this distribution.
+        """
+        record = self.record
+        if truth("exponentiate", exponentiate) and not self._has_ratios():
+            what = "time" if record.is_survival else "the mean"
+            raise SpecificationError(
+                "exponentiate=True needs a link of log or logit, or a model of log time; "
+                f"{record.dist!r} models {what} itself"
+            )
+        back = np.exp if exponentiate else np.array
+        columns: dict[str, object] = {
+            "term": list(record.names),
+            "estimate": back(record.params),
+            "std_error": bse(record),
+            "statistic": z_values(record),
+            "p_value": p_values(record),
+        }
+        if truth("conf_int", conf_int):
+            columns["conf_low"], columns["conf_high"] = map(back, limits(record, level))
+        p = record.n_location
+        columns["privacy_share"] = privacy_share(record)
+        columns["component"] = ["location"] * p + ["scale"] * (len(record.names) - p)
+        return pd.DataFrame(columns)
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row about the whole fit: model, size, budget, neighbours, flags.
+
+        That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too; of a GLM ``family``, ``link`` and
+        ``dispersion``; where the log-likelihood was released, ``loglik``, its ``loglik_error`` and ``aic``.
+        """
+        record = self.record
+        spent = record.budget.to_dict()
+        facts = {
+            "model": record.model,
+            "dist": record.dist,
+            "nobs": record.nobs,
+            "df": len(record.names),
+            **self._facts(),
+            **_likelihood(record),
+            "method": record.method,
+            **{unit: spent.get(unit, np.nan) for unit in ("epsilon", "delta", "rho", "mu")},
+            "adjacency": record.adjacency,
+            "unit": record.unit,
+            "flags": ", ".join(code for code, _ in record.flags),
+            "not_private": record.not_private,
+        }
+        return pd.DataFrame({name: [value] for name, value in facts.items()})
+
+    def t_test(self, hypothesis: Hypothesis) -> ContrastTest:
+        """Test each row of a linear hypothesis by itself.
+
+        Parameters
+        ----------
+        hypothesis : str, list of str, or array of shape (r, k)
+            ``"maker[T.WDC] = 0"``, ``"temp = 2 * volt, Log(scale) = 0"``, or contrast rows tested against 0.
+        """
+        return t_test(self.record, hypothesis)
+
+    def wald_test(self, hypothesis: Hypothesis) -> WaldTest:
+        """Test all rows of a linear hypothesis together by a Wald chi-square statistic.
+
+        Parameters
+        ----------
+        hypothesis : str, list of str, or array of shape (r, k)
+            As in `t_test`.
+        """
+        return wald_test(self.record, hypothesis)
+
+    linear_hypothesis = wald_test  # the name in R's car
+
+    def t_test_pairwise(
+        self, term: str, newdata: NewData | None = None, method: str = "hs"
+    ) -> PairwiseTest:
+        """Test the difference between any two levels of a factor.
+
+        Parameters
+        ----------
+        term : str
+            A covariate with levels, ``"maker"`` or ``"C(maker)"``.
+        newdata : dict, optional
+            Where the other variables are held. Needed if the factor interacts with them, because the
+            differences then depend on where that is.
+        method : str
+            Adjustment of the p-values, a name of statsmodels' ``multipletests``: ``"hs"`` is Holm-Sidak.
+
+        Returns
+        -------
+        PairwiseTest
+            With ``result_frame``, and ``conf_int(level, joint="sup-t")`` for intervals that hold at once.
+
+        Raises
+        ------
+        SpecificationError
+            If `term` has no levels, or interacts with variables that `newdata` does not give.
+        """
+        return pairwise(self.record, term, newdata, method)

@@ -1,0 +1,123 @@
+"""The record of a fit as plain values for JSON: public and released numbers only, exact to the last bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpstats._stored import check_format, described, restored, text
+from dpstats.budget import from_dict as budget_from_dict
+from dpstats.errors import SpecificationError
+from dpstats.moments.linear import LinearMoments, Quantity
+from dpstats.moments.mixture import Tails
+from dpstats.results.record import Record
+from dpstats.schema import Schema
+
+FORMAT = "dpstats.fit/1"
+ARRAYS = ("params", "cov", "cov_privacy")
+PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "target", "no_errors")
+OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
+QUANTITIES = ("dispersion", "loglik")
+TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
+MAY_LACK = ("title", "ledger")
+REQUIRED = (
+    *TEXTS, "schema", "names", *ARRAYS, "nobs", "budget", "released", "settings", "flags", "not_private"
+)  # fmt: skip
+
+
+def described_record(record: Record) -> dict[str, Any]:
+    """Return `record` as plain values; infinities and NaN as the texts "inf", "-inf" and "nan"."""
+    return {
+        "format": FORMAT,
+        **{name: getattr(record, name) for name in TEXTS},
+        "schema": record.schema.to_dict(),
+        "names": list(record.names),
+        **{name: _numbers(getattr(record, name)) for name in ARRAYS},
+        "nobs": record.nobs,
+        "budget": record.budget.to_dict(),
+        "released": list(record.released),
+        "settings": {name: _number(value) for name, value in record.settings.items()},
+        "flags": [list(flag) for flag in record.flags],
+        "not_private": record.not_private,
+        **{name: value for name in OPTIONAL if (value := getattr(record, name)) is not None},
+        **({"linear": record.linear.to_dict()} if record.linear is not None else {}),
+        **{
+            name: list(map(_number, quantity))
+            for name in QUANTITIES
+            if (quantity := getattr(record, name)) is not None
+        },
+        **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
+        **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
+        **({"messages": dict(record.messages)} if record.messages is not None else {}),
+    }
+
+
+def record_of(content: Mapping[str, Any]) -> Record:
+    """Return the record that `described_record` described.
+
+    Raises
+    ------
+    SpecificationError
+        If `content` is not a fit, was written by a newer version, or is incomplete.
+    """
+    check_format(described(content, "a fit").get("format"), FORMAT, "a saved fit")
+    lacking = next((name for name in REQUIRED if name not in content), None)
+    if lacking:
+        raise SpecificationError(f"the saved fit lacks {lacking!r}; it is incomplete or was edited")
+    return restored(_record, described_record, content, "the saved fit is incomplete or was edited")
+
+
+def _record(content: Mapping[str, Any]) -> Record:
+    """Every value as what it must be; a record checks how they fit together."""
+    fields: dict[str, Any] = {
+        **{name: text(content[name]) if name in MAY_LACK else str(content[name]) for name in TEXTS},
+        **{name: np.array(content[name], dtype=float) for name in ARRAYS},
+        **{name: content.get(name) for name in PENALTIES},
+        **{name: text(content.get(name)) for name in WORDS},
+        **{name: _quantity(content.get(name)) for name in QUANTITIES},
+        "schema": Schema.from_dict(content["schema"]),
+        "names": tuple(map(str, content["names"])),
+        "nobs": content["nobs"],
+        "budget": budget_from_dict(content["budget"]),
+        "released": tuple(content["released"]),
+        "settings": {name: _setting(value) for name, value in content["settings"].items()},
+        "flags": tuple((code, message) for code, message in content["flags"]),
+        "not_private": bool(content["not_private"]),
+        "linear": _moments(content.get("linear")),
+        "tails": _tails(content.get("tails")),
+        "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
+        "messages": content.get("messages"),
+    }
+    return Record(**fields)
+
+
+def _moments(content: Any) -> LinearMoments | None:
+    """Moments from which all follows that the table of a fit shows; those of an edited file may fail here."""
+    if content is None:
+        return None
+    moments = LinearMoments.from_dict(content)
+    moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
+    return moments
+
+
+def _quantity(content: Any) -> Quantity | None:
+    return None if content is None else Quantity(*map(float, content))
+
+
+def _tails(content: Any) -> Tails | None:
+    return None if content is None else Tails.from_dict(content)
+
+
+def _number(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _setting(value: Any) -> Any:
+    return float(value) if value in ("inf", "-inf", "nan") else value
+
+
+def _numbers(array: np.ndarray) -> list[Any]:
+    return [_numbers(item) if np.ndim(item) else _number(float(item)) for item in array]

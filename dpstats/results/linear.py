@@ -1,0 +1,184 @@
+"""The fit of a linear model: sigma, R-squared, and every ridge penalty from one release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpstats._arguments import truth
+from dpstats.errors import SpecificationError
+from dpstats.formula import NumericResponse
+from dpstats.results.error_scale import positive, rsquared
+from dpstats.results.estimates import Estimates
+from dpstats.results.format import penalty_text
+from dpstats.results.intervals import Estimate, refuse_alpha
+from dpstats.results.newdata import Points
+from dpstats.results.plotting import plot_path
+from dpstats.results.prediction import Prediction, bounded_prediction
+from dpstats.results.public_rows import MeanFit
+from dpstats.results.record import Record
+from dpstats.results.released import method_where, value_where
+from dpstats.results.ridge import at_alpha, path
+from dpstats.results.summary import coefficient_table
+from dpstats.results.summary_tables import table_of_scatter
+from dpstats.results.table import Document, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+UNPENALISED = "Without penalty (alpha = 0), from the same release"
+
+
+def has_moments(record: Record) -> bool:
+    """Whether the second moments were released, not the coefficients alone."""
+    return record.linear is not None
+
+
+class LinearFit(MeanFit, models=("ols", "ridge")):
+    """A linear regression: sigma, R-squared, and other ridge penalties from the same release."""
+
+    __slots__ = ()
+    _bounds = {
+        "R": "rows beyond {} sds count less",
+        "residual": "residuals clipped at {} sds",
+        "response": "responses clipped at {} sds",
+    }
+    _needs = (
+        "needs the moments of a linear fit, and this {model} fit has none",
+        "Fit dps.ridge(...).",
+    )
+    _refused = dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs)
+
+    @property
+    def _title(self) -> str:
+        if self.record.alpha:
+            return f"ridge regression, alpha = {penalty_text(self.record.alpha)}"
+        return "linear regression"
+
+    def _facts(self) -> dict[str, object]:
+        if self.record.linear is None:
+            return {}
+        found = {"sigma": self.record.linear.sigma(), "rsquared": self.record.linear.rsquared()}
+        return {"alpha": self.record.alpha, **{name: quantity.value for name, quantity in found.items()}}
+
+    def _remark(self) -> str:
+        record = self.record
+        if record.linear is None:
+            return ""
+        said = " Intervals of sigma and 1 - R-squared are on the log scale."
+        said += " Both are of the fit without penalty." if record.alpha else ""
+        of_weighted = "R" in record.settings and record.linear.total is None
+        return said + (" R-squared is of the weighted rows." if of_weighted else "")
+
+    def _tables(self, level: float) -> list[Table]:
+        moments = self.record.linear
+        if moments is None or self.record.no_errors:
+            return []
+        sigma, explained = positive("sigma", moments.sigma(), level), rsquared(moments.rsquared(), level)
+        return [table_of_scatter({"Residual sd": sigma, "Explained": explained}, level)]
+
+    def _prediction(self, at: Points) -> Prediction:
+        """Predict within the public bounds of the response."""
+        response = self.record.design.response
+        assert isinstance(response, NumericResponse)
+        return bounded_prediction(super()._prediction(at), response)
+
+    @property
+    def alpha(self) -> float | None:
+        """Ridge penalty of the coefficients; None where the model has none."""
+        return self.record.alpha
+
+    @value_where(has_moments)
+    def sigma(self) -> Estimate:
+        """Scale of the error of a fit without penalty; 95 % interval on the log scale."""
+        assert self.record.linear is not None
+        return positive("sigma", self.record.linear.sigma())
+
+    @value_where(has_moments)
+    def rsquared(self) -> Estimate:
+        """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
+        assert self.record.linear is not None
+        return rsquared(self.record.linear.rsquared())
+
+    def summary(self, level: float = 0.95, unpenalised: bool = False) -> Document:
+        """Return the full table; ``print`` it, or see it as HTML in a notebook.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of all intervals.
+        unpenalised : bool
+            Below the coefficients of a ridge fit, show those without penalty, from the same release.
+        """
+        refuse_alpha(level)
+        tables = [coefficient_table(self.record, level)]
+        if truth("unpenalised", unpenalised) and self.record.alpha:
+            free = self.at_alpha(0.0).record
+            tables.append(replace(coefficient_table(free, level), title=UNPENALISED))
+        return self._laid_out(level, tables)
+
+    @method_where(has_moments)
+    def at_alpha(self, alpha: float) -> LinearFit:
+        """Return the fit under another ridge penalty, from the same release.
+
+        Nothing more is spent: the budget of the new fit is the one already spent, not another.
+
+        Parameters
+        ----------
+        alpha : float
+            At least 0; 0 gives ordinary least squares.
+        """
+        found: LinearFit = self._of(at_alpha(self.record, alpha))
+        return found
+
+    @method_where(has_moments)
+    def ridge_path(self, alphas: Sequence[float] | None = None, level: float = 0.95) -> Estimates:
+        """Return the coefficients under many penalties, all from this fit's release, at no further cost.
+
+        Parameters
+        ----------
+        alphas : sequence of float, optional
+            Penalties of at least 0; default: a grid from hardly any effect to hardly any coefficient left.
+        level : float
+            Confidence level. The intervals are for the penalised coefficients.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``: ``alpha``, ``term``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high``.
+        """
+        return path(self.record, alphas, level)
+
+    @method_where(has_moments)
+    def plot_ridge_path(
+        self, alphas: Sequence[float] | None = None, ax: Axes | None = None, across_range: bool = False
+    ) -> Axes:
+        """Plot the penalised coefficients with 95 % bands against the penalty. Needs matplotlib.
+
+        Parameters
+        ----------
+        alphas : sequence of float, optional
+            Penalties above 0; default as in `ridge_path`.
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure, ``plot_ridge_path().figure``.
+        across_range : bool
+            Multiply each coefficient by the width of its column's public bounds: the change of the mean from
+            one end to the other, which columns in different units have in common.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        moments = self.record.linear
+        assert moments is not None
+        frame = path(self.record, alphas, 0.95).frame
+        if not (frame["alpha"] > 0).all():
+            raise SpecificationError("the axis of the plot is logarithmic: alphas must be above 0")
+        low, high = self.design.bounds.T
+        widths = high - low if truth("across_range", across_range) else np.ones(len(low))
+        shown = {self.names[j]: float(widths[j]) for j in np.flatnonzero(moments.penalised)}
+        label = "change of the mean across the public range" if across_range else "coefficient"
+        return plot_path(self.record, frame, shown, label, ax)

@@ -1,0 +1,185 @@
+"""Marginal effects at public points: how the mean changes with one variable, the others held there.
+
+With eta = x'b + offset and mean g(eta), the effect of a number v is g'(eta) (dx/dv'b + doffset/dv), and of a
+level or flag the difference of two means. Standard errors are by the delta method
+(docs/theory/results.md#effects-at-public-points).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import among, listed, shown
+from dpstats.errors import SpecificationError
+from dpstats.families import IDENTITY
+from dpstats.formula import Design
+from dpstats.results.derivatives import derivatives
+from dpstats.results.estimates import Estimates, cells, limit_columns, points
+from dpstats.results.fit import Fit
+from dpstats.results.format import level_percent
+from dpstats.results.intervals import critical, standard_errors
+from dpstats.results.newdata import NewData, Points, beside
+from dpstats.results.newdata import points as points_of
+from dpstats.results.record import Record
+from dpstats.results.table import Column, Document, Table
+from dpstats.schema import Event, Flag, Levels
+
+DERIVATIVE = "dy/dx"
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """Of one variable at all points: what is contrasted, the effects (m,) and their gradients (m, k)."""
+
+    variable: str
+    contrast: str
+    effect: np.ndarray
+    gradient: np.ndarray
+
+
+def effects(record: Record, at: Points, names: Sequence[str], level: float) -> Estimates:
+    """Return the effect of each of the variables `names` at each point."""
+    design = record.design
+    found = [effect for name in names for effect in _effects(record, design, at, name)]
+    labels = [(effect.variable, effect.contrast) for effect in found]
+    frame = pd.DataFrame(labels * len(at.exog), columns=["variable", "contrast"])
+    effect = np.stack([effect.effect for effect in found], axis=1).ravel()
+    gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
+    se = standard_errors(gradient, record.cov)
+    half = critical(level) * se
+    frame["estimate"], frame["std_error"] = effect, se
+    most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
+    frame["conf_low"] = np.maximum(effect - half, -most)
+    frame["conf_high"] = np.minimum(effect + half, most)
+    whole = beside(at.repeated(len(found)), frame)
+    return Estimates(whole, lambda: _layout(frame, at, len(found), level))
+
+
+def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the variables asked for, all covariates for None."""
+    names = record.covariates if variables is None else listed(variables)
+    unknown = [name for name in names if not among(name, record.covariates)]
+    if unknown or not names:
+        raise SpecificationError(
+            f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
+            f"got {shown(variables)}"
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def _effects(record: Record, design: Design, at: Points, name: str) -> list[_Effect]:
+    variable = record.schema[name]
+    if isinstance(variable, Levels):
+        return _discrete(record, design, at, name, variable.all)
+    if isinstance(variable, Flag | Event):
+        return _discrete(record, design, at, name, variable.codes[::-1])
+    return [_derivative(record, design, at, name, variable.bounds)]
+
+
+def _discrete(
+    record: Record, design: Design, at: Points, name: str, levels: tuple[str, ...]
+) -> list[_Effect]:
+    """Return differences of the mean between each level and the first."""
+    found: list[_Effect] = []
+    for level in levels:
+        frame = at.frame.assign(**{name: level})
+        exog = np.asarray(design.exog(frame)[0], dtype=float)
+        eta = exog @ record.params + design.offset_values(frame)
+        mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None]
+        if not found:
+            first, its_mean, its_slope = exog, mean, slope
+        gradient = _kept(record, slope * exog - its_slope * first, first, exog - first)
+        found.append(_Effect(name, f"{level} - {levels[0]}", mean - its_mean, gradient))
+    return found[1:]
+
+
+def _derivative(
+    record: Record, design: Design, at: Points, name: str, bounds: tuple[float, float]
+) -> _Effect:
+    """Return dy/dx of a number."""
+
+    def columns(index: np.ndarray, values: np.ndarray) -> np.ndarray:
+        frame = at.frame.iloc[index].assign(**{name: values})
+        return np.column_stack([design.exog(frame)[0], design.offset_values(frame)])
+
+    slopes = derivatives(columns, np.clip(at.frame[name].to_numpy(dtype=float), *bounds), bounds)
+    of_columns, of_offset = slopes[:, :-1], slopes[:, -1]
+    eta = at.exog @ record.params + at.offset
+    along = of_columns @ record.params + of_offset
+    slope, bend = record.link.slope(eta), record.link.bend(eta)
+    gradient = (bend * along)[:, None] * at.exog + slope[:, None] * of_columns
+    gradient = _kept(record, gradient, at.exog, slopes)
+    return _Effect(name, DERIVATIVE, slope * along, gradient)
+
+
+def _kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Keep a gradient from underflowing to 0 far out on a curved link.
+
+    It is 0 only where nothing changes; a 0 would hide that the effect rests on a coefficient that is not
+    estimable.
+    """
+    k = gradient.shape[1]
+    used = ((exog != 0) | (change[:, :k] != 0)) & (change != 0).any(axis=1)[:, None]
+    return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
+
+
+def _layout(frame: pd.DataFrame, at: Points, each: int, level: float) -> Document:
+    heads = (Column("", "l"), *points("effect", "std err"), *limit_columns(level))
+    aside = f"{level_percent(level)} intervals"
+    tables = []
+    for i in range(len(at.exog)):
+        rows: list[tuple[str, ...]] = []
+        for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
+            label = f"{contrast} of {name}" if contrast == DERIVATIVE else f"{name}: {contrast}"
+            rows.append((label, *cells(values, not np.isinf(values[1]))))
+        title = f"Marginal effects at {at.label(i)}"
+        tables.append(Table(heads, tuple(rows), title=title, aside=aside))
+    return Document(tables=tuple(tables))
+
+
+class EffectsFit(Fit):
+    """A fit whose predictions have effects at points; averages over training rows would describe these."""
+
+    __slots__ = ()
+
+    def marginal_effects(
+        self,
+        newdata: NewData | None = None,
+        variables: str | Sequence[str] | None = None,
+        level: float = 0.95,
+    ) -> Estimates:
+        """Return how the mean changes with each variable at new data, on the scale of the response.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Public points; a point of typical values gives statsmodels' ``get_margeff(at="mean")``.
+        variables : str or sequence of str, optional
+            Covariates of the fit, those of its offset included; default: all.
+        level : float
+            Confidence level. Intervals are by the delta method; those of differences of probabilities end
+            at -1 and 1.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``, for each point and variable: the point; ``variable``; ``contrast``, which is
+            ``"dy/dx"`` for a number, per unit of the variable, and ``"b - a"`` for a level or flag, the
+            difference of the mean between b and a, the first level; ``estimate``, ``std_error``,
+            ``conf_low`` and ``conf_high``.
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`.
+        SpecificationError
+            For variables that are no covariates.
+        """
+        names = chosen(self.record, variables)
+        at = points_of(self.record, newdata, "marginal_effects")
+        return effects(self.record, at, names, level)

@@ -1,0 +1,193 @@
+"""Public rows against a fit: residuals of given responses, and responses that the fit would make.
+
+Neither touches the training rows; both are functions of released numbers and of rows that the user has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from dpstats._arguments import among, numbers, shown
+from dpstats.errors import SpecificationError
+from dpstats.families import FAMILIES
+from dpstats.results.error_scale import root
+from dpstats.results.marginal_effects import EffectsFit
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.notreleased import refusal
+from dpstats.results.prediction import linear_predictor
+from dpstats.results.record import Record
+from dpstats.results.released import method_where
+
+Array: TypeAlias = np.ndarray
+OF_MEAN = ("response", "pearson", "deviance")
+MOST_SIMULATED = 10_000
+
+
+def public_responses(
+    record: Record, newdata: NewData | None, y: ArrayLike | None, type: str, kinds: Sequence[str]
+) -> tuple[Points, Array]:
+    """Return the points of public rows and their responses, (m,), for residuals of one of `kinds`.
+
+    Raises
+    ------
+    NotReleased
+        Without `newdata` and `y`: residuals of training rows would reveal them.
+    SpecificationError
+        If the lengths differ, or for another kind.
+    """
+    if newdata is None or y is None:
+        raise refusal(
+            "residuals",
+            "of the training rows would reveal them",
+            "Give public rows and their responses: residuals(newdata, y).",
+        )
+    if not among(type, kinds):
+        raise SpecificationError(f"type must be one of {', '.join(kinds)}; got {shown(type)}")
+    at = points(record, newdata, "residuals")
+    return at, finite_numbers("y", y, len(at.exog))
+
+
+def finite_numbers(name: str, values: ArrayLike, m: int) -> Array:
+    """Return an argument that is a number for each of m rows.
+
+    Raises
+    ------
+    SpecificationError
+        If it is not.
+    """
+    array = numbers(name, values)
+    if array.shape != (m,) or not np.isfinite(array).all():
+        raise SpecificationError(f"{name} must be {m} finite numbers, one for each row of newdata")
+    return array
+
+
+def simulated(
+    record: Record, newdata: NewData | None, nsim: int, seed: int | None,
+    draw: Callable[[Array, np.random.Generator], Array],
+) -> pd.DataFrame:
+    """Return responses that `draw` makes of linear predictors, `nsim` for each row of new data."""
+    if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
+        raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
+    eta, _ = linear_predictor(record, points(record, newdata, "simulate"))
+    if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+        raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
+    drawn = draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
+    return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
+
+
+def has_sd(record: Record) -> bool:
+    """Whether the sd of a response about its mean is known, and is the same for all.
+
+    Where rows have weights, the spread of a new response depends on a weight it does not have.
+    """
+    released = record.dispersion is not None and record.dist == "gaussian"
+    return record.weights is None and (released or record.linear is not None)
+
+
+def has_law(record: Record) -> bool:
+    """Whether all parameters of the law of a response were released."""
+    if record.dist == "gamma":
+        return record.dispersion is not None
+    return record.dist in ("binomial", "poisson") or has_sd(record)
+
+
+class MeanFit(EffectsFit):
+    """A fit of the mean of a response, whose law is of a family."""
+
+    __slots__ = ()
+    _refused = {
+        "simulate": (
+            "needs the sd of the error, which this fit does not have",
+            "Use fit.predict(newdata).",
+        )
+    }
+
+    def _sd_obs(self) -> float | None:
+        record = self.record
+        if not has_sd(record):
+            return None
+        if record.linear is not None:
+            return record.linear.residual_sd(record.alpha or 0.0)
+        assert record.dispersion is not None
+        return root(record.dispersion).value
+
+    def residuals(
+        self, newdata: NewData | None = None, y: ArrayLike | None = None, type: str = "response"
+    ) -> pd.Series:
+        """Return residuals of public rows, such as a test set of your own.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        y : array of m numbers
+            Responses as the left side of the formula has them: values, or 1 and 0.
+        type : {"response", "pearson", "deviance"}
+            "response" is y less the prediction; the others as in statsmodels.
+
+        Returns
+        -------
+        Series of m values
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata` and `y`: residuals of training rows would reveal them.
+        SpecificationError
+            If the lengths differ, or for an unknown `type`.
+        """
+        from statsmodels.genmod import families as sm
+
+        record = self.record
+        at, values = public_responses(record, newdata, y, type, OF_MEAN)
+        mean = record.link.inverse(linear_predictor(record, at)[0])
+        found = values - mean
+        if type == "pearson":
+            found = found / np.sqrt(FAMILIES[record.dist].variance(mean))
+        elif type == "deviance":
+            found = getattr(sm, record.dist.capitalize())().resid_dev(values, mean)
+        return pd.Series(found, name="residual")
+
+    @method_where(has_law)
+    def simulate(
+        self, newdata: NewData | None = None, nsim: int = 1, seed: int | None = None
+    ) -> pd.DataFrame:
+        """Draw responses at new data from the fitted law, as R's simulate does.
+
+        The released estimates are taken as true. The seed has no part in privacy.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        nsim : int
+            Draws for each row.
+        seed : int, optional
+
+        Returns
+        -------
+        DataFrame of m rows, columns ``sim_1``, ``sim_2``, ...
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`.
+        SpecificationError
+            Unless `nsim` is from 1 to 10000.
+        """
+        return simulated(self.record, newdata, nsim, seed, self._draw)
+
+    def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
+        """Draw responses with these linear predictors."""
+        record, mean = self.record, self.record.link.inverse(eta)
+        if record.dist == "binomial":
+            return rng.binomial(1, mean).astype(float)
+        if record.dist == "poisson":
+            return rng.poisson(mean).astype(float)
+        if record.dist == "gamma" and record.dispersion is not None:
+            phi = max(record.dispersion.value, 1e-12)
+            return np.asarray(mean * rng.gamma(1 / phi, phi, size=eta.shape))
+        return np.asarray(mean + (self._sd_obs() or 0.0) * rng.standard_normal(eta.shape))

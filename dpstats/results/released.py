@@ -1,0 +1,184 @@
+"""The ground every kind of fit stands on: one record, read-only, and reasons for what is not there."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import FrozenInstanceError
+from inspect import getattr_static
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
+
+from dpstats._private import forgetful, forgetting
+from dpstats._stored import Stored
+from dpstats.budget import Budget
+from dpstats.formula import Design
+from dpstats.results.notreleased import NOT_RELEASED, Reason, missing, refusal
+from dpstats.results.record import Record, Setting
+from dpstats.schema import Schema
+
+T = TypeVar("T")
+
+
+class ModelNames:
+    """Names of a model's variables, where statsmodels' tools look for them; no data are behind them."""
+
+    __slots__ = ("endog_names", "exog_names", "formula")
+
+    def __init__(self, record: Record) -> None:
+        self.formula = record.formula
+        self.endog_names = record.formula.split("~")[0].strip()
+        self.exog_names = list(record.names)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise missing(name, type(self).__name__)
+
+
+class Offered:
+    """A method or value that only those fits of a kind have of whose record `when` is true."""
+
+    def __init__(self, member: Any, when: Callable[[Record], bool]) -> None:
+        self.member, self.when, self.__doc__ = member, when, member.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, fit: Released | None, owner: type | None = None) -> Any:
+        if fit is not None and not self.when(fit.record):
+            raise fit._refusal(self.name)
+        return self.member.__get__(fit, owner)
+
+
+def method_where(when: Callable[[Record], bool]) -> Callable[[T], T]:
+    """Decorator of a method that only some fits of a kind have."""
+
+    def offered(function: T) -> T:
+        return cast(T, Offered(forgetting(cast(Any, function)), when))
+
+    return offered
+
+
+def value_where(when: Callable[[Record], bool]) -> Callable[[Callable[[Any], T]], T]:
+    """Decorator of a property that only some fits of a kind have."""
+
+    def offered(function: Callable[[Any], T]) -> T:
+        return cast(T, Offered(property(function), when))
+
+    return offered
+
+
+class Released(Stored):
+    """A read-only view of a `Record`.
+
+    A subclass names the models whose fits it is of; ``Fit(model=..., ...)`` makes one of that kind.
+    """
+
+    __slots__ = ("record",)
+    record: Record
+
+    _kinds: ClassVar[dict[str, type[Released]]] = {}
+    _needs: ClassVar[Reason]  # what else a fit has to be, to have what only this kind has
+    _refused: ClassVar[Mapping[str, Reason]] = {
+        "sigma": ("was not released by this {model} fit", "dps.ols and dps.survreg release it."),
+        "dispersion": (
+            "was not released by this {model} fit ({dist})",
+            "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
+        ),
+    }
+    _unreadable = "is not JSON; dps.load reads files written by fit.save(path)"
+
+    def __init_subclass__(cls, models: tuple[str, ...] = ()) -> None:
+        super().__init_subclass__()
+        forgetful(cls)
+        Released._kinds.update(dict.fromkeys(models, cls))
+
+    def __init__(self, **released: Any) -> None:
+        object.__setattr__(self, "record", Record(**released))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to {name!r}: a fit is a record of what was released")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete {name!r}: a fit is a record of what was released")
+
+    def __dir__(self) -> list[str]:
+        members = ((name, getattr_static(type(self), name, None)) for name in super().__dir__())
+        return [name for name, each in members if not isinstance(each, Offered) or each.when(self.record)]
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._refusal(name)
+
+    def _refusal(self, name: str) -> AttributeError:
+        """Return why the fit lacks `name`: not released, of another kind of fit, or of none."""
+        own = (vars(kind).get("_refused", {}) for kind in type(self).__mro__)
+        reasons: Mapping[str, Reason] = ChainMap(*map(dict, own), NOT_RELEASED)
+        if name not in reasons:
+            others = [kind for kind in self._kinds.values() if hasattr(kind, name)]
+            if name.startswith("_") or hasattr(type(self), name) or not others:
+                return missing(name, type(self).__name__)
+            reasons = {name: others[0]._needs}
+        reason, instead = (words.format(**self._words()) for words in reasons[name])
+        return refusal(name, reason, instead)
+
+    def _words(self) -> dict[str, str]:
+        """Words of this fit for the reasons that a kind gives."""
+        return {"model": self.record.model, "dist": self.record.dist}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        return self.record.names
+
+    @property
+    def formula(self) -> str:
+        """The formula of the fit."""
+        return self.record.formula
+
+    @property
+    def schema(self) -> Schema:
+        """What was declared public about the variables."""
+        return self.record.schema
+
+    @property
+    def design(self) -> Design:
+        """The data-free design, rebuilt from formula, schema and weights."""
+        return self.record.design
+
+    @property
+    def model(self) -> ModelNames:
+        """Names only, for tools made for statsmodels; ``fit.model.endog`` and the like are not released."""
+        return ModelNames(self.record)
+
+    @property
+    def nobs(self) -> int | None:
+        """Number of rows, where that is public."""
+        return self.record.nobs
+
+    @property
+    def budget(self) -> Budget:
+        """What the fit spent."""
+        return self.record.budget
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """Constants that are part of the estimand."""
+        return self.record.settings
+
+    @property
+    def guarantees(self) -> tuple[tuple[str, str], ...]:
+        """Of a fit from contributions: what is guaranteed of the model and of one message; else empty."""
+        return self.record.guarantees
+
+    @property
+    def messages(self) -> Mapping[str, int] | None:
+        """Of a fit from contributions: messages that were accepted, and rejected by reason; else None."""
+        return self.record.messages
+
+    @property
+    def flags(self) -> tuple[tuple[str, str], ...]:
+        """Cautions found from released numbers: (code, message)."""
+        return self.record.flags
+
+    @property
+    def not_private(self) -> bool:
+        """True for fits made without, or with known, noise."""
+        return self.record.not_private

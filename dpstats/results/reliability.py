@@ -1,0 +1,273 @@
+"""Lives, reliability and ratios of a time to failure, in a reliability engineer's words.
+
+Numbers come from `survival_quantities`, layout from `survival_tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpstats._arguments import among, numbers, shown
+from dpstats.errors import SpecificationError
+from dpstats.families import DISTS, Dist
+from dpstats.results import survival_quantities as quantities
+from dpstats.results import survival_tables as tables
+from dpstats.results.coefficients import bse
+from dpstats.results.estimates import Estimates, with_limits
+from dpstats.results.fit import Fit
+from dpstats.results.intervals import Estimate, log_estimate, standard_errors
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.prediction import linear_predictor
+from dpstats.results.record import Record
+from dpstats.results.released import method_where, value_where
+
+B_LIVES = (0.01, 0.05, 0.10, 0.50)
+
+
+def of_log_time(record: Record) -> bool:
+    """Whether the distribution is of log time, so that coefficients are logarithms of ratios of times."""
+    return DISTS[record.dist].log
+
+
+def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
+    """Check fractions of failed units.
+
+    Raises
+    ------
+    SpecificationError
+        Unless all are strictly between 0 and 1.
+    """
+    fractions = np.atleast_1d(numbers("failed", failed))
+    if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
+        wrong = shown(failed)
+        raise SpecificationError(f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}")
+    return fractions
+
+
+def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
+    """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
+    values = np.atleast_1d(numbers("times", times))
+    allowed = (values > 0) if positive else (values >= 0)
+    if values.ndim != 1 or not len(values) or not (allowed & np.isfinite(values)).all():
+        least = "above" if positive else "of at least"
+        raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
+    return values
+
+
+class Reliability(Fit):
+    """Quantities of a location-scale model of time at public points, with intervals."""
+
+    __slots__ = ()
+    _refused = {
+        **dict.fromkeys(
+            ("shape", "eta", "time_ratios", "acceleration"),
+            (
+                "needs a distribution of log time, and {dist!r} is one of time itself",
+                "Use dist='weibull', 'loglogistic' or 'lognormal'; fit.params are differences of time.",
+            ),
+        ),
+        "hazard_ratios": (
+            "exist only where hazards are proportional, and those of {dist!r} are not",
+            "Use fit.time_ratios(), or fit.hazard(newdata, times) at two points.",
+        ),
+    }
+
+    @property
+    def _dist(self) -> Dist:
+        return DISTS[self.record.dist]
+
+    @property
+    def _log_sigma(self) -> tuple[float, float]:
+        """Its estimate and standard error."""
+        return float(self.record.params[-1]), float(bse(self.record)[-1])
+
+    def _by_point(self, name: str, at: Points, linear: quantities.Linear, level: float) -> Estimates:
+        """Lay out one quantity at each point, made where its range is unbounded."""
+        columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
+        return tables.by_point(name, at, columns, level)
+
+    def _at_times(
+        self, newdata: NewData | None, times: np.ndarray, asked: str
+    ) -> tuple[Points, np.ndarray]:
+        """Return each point of new data at each time."""
+        at = points(self.record, newdata, asked)
+        return at.repeated(len(times)), np.tile(times, len(at.exog))
+
+    @value_where(of_log_time)
+    def shape(self) -> Estimate:
+        """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale."""
+        log_sigma, se = self._log_sigma
+        return log_estimate("shape", -log_sigma, se, 0.95)
+
+    def parameters(self, kind: str | None = None, level: float = 0.95) -> Estimates:
+        """Return the parameters in one of the two usual parametrisations.
+
+        Parameters
+        ----------
+        kind : {"sev", "weibull"} or, for other fits, {"logistic", "loglogistic"}, {"gaussian", "lognormal"}
+            The first: location coefficients of log time and sigma. The second: the scale eta where all
+            columns are 0, the factors by which each column multiplies it, and the shape. Default: ``dist``.
+        level : float
+
+        Raises
+        ------
+        SpecificationError
+            If `kind` is not one of the fit's two.
+        """
+        dist = self._dist
+        kinds = [dist.family.name] + [dist.name] * dist.log
+        kind = dist.name if kind is None else kind
+        if not among(kind, kinds):
+            wrong = shown(kind)
+            raise SpecificationError(f"kind must be one of {', '.join(kinds)} for this fit; got {wrong}")
+        return tables.parameters(self.record, level, of_time=dist.log and kind == dist.name)
+
+    @method_where(of_log_time)
+    def eta(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
+        """Return the scale eta at new data: the time by which 63.2 % have failed (others: 50 %).
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        level : float
+        """
+        at = points(self.record, newdata, "eta")
+        return self._by_point("eta", at, linear_predictor(self.record, at), level)
+
+    def life(
+        self, newdata: NewData | None = None, failed: float | Sequence[float] = B_LIVES, level: float = 0.95
+    ) -> Estimates:
+        """Return B-lives: the times by which given fractions have failed, with eta and the mean.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        failed : float or sequence of float
+            Failed fractions: 0.10 gives B10.
+        level : float
+
+        Returns
+        -------
+        Estimates
+            Intervals on the log scale for distributions of log time. The mean has none here; see `mttf`.
+        """
+        fractions = failed_fractions(failed)
+        return tables.life(self.record, points(self.record, newdata, "life"), fractions, level)
+
+    def reliability(
+        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
+    ) -> Estimates:
+        """Return R(t), the fraction that survives `times`.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : float or sequence of float
+            In the unit of the response.
+        level : float
+
+        Returns
+        -------
+        Estimates
+            Intervals on the scale of z, that is cloglog for Weibull and SEV, logit for log-logistic and
+            logistic, probit for log-normal and Gaussian: they stay inside [0, 1].
+        """
+        values, family = check_times(times, "reliability"), self._dist.family
+        at, asked = self._at_times(newdata, values, "reliability")
+        linear = quantities.standardized(self.record, at, asked)
+        columns = with_limits(*linear, self.record.cov, level, family.sf)
+        return tables.by_time("R({})", at, asked, columns, level, family.interval_scale)
+
+    def conditional_reliability(
+        self,
+        newdata: NewData | None = None,
+        age: float = 0.0,
+        times: float | Sequence[float] = (),
+        level: float = 0.95,
+    ) -> Estimates:
+        """Return the fraction of units that survive `times` more, of those that have survived until `age`.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        age : float
+        times : float or sequence of float
+            Beyond `age`.
+        level : float
+        """
+        values = check_times(times, "conditional_reliability")
+        start = float(check_times(age, "conditional_reliability: age")[0])
+        at, asked = self._at_times(newdata, values, "conditional_reliability")
+        linear = quantities.log_conditional_hazard(self.record, at, start, asked)
+        columns = with_limits(*linear, self.record.cov, level, lambda v: np.exp(-np.exp(v)))
+        return tables.by_time(f"R({{}} more | {start:g})", at, asked, columns, level, "cloglog")
+
+    def hazard(
+        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
+    ) -> Estimates:
+        """Return the hazard (failure rate per unit of time) at `times`; interval on the log scale.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : float or sequence of float
+        level : float
+        """
+        values = check_times(times, "hazard", positive=True)
+        at, asked = self._at_times(newdata, values, "hazard")
+        linear = quantities.log_hazard(self.record, at, asked)
+        columns = with_limits(*linear, self.record.cov, level, np.exp)
+        return tables.by_time("h({})", at, asked, columns, level, "log")
+
+    def mttf(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
+        """Return the mean time to failure; infinite for a log-logistic fit with sigma >= 1.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        level : float
+        """
+        at = points(self.record, newdata, "mttf")
+        return self._by_point("mttf", at, quantities.mean(self.record, at), level)
+
+    @method_where(of_log_time)
+    def time_ratios(self, level: float = 0.95) -> Estimates:
+        """Return exp(coef): the factor by which one unit of a column multiplies every B-life.
+
+        Parameters
+        ----------
+        level : float
+        """
+        return tables.ratios(self.record, "Time ratio", *tables.location(self.record), level)
+
+    @method_where(lambda record: record.dist == "weibull")
+    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+        """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
+
+        Weibull fits alone have it, whose hazards are proportional.
+
+        Parameters
+        ----------
+        level : float
+        """
+        return tables.ratios(self.record, "Hazard ratio", *quantities.log_hazard_ratio(self.record), level)
+
+    @method_where(of_log_time)
+    def acceleration(self, use: NewData, stress: NewData, level: float = 0.95) -> Estimate:
+        """Return the acceleration factor: every B-life at `use` divided by the same at `stress`.
+
+        Parameters
+        ----------
+        use, stress : dict
+            One point each.
+        level : float
+        """
+        record = self.record
+        pair = [points(record, newdata, "acceleration") for newdata in (use, stress)]
+        if any(len(at.exog) != 1 for at in pair):
+            raise SpecificationError("acceleration compares one use point with one stress point")
+        (centre, gradient), (other, its_gradient) = (linear_predictor(record, at) for at in pair)
+        se = standard_errors(gradient - its_gradient, record.cov)
+        return log_estimate("Acceleration factor", float((centre - other)[0]), float(se[0]), level)

@@ -1,0 +1,78 @@
+"""Notes below a summary: what the numbers mean, and what is public about the variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.results.coefficients import bse
+from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.format import plain
+from dpstats.results.record import MOVED, Record, mentioned
+from dpstats.schema import Event, Flag, Levels, Unit, Variable
+
+SHOWN_LEVELS = 8
+
+
+def notes(record: Record, remark: str, last: str) -> list[str]:
+    """Return what the numbers mean, then what was declared public.
+
+    Parameters
+    ----------
+    record : Record
+    remark, last : str
+        What a kind of fit says besides, before and after what is said of the noise.
+    """
+    noise = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+    if record.no_errors:
+        noise = f"No standard errors: {record.no_errors}."
+    noise += remark
+    if record.tails is not None:
+        noise += " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
+    noise += last
+    if np.isinf(bse(record)).any() and not record.no_errors:
+        noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+    texts = [noise]
+    public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
+    if public:
+        texts.append(
+            f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
+            "have no weight."
+        )
+    texts += [
+        f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
+        for norm in record.schema.norms
+        if norm.read(record.covariates)
+    ]
+    whose = record.schema.privacy_unit
+    if whose.column:
+        texts.append(_of_units(whose))
+    return texts
+
+
+def _of_units(whose: Unit) -> str:
+    some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
+    text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
+    return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
+
+
+def _public(name: str, variable: Variable, record: Record) -> str:
+    if isinstance(variable, Levels):
+        if len(variable.all) > SHOWN_LEVELS:
+            return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
+        return f"{name} {{{', '.join(variable.all)}}}"
+    if isinstance(variable, Event):
+        return f"{name} ({variable.codes[0]} = failed, {variable.codes[1]} = censored)"
+    if isinstance(variable, Flag):
+        return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
+    low, high = variable.bounds
+    unit = f" {variable.unit}" if variable.unit else ""
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{_beyond(name, record)}"
+
+
+def _beyond(name: str, record: Record) -> str:
+    """Say what a time above its bounds becomes."""
+    if not record.is_survival or name not in record.response_variables:
+        return ""
+    if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
+        return " (later = no weight)"
+    return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"

@@ -1,0 +1,252 @@
+"""Plots of fitted lives, reliabilities and hazards as curves with bands.
+
+See docs/theory/results.md#survival-tables.
+
+On probability paper the vertical axis is z, the standard variable of the family, so that a fit is a straight
+line there, whatever the family; its ticks are the failed fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpstats._arguments import numbers, shown
+from dpstats._axes import axes
+from dpstats.errors import SpecificationError
+from dpstats.formula import SurvResponse
+from dpstats.results import survival_quantities as life
+from dpstats.results.fit import Fit
+from dpstats.results.format import level_percent, plain
+from dpstats.results.intervals import standard_errors, transformed
+from dpstats.results.newdata import NewData, Points
+from dpstats.results.newdata import points as points_of
+from dpstats.results.plotting import BAND, legend, style, titled
+from dpstats.results.record import Record
+from dpstats.results.survival_curve import CurveFit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# ticks of probability paper; where there is no room for all, the first ones stay
+FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)
+ROOM = 0.05  # of the height of the axes, for each tick
+SHOWN = (0.005, 0.99)  # failed fractions between which a line is drawn
+STEPS = 201
+MARKERS = "osD^v<>"
+NO_POINTS = "line only: the times of the rows are private"
+Range = tuple[float, float]
+Function = Callable[[Record, Points, np.ndarray], life.Linear]
+
+
+def time_range(record: Record, at: Points, times: Range | None) -> Range:
+    """Return where lines begin and end: at times that are told apart, where something fails.
+
+    Raises
+    ------
+    SpecificationError
+        If the range asked for is none.
+    """
+    log = life.dist_of(record).log
+    if times is not None:
+        given = numbers("times", times)
+        two = given.shape == (2,) and np.isfinite(given).all() and given[0] < given[1]
+        if not two or (given[0] <= 0 and log):
+            least, wrong = "above 0" if log else "finite", shown(times)
+            raise SpecificationError(f"times must be two times, {least}, the first the smaller; got {wrong}")
+        return float(given[0]), float(given[1])
+    ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
+    response = record.design.response
+    assert isinstance(response, SurvResponse)
+    low, high = max(float(ends[0].min()), response.time_bounds[0]), min(
+        float(ends[1].max()), response.time_bounds[1]
+    )
+    return (low, high) if low < high else response.time_bounds
+
+
+def draw(
+    record: Record, at: Points, grid: np.ndarray, of: Function, back: Callable[[np.ndarray], np.ndarray],
+    level: float, ax: Axes,
+) -> None:  # fmt: skip
+    """Draw back(of(time)) over `grid`, a line with its band for each point."""
+    for i in range(len(at.exog)):
+        one = at.rows(np.full(len(grid), i))
+        centre, gradient = of(record, one, grid)
+        se = standard_errors(gradient, record.cov)
+        estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
+        ax.plot(grid, estimate, **style(i), label=at.label(i) or "all rows")
+        ax.fill_between(grid, low, high, color=style(i)["color"], alpha=BAND, linewidth=0)
+
+
+def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
+    """Draw the points of a curve that lie between `ends`, with their limits."""
+    quantile = life.dist_of(record).family.quantile
+    table = curve.table(level)
+    inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
+    least, most = quantile(np.array([min(FAILED), max(FAILED)]))
+    for i, (group, block) in enumerate(table[inside].groupby("group", sort=False)):
+        failed = 1 - block[["survival", "conf_high", "conf_low"]].to_numpy().T
+        with np.errstate(divide="ignore"):
+            middle, low, high = np.clip(quantile(failed), least, most)
+        ax.errorbar(
+            block["time"], middle, yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
+            fmt=MARKERS[i % len(MARKERS)], color="0.25", markersize=4, linewidth=0.8,
+            label=f"Kaplan-Meier, {group!s}" if group else "Kaplan-Meier",
+        )  # fmt: skip
+
+
+def spaced(record: Record, ends: Range) -> np.ndarray:
+    """Return times between `ends`: evenly by their logarithm where that is what is modelled."""
+    return np.geomspace(*ends, STEPS) if life.dist_of(record).log else np.linspace(*ends, STEPS)
+
+
+def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
+    """Scale the axes so that the family's distribution functions are straight lines."""
+    dist = life.dist_of(record)
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()])
+    drawn = drawn[np.isfinite(drawn)]
+    least, most = dist.family.quantile(np.array([min(FAILED), max(FAILED)]))
+    low, high = (float(np.clip(end, least, most)) for end in (drawn.min() - 0.5, drawn.max() + 0.5))
+    ax.set_ylim(low, high if low < high else low + 1)
+    ticks: dict[float, str] = {}
+    for p in FAILED:
+        z = float(dist.family.quantile(p))
+        if low <= z <= high and all(abs(z - other) > ROOM * (high - low) for other in ticks):
+            ticks[z] = f"{plain(100 * p)} %"
+    ax.set_yticks(list(ticks), list(ticks.values()))
+    if dist.log:
+        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.10g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlim(*ends)
+    ax.grid(color="0.9", linewidth=0.6)
+
+
+def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
+    """Write titles and, for several points, a legend."""
+    units = (getattr(record.schema[name], "unit", None) for name in record.response_variables)
+    unit = next(filter(None, units), None)
+    if len(at.exog) == 1 and at.label(0):
+        title += f" at {at.label(0)}"
+    ax.set(xlabel=f"time ({unit})" if unit else "time")
+    ax.set_title(titled(record, f"{title}, {level_percent(level)} band"), fontsize="medium", wrap=True)
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        legend(ax)
+    return ax
+
+
+def _check_points(points: object) -> None:
+    if not isinstance(points, CurveFit):
+        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(points)}")
+
+
+class PlotsOfTime(Fit):
+    """Plots of a location-scale model of time."""
+
+    __slots__ = ()
+
+    def plot_life(
+        self,
+        newdata: NewData | None = None,
+        times: Range | None = None,
+        level: float = 0.95,
+        points: CurveFit | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Plot failed fractions against time on probability paper, where fits are straight lines.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+            One line with its band for each row.
+        times : (float, float), optional
+            Where lines begin and end; default: within the public bounds of the time, from 0.5 % to 99 %
+            failed.
+        level : float
+            Of the bands, point by point.
+        points : CurveFit, optional
+            Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
+            it there are no points, because the times of the rows are private.
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
+
+        Returns
+        -------
+        matplotlib Axes
+            Its vertical coordinate is z, the quantile of the standard variable.
+        """
+        record, at, ends = self._lines("plot_life", newdata, times)
+        dist = life.dist_of(record)
+        ax = axes(ax)
+        draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
+        if points is not None:
+            _check_points(points)
+            draw_points(record, points, ends, level, ax)
+        probability_paper(record, ends, ax)
+        if dist.log:
+            ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_ylabel("failed")
+        note = NO_POINTS if points is None else f"points: Kaplan-Meier, {points.budget}"
+        ax.annotate(note, (0.98, 0.02), xycoords="axes fraction", ha="right", fontsize=8, color="0.35")
+        return finish(record, at, f"{dist.title} probability plot", level, ax)
+
+    def plot_reliability(
+        self,
+        newdata: NewData | None = None,
+        times: Range | None = None,
+        level: float = 0.95,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Plot R(t), the fraction that survives, against time. Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : (float, float), optional
+        level : float
+        ax : matplotlib Axes, optional
+            As in `plot_life`.
+        """
+        record, at, ends = self._lines("plot_reliability", newdata, times)
+        ax = axes(ax)
+        dist = life.dist_of(record)
+        start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
+        draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
+        ax.set(ylabel="reliability", ylim=(-0.02, 1.02))
+        return finish(record, at, "Reliability", level, ax)
+
+    def plot_hazard(
+        self,
+        newdata: NewData | None = None,
+        times: Range | None = None,
+        level: float = 0.95,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Plot the hazard, the failure rate per unit of time, against time. Needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : (float, float), optional
+        level : float
+        ax : matplotlib Axes, optional
+            As in `plot_life`.
+        """
+        record, at, ends = self._lines("plot_hazard", newdata, times)
+        ax = axes(ax)
+        draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
+        ax.set(ylabel="hazard")
+        return finish(record, at, "Hazard", level, ax)
+
+    def _lines(
+        self, asked: str, newdata: NewData | None, times: Range | None
+    ) -> tuple[Record, Points, Range]:
+        at = points_of(self.record, newdata, asked)
+        return self.record, at, time_range(self.record, at, times)

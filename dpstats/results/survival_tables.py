@@ -1,0 +1,188 @@
+"""Tables of estimates of times to failure: B-lives, reliability at times, parameters, ratios.
+
+See docs/theory/results.md#survival-tables.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpstats.results import survival_quantities as numbers
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, cells, limit_columns, points, with_limits
+from dpstats.results.format import bracket, figures, level_percent, plain, times
+from dpstats.results.intervals import standard_errors
+from dpstats.results.newdata import Points, beside
+from dpstats.results.prediction import linear_predictor
+from dpstats.results.record import Record
+from dpstats.results.table import Column, Document, Table
+
+Columns = dict[str, np.ndarray]
+
+
+def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estimates:
+    """Lay out quantiles, the scale and the mean, one table for each point."""
+    log, family = numbers.dist_of(record).log, numbers.dist_of(record).family
+    names = [*(f"B{100 * q:.6g}" for q in failed), "eta" if log else "mu", "mean"]
+    fractions = np.append(failed, family.cdf(0.0))
+    m, q = len(at.exog), len(fractions)
+    back = record.link.inverse
+    linear = numbers.quantile(record, at.repeated(q), np.tile(fractions, m))
+    quantiles = with_limits(*linear, record.cov, level, back)
+    location, gradient = linear_predictor(record, at)
+    location_se = standard_errors(gradient, record.cov)
+    mean, mean_gradient = numbers.mean(record, at)
+    means = np.where(np.isinf(standard_errors(mean_gradient, record.cov)), np.nan, back(mean))
+    closing = {"estimate": means, "conf_low": np.full(m, np.nan), "conf_high": np.full(m, np.nan)}
+    columns = {name: np.column_stack([quantiles[name].reshape(m, q), closing[name]]) for name in quantiles}
+    share = np.tile(np.append(fractions, np.nan), m)
+    frame = pd.DataFrame({"quantity": names * m, "failed": share})
+    frame = frame.assign(**{name: values.ravel() for name, values in columns.items()})
+
+    def layout() -> Document:
+        aside = f"{level_percent(level)} intervals" + (", log scale" if log else "")
+        tables = []
+        for i in range(m):
+            remark = f"{family.title} mu = {location[i]:.4g} ({location_se[i]:.3g})" if log else ""
+            block = frame.iloc[i * (q + 1) : (i + 1) * (q + 1)]
+            tables.append(_life_table(block, level, _at("Life", at.label(i)), aside, remark))
+        return Document(tables=tuple(tables))
+
+    return Estimates(beside(at.repeated(q + 1), frame), layout)
+
+
+def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for name, q, *values in frame.itertuples(index=False):
+        share = "" if np.isnan(q) else level_percent(q)
+        if np.isnan(values[0]) or _unknown(values[1], values[2]):
+            rows.append((name, share, NOT_ESTIMABLE))
+        else:
+            rows.append((name, share, *map(times, values), remark if name == "eta" else ""))
+    heads = (Column("", "l"), Column("failed"), *points("time"), *limit_columns(level), Column("", "l"))
+    return Table(heads, tuple(rows), title=title, aside=aside)
+
+
+def by_time(
+    head: str, at: Points, asked: np.ndarray, columns: Columns, level: float, scale: str
+) -> Estimates:
+    """Lay out a quantity at times, several to a line, as ``R(250) = 0.993 [0.969, 0.998]``.
+
+    Parameters
+    ----------
+    head : str
+        With ``{}`` where the time goes, e.g. ``"R({})"``.
+    at : Points
+        One row for each of `asked`, the times.
+    columns : dict
+        From `with_limits`.
+    level : float
+    scale : str
+        On which the interval was made: ``"log"`` for rates, another for probabilities.
+    """
+
+    def layout() -> Document:
+        lines: dict[str, list[str]] = {}
+        for row, (time, estimate, low, high) in enumerate(zip(asked, *columns.values(), strict=True)):
+            text = _rate(estimate, low, high) if scale == "log" else _probability(estimate, low, high)
+            lines.setdefault(at.label(row), []).append(f"{head.format(plain(time))} = {text}")
+        aside = f"{level_percent(level)} intervals, {scale} scale"
+        column = (Column("", "l"),)
+        return Document(
+            tables=tuple(
+                Table(column, tuple((line,) for line in _packed(items)), 1, _at("", label), aside)
+                for label, items in lines.items()
+            )
+        )
+
+    return Estimates(beside(at, pd.DataFrame({"time": asked, **columns})), layout)
+
+
+def _rate(estimate: float, low: float, high: float) -> str:
+    return NOT_ESTIMABLE if _unknown(low, high) else f"{figures(estimate)} {bracket(low, high)}"
+
+
+def _probability(estimate: float, low: float, high: float) -> str:
+    """Write a probability with three decimals, more where it is nearly 0 or 1 throughout its interval."""
+    if low == 0 and high == 1:
+        return NOT_ESTIMABLE
+    margin = min(1 - low, high)
+    decimals = int(np.clip(1 - np.floor(np.log10(margin)), 3, 8)) if margin > 0 else 3
+    return f"{estimate:.{decimals}f} {bracket(low, high, decimals)}"
+
+
+def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates:
+    """Lay out one quantity at each point."""
+
+    def layout() -> Document:
+        rows = tuple(
+            (at.label(i) or name, *cells(values, not _unknown(*values[1:]), times))
+            for i, values in enumerate(zip(*columns.values(), strict=True))
+        )
+        heads = (Column("", "l"), *points(name), *limit_columns(level))
+        return Document(tables=(Table(heads, rows),))
+
+    return Estimates(beside(at, pd.DataFrame(columns)), layout)
+
+
+def parameters(record: Record, level: float, of_time: bool) -> Estimates:
+    """Lay out coefficients and sigma, or, `of_time`, their exponentials and the shape."""
+    k = len(record.names)
+    sign = np.ones(k)
+    terms = [*record.names[:-1], "sigma"]
+    if of_time:
+        sign[-1] = -1.0
+        terms = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:-1]] + ["shape"]
+    centre, gradient = sign * record.params, np.diag(sign)
+    columns = with_limits(centre, gradient, record.cov, level, np.exp)
+    if not of_time:
+        location = with_limits(centre, gradient, record.cov, level, np.array)
+        columns = {name: np.append(location[name][:-1], columns[name][-1]) for name in columns}
+    return _terms("parameter", terms, columns, standard_errors(gradient, record.cov), level)
+
+
+def location(record: Record) -> numbers.Linear:
+    """Return the location coefficients with their gradient."""
+    p = record.n_location
+    return record.params[:p], np.eye(p, len(record.names))
+
+
+def ratios(record: Record, head: str, centre: np.ndarray, gradient: np.ndarray, level: float) -> Estimates:
+    """Lay out exp(centre) for every location coefficient but the intercept."""
+    keep = [j for j, name in enumerate(record.names[: record.n_location]) if name != "Intercept"]
+    columns = with_limits(centre[keep], gradient[keep], record.cov, level, np.exp)
+    se = standard_errors(gradient[keep], record.cov)
+    return _terms(head, [record.names[j] for j in keep], columns, se, level)
+
+
+def _terms(head: str, terms: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
+    def layout() -> Document:
+        rows = tuple(
+            (term, *cells(values, not np.isinf(s)))
+            for term, s, *values in zip(terms, se, *columns.values(), strict=True)
+        )
+        heads = (Column(head, "l"), *points("estimate"), *limit_columns(level))
+        return Document(tables=(Table(heads, rows),))
+
+    return Estimates(pd.DataFrame({"term": terms, **columns}), layout)
+
+
+def _unknown(low: float, high: float) -> bool:
+    """Whether limits say nothing: the whole line, or all positive numbers."""
+    return bool(low in (0.0, -np.inf) and high == np.inf)
+
+
+def _at(what: str, label: str) -> str:
+    if not label:
+        return what
+    return f"{what} at {label}" if what else f"At {label}"
+
+
+def _packed(items: list[str], width: int = 78) -> list[str]:
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + 3 + len(item) <= width:
+            lines[-1] += "   " + item
+        else:
+            lines.append(item)
+    return lines

@@ -1,0 +1,47 @@
+"""The fit of a support vector machine: on which side of a line a row lies, and how far from it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpstats.results.marginal_effects import EffectsFit
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.prediction import linear_predictor
+
+
+class SvmFit(EffectsFit, models=("svm",)):
+    """A support vector machine, with its decision function."""
+
+    __slots__ = ()
+    _title = "support vector machine, Huber hinge"
+    _last_remark = " The sign of x'coef is the label; there are no probabilities."
+    _needs = (
+        "needs a support vector machine, and this is {model}",
+        "Use predict(newdata, type='link').",
+    )
+    _refused = {
+        "residuals": (
+            "needs a model of the mean, and this is {model}",
+            "Use fit.decision_function(newdata).",
+        ),
+        "simulate": ("needs a law of the response, and a margin has none", "Fit dps.logit(...)."),
+    }
+
+    def _predicted(self, at: Points) -> pd.Series:
+        """Labels: 1 where the decision function is not negative, else 0."""
+        return pd.Series((linear_predictor(self.record, at)[0] >= 0).astype(int), name="predicted")
+
+    def decision_function(self, newdata: NewData | None = None) -> pd.Series:
+        """Return x'coef at new data: its sign is the label, and it is 1 or -1 at the margins.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`.
+        """
+        at = points(self.record, newdata, "decision_function")
+        return pd.Series(linear_predictor(self.record, at)[0], name="decision")

@@ -1,0 +1,158 @@
+"""Kinds of fits: each has what works on it and no more; what was saved earlier becomes the right one."""
+
+import inspect
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpstats as dps
+from dpstats.errors import NotReleased
+from dpstats.results import NOT_RELEASED, CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit, load
+from tests.results.every import EVERY
+from tests.results.fits import USE, capacitor
+from tests.results.glms import glm
+from tests.results.linear import linear
+
+SAVED = Path(__file__).parent / "saved"
+KINDS = {
+    "survreg": SurvivalFit,
+    "ols": LinearFit,
+    "ridge": LinearFit,
+    "logit": GlmFit,
+    "poisson": GlmFit,
+    "gamma": GlmFit,
+    "svm": SvmFit,
+}
+FILES = sorted(path.stem for path in SAVED.glob("*.json"))
+OF_RECORD = ("record", "to_dict", "from_dict", "save", "load")
+
+
+def kind_of(file: str) -> type:
+    return CurveFit if file == "kaplan_meier" else KINDS[file.split("_")[0]]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_was_saved_before_there_were_kinds_is_read_and_prints_as_then(file: str) -> None:
+    """The fits were saved, and printed, by a version in which one class had all methods."""
+    path, kind = SAVED / f"{file}.json", kind_of(file)
+    fit = CurveFit.load(path) if kind is CurveFit else load(path)
+    assert type(fit) is kind and fit.to_dict() == json.loads(path.read_text())
+    printed = fit if kind is CurveFit else fit.summary()
+    assert f"{fit!r}\n\n{printed}\n" == (SAVED / f"{file}.txt").read_text()
+
+
+def test_there_is_a_saved_fit_of_each_kind() -> None:
+    assert {kind_of(file) for file in FILES} == {*KINDS.values(), CurveFit} and len(FILES) >= 20
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_tab_completion_shows_what_works(model: str) -> None:
+    """Every name that is shown is there, and each method that needs nothing but a point runs."""
+    fit, at = EVERY[model]
+    names = [name for name in dir(fit) if not name.startswith("_")]
+    assert not {*NOT_RELEASED} - {"rsquared"} & {*names}
+    for name in names:
+        found = getattr(fit, name)
+        if not callable(found) or name.startswith("plot") or name in OF_RECORD:
+            continue
+        given = arguments(fit, at, found)
+        if given is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found(**given)
+
+
+def arguments(fit: Fit, at: dict[str, Any], function: Any) -> dict[str, Any] | None:
+    """Good arguments; None for a method that needs a factor, where there is none."""
+    time = 100.0 if fit.record.is_survival else 1.0
+    factor = next((name for name, value in at.items() if isinstance(value, str)), None)
+    known = {
+        "newdata": at,
+        "use": at,
+        "stress": at,
+        "times": time,
+        "y": [time],
+        "hypothesis": f"{fit.names[1]} = 0",
+        "term": factor,
+        "alpha": 0.1 if function.__name__ == "at_alpha" else 0.05,
+    }
+    asked = {name: known[name] for name in inspect.signature(function).parameters if name in known}
+    return None if "term" in asked and factor is None else asked
+
+
+ONLY = {
+    "life": ["survreg-weibull", "survreg-gaussian"],
+    "shape": ["survreg-weibull", "survreg-lognormal"],
+    "time_ratios": ["survreg-loglogistic"],
+    "hazard_ratios": ["survreg-weibull"],
+    "sigma": ["survreg-sev", "ols", "ridge", "glm-gaussian"],
+    "ridge_path": ["ols", "ridge"],
+    "rsquared": ["ols", "ridge"],
+    "odds_ratios": ["logit"],
+    "rate_ratios": ["glm-poisson"],
+    "mean_ratios": ["glm-gamma"],
+    "dispersion": ["glm-gamma", "glm-gaussian"],
+    "decision_function": ["svm"],
+    "marginal_effects": ["ols", "logit", "svm"],
+    "simulate": ["survreg-weibull", "ols", "logit", "glm-poisson"],
+}
+NEVER = {
+    "life": ["ols", "svm"],
+    "shape": ["survreg-sev", "logit"],
+    "time_ratios": ["survreg-logistic", "ols"],
+    "hazard_ratios": ["survreg-loglogistic", "svm"],
+    "sigma": ["logit", "glm-poisson", "svm"],
+    "ridge_path": ["survreg-weibull", "logit"],
+    "rsquared": ["survreg-weibull", "glm-gaussian"],
+    "odds_ratios": ["glm-poisson", "ols"],
+    "rate_ratios": ["logit", "survreg-weibull"],
+    "mean_ratios": ["glm-poisson", "svm"],
+    "dispersion": ["logit", "glm-poisson", "ols"],
+    "decision_function": ["ols", "logit"],
+    "marginal_effects": ["survreg-weibull"],
+    "simulate": ["svm"],
+}
+
+
+@pytest.mark.parametrize("name", ONLY)
+def test_what_only_some_fits_have_is_shown_by_these_alone(name: str) -> None:
+    for model in ONLY[name]:
+        assert name in dir(EVERY[model][0]) and hasattr(EVERY[model][0], name)
+    for model in NEVER[name]:
+        fit = EVERY[model][0]
+        assert name not in dir(fit) and not hasattr(fit, name)
+        with pytest.raises(NotReleased, match=f"^'{name}' .*[.] .*[.]$"):
+            getattr(fit, name)
+
+
+def test_what_was_released_decides_within_a_kind() -> None:
+    likely = capacitor(loglik=(-400.0, 3.0, 3.0))
+    assert {"llf", "aic", "bic"} <= {*dir(likely)} and not {"llf", "aic", "bic"} & {*dir(capacitor())}
+    assert "bic" not in dir(capacitor(loglik=(-400.0, 3.0, 3.0), nobs=None))
+    moments = {"sigma", "rsquared", "at_alpha", "ridge_path", "plot_ridge_path", "simulate"}
+    assert moments <= {*dir(linear())} and not moments & {*dir(linear(linear=None))}
+    for fit in (linear(weights="unused"), glm("gamma", dispersion=None)):
+        assert "simulate" not in dir(fit)
+
+
+def test_a_model_without_a_kind_of_its_own_has_what_all_share() -> None:
+    fit = capacitor(model="quantreg", names=("Intercept", "voltage", "temperature"), params=[1, 2, 3],
+                    cov=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], cov_privacy=[[0] * 3] * 3)  # fmt: skip
+    assert type(fit) is Fit and type(Fit.from_dict(fit.to_dict())) is Fit
+    assert fit.predict(USE)[0] == 1 + 2 * 200 + 3 * 170
+
+
+def test_another_penalty_gives_a_fit_of_the_same_kind() -> None:
+    assert type(linear().at_alpha(1.0)) is LinearFit
+
+
+def test_names_of_methods_have_their_documents_and_help() -> None:
+    for kind in (LinearFit, GlmFit, SurvivalFit, SvmFit, CurveFit):
+        members = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
+        for name, member in members.items():
+            if not inspect.ismemberdescriptor(member):
+                assert inspect.getdoc(member), (kind, name)
+    assert issubclass(GlmFit, dps.Fit) and "odds" in inspect.getdoc(GlmFit.odds_ratios)
