@@ -121,14 +121,14 @@ def report(study: Study, n: int, draws: int, scale: float, found: dict[str, dict
         low, high = np.quantile(result["errors"], [0.05, 0.95])
         goal = study.goals.get(engine)
         judged = f"{goal:5.2f} {'pass' if error <= goal * peer else 'FAIL'}" if goal else " " * 10
-        print(f"{label:44s} {error:8.4f} {low:8.4f}{high:8.4f} {error / peer:7.3f} {judged} "
-              f"{1e3 * result['cpu']:9.0f}{1e3 * result['wall']:9.0f}")
+        print(
+            f"{label:44s} {error:8.4f} {low:8.4f}{high:8.4f} {error / peer:7.3f} {judged} "
+            f"{1e3 * result['cpu']:9.0f}{1e3 * result['wall']:9.0f}"
+        )
 
 
 def main(study: Study, description: str | None) -> None:
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peer-python", required=True, help="the Python that has diffprivlib")
     parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 999_999])
     parser.add_argument("--draws", type=int, help="default: 30, and 9 from half a million rows on")

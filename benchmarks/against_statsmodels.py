@@ -94,8 +94,10 @@ def run(study: Study, name: str, n: int, kind: str, rounds: int) -> None:
 
 
 def report(study: Study, title: str, kind: str, seen: dict[str, list[list[float]]]) -> None:
-    middle = {engine: [statistics.median(column) for column in zip(*results, strict=True)]
-              for engine, results in seen.items()}
+    middle = {
+        engine: [statistics.median(column) for column in zip(*results, strict=True)]
+        for engine, results in seen.items()
+    }
     print(f"\n{title}; the frame has {middle['dpstats'][3] / 2**20:.1f} MB")
     print(f"{'':12s} {'CPU ms':>8s} {'wall ms':>8s} {'peak above MB':>14s}")
     for engine, (cpu, wall, peak, _) in middle.items():
@@ -105,9 +107,11 @@ def report(study: Study, title: str, kind: str, seen: dict[str, list[list[float]
     wall = statistics.median(ours[1] / theirs[1] for ours, theirs in rounds)
     above = statistics.median(ours[2] / theirs[2] for ours, theirs in rounds)
     whole = statistics.median((ours[2] + ours[3]) / (theirs[2] + theirs[3]) for ours, theirs in rounds)
-    print(f"CPU {cpu:.2f} (goal {study.goal:g}: {verdict(cpu, study.goal)}; aspired {study.aspired[kind]}), "
-          f"wall {wall:.2f}; memory above the frame {above:.2f} ({verdict(above, MEMORY_GOAL)}), "
-          f"with the frame {whole:.2f} ({verdict(whole, MEMORY_GOAL)})")
+    print(
+        f"CPU {cpu:.2f} (goal {study.goal:g}: {verdict(cpu, study.goal)}; aspired {study.aspired[kind]}), "
+        f"wall {wall:.2f}; memory above the frame {above:.2f} ({verdict(above, MEMORY_GOAL)}), "
+        f"with the frame {whole:.2f} ({verdict(whole, MEMORY_GOAL)})"
+    )
 
 
 def verdict(ratio: float, goal: float) -> str:
@@ -115,9 +119,7 @@ def verdict(ratio: float, goal: float) -> str:
 
 
 def main(studies: Mapping[str, Study], description: str | None) -> None:
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--models", nargs="+", choices=studies, default=list(studies))
     parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 100_000, 999_999])
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))

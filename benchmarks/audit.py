@@ -89,8 +89,16 @@ class Audit:
         above = found.epsilon > epsilon or (not pure and found.mu > budget.mu)
         least = "" if pure else found.mu
         return [
-            self.case.name, mu, least, claim, found.epsilon, apart, self.runs, self.seconds, ABOVE * above
-        ]  # fmt: skip
+            self.case.name,
+            mu,
+            least,
+            claim,
+            found.epsilon,
+            apart,
+            self.runs,
+            self.seconds,
+            ABOVE * above,
+        ]
 
 
 ABOVE = "ABOVE"

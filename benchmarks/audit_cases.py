@@ -19,9 +19,13 @@ Table = dict[str, list[Any]]
 Fits = tuple[Callable[[], Any], Callable[[], Any]]
 
 SCHEMA = dps.Schema(
-    time=dps.bounded(1, 100), failed=dps.event(), x=dps.bounded(-1, 1), y=dps.bounded(-1, 1),
-    k=dps.count(10), b=dps.flag(),
-)  # fmt: skip
+    time=dps.bounded(1, 100),
+    failed=dps.event(),
+    x=dps.bounded(-1, 1),
+    y=dps.bounded(-1, 1),
+    k=dps.count(10),
+    b=dps.flag(),
+)
 OFF: Row = dict.fromkeys(SCHEMA, np.nan)  # weighs nothing
 CORNERS = [
     dict(time=time, failed=failed, x=x, y=y, k=k, b=b)
@@ -150,8 +154,12 @@ CASES = [  # those of short runs first
     Case("kaplan_meier", _curve, GAUSSIAN),
     Case("kaplan_meier, pure", _curve, PURE),
     Case("one contribution", lambda table: Messages(table, PLAN), dps.gdp(PLAN.local[0])),
-    Case("fit of 4 contributions", lambda table: Messages(table, PLAN, dps.ols("y ~ 0 + x", None, SCHEMA)),
-         PLAN.budget, sum_only=True),
+    Case(
+        "fit of 4 contributions",
+        lambda table: Messages(table, PLAN, dps.ols("y ~ 0 + x", None, SCHEMA)),
+        PLAN.budget,
+        sum_only=True,
+    ),
     Case("ols, pmt", _with_public(dps.ols, "y ~ 0 + x"), GAUSSIAN, dict(method="pmt")),
     Case("svm, objective, pure", _svm, PURE),
     Case("svm, objective", _svm, GAUSSIAN),
@@ -168,13 +176,18 @@ CASES = [  # those of short runs first
     Case("logit, Newton", _logit, GAUSSIAN),
     Case("logit and loglik", _logit, GAUSSIAN, dict(release=["loglik"])),
     Case("survreg, pure", _survreg, PURE),
-    Case("survreg, functional", lambda table: dps.survreg("Surv(time) ~ x", table, SCHEMA), PURE,
-         dict(method="functional")),
-    Case("glm poisson, pmt", _with_public(dps.glm, "k ~ 0 + x", family="poisson"), GAUSSIAN,
-         dict(method="pmt")),
+    Case(
+        "survreg, functional",
+        lambda table: dps.survreg("Surv(time) ~ x", table, SCHEMA),
+        PURE,
+        dict(method="functional"),
+    ),
+    Case(
+        "glm poisson, pmt", _with_public(dps.glm, "k ~ 0 + x", family="poisson"), GAUSSIAN, dict(method="pmt")
+    ),
     Case("glm poisson", _poisson, GAUSSIAN),
     Case("glm poisson and loglik", _poisson, GAUSSIAN, dict(release=["loglik"])),
     Case("survreg, Newton, 3,000 rows", _survreg, dps.gdp(GAUSSIAN.mu), rest=3000),
     Case("survreg, by signs", _survreg, GAUSSIAN),
     Case("survreg and loglik", _survreg, GAUSSIAN, dict(release=["loglik"])),
-]  # fmt: skip
+]

@@ -172,9 +172,11 @@ def _bound(train: tuple[Array, Array], test: tuple[Array, Array], measure: Measu
 
     candidates = [
         (found(scores, cut), kind, sign, cut)
-        for kind in (0, 1) for sign in (1, -1) for scores in [values(train, kind, sign)]
+        for kind in (0, 1)
+        for sign in (1, -1)
+        for scores in [values(train, kind, sign)]
         for cut in np.quantile(np.concatenate(scores), CUTS)
-    ]  # fmt: skip
+    ]
     _, kind, sign, cut = max(candidates)
     return found(values(test, kind, sign), cut)
 

@@ -79,9 +79,13 @@ def censored_mle(exog: Array, endog: Array, event: Array, family: str) -> tuple[
     start[0] = endog.mean() + spread * np.log(np.exp((endog - endog.mean()) / spread).sum() / event.sum())
     start[-1] = np.log(spread)
     found = optimize.minimize(
-        likelihood, start, jac=True, hess=lambda theta: _fresh(likelihood, theta), method="trust-exact",
+        likelihood,
+        start,
+        jac=True,
+        hess=lambda theta: _fresh(likelihood, theta),
+        method="trust-exact",
         options={"initial_trust_radius": 10.0, "max_trust_radius": 1e4, "gtol": 1e-7},
-    )  # fmt: skip
+    )
     theta = found.x
     for _ in range(3):  # where the value is flat to rounding, the gradient still is not
         _, gradient = likelihood(theta)

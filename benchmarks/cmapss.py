@@ -67,8 +67,10 @@ def main() -> None:
                 given.append(np.isfinite(fit.bse.to_numpy()[1:]))
             low, high = np.quantile(errors, [0.1, 0.9])
             slope, sigma = np.mean(given, axis=0)
-            print(f"{epsilon:7g}  {method:10s}  {np.median(errors):.3f} ({low:.3f}, {high:.3f})"
-                  f"   {np.mean(np.array(errors) < constant):14.0%}   {slope:18.0%} {sigma:8.0%}")
+            print(
+                f"{epsilon:7g}  {method:10s}  {np.median(errors):.3f} ({low:.3f}, {high:.3f})"
+                f"   {np.mean(np.array(errors) < constant):14.0%}   {slope:18.0%} {sigma:8.0%}"
+            )
 
 
 if __name__ == "__main__":

@@ -11,19 +11,31 @@ USABLE, WANTED, HONEST = 2.0, (0.93, 0.98), 0.93
 # (family, per cent censored, n, epsilon), in the order of JUDGED; nan where neither gives one
 NONE = float("nan")
 REFERENCE = {
-    ("sev", 0, 10_000, 1): (1.35, 1.56, 1.30), ("sev", 0, 10_000, 3): (1.14, 1.19, 1.16),
-    ("sev", 30, 10_000, 1): (1.30, 1.55, 1.08), ("sev", 30, 10_000, 3): (1.09, 1.15, 1.08),
-    ("sev", 60, 10_000, 1): (1.38, 1.38, 1.08), ("sev", 60, 10_000, 3): (1.11, 1.16, 1.09),
-    ("logistic", 0, 10_000, 1): (1.23, 1.29, 1.17), ("logistic", 0, 10_000, 3): (1.07, 1.09, 0.99),
-    ("logistic", 30, 10_000, 1): (1.31, NONE, NONE), ("logistic", 30, 10_000, 3): (1.02, NONE, NONE),
-    ("logistic", 60, 10_000, 1): (1.26, 1.27, 2.44), ("logistic", 60, 10_000, 3): (1.08, 1.01, 1.28),
-    ("sev", 0, 100_000, 1): (1.04, 1.40, NONE), ("sev", 0, 100_000, 3): (1.02, 1.06, NONE),
-    ("sev", 30, 100_000, 1): (1.14, NONE, NONE), ("sev", 30, 100_000, 3): (1.05, NONE, NONE),
-    ("sev", 60, 100_000, 1): (1.24, 1.45, NONE), ("sev", 60, 100_000, 3): (0.99, 1.24, NONE),
-    ("logistic", 0, 100_000, 1): (1.04, NONE, NONE), ("logistic", 0, 100_000, 3): (1.02, NONE, NONE),
-    ("logistic", 30, 100_000, 1): (1.08, NONE, NONE), ("logistic", 30, 100_000, 3): (1.01, NONE, NONE),
-    ("logistic", 60, 100_000, 1): (1.03, NONE, NONE), ("logistic", 60, 100_000, 3): (1.01, NONE, NONE),
-}  # fmt: skip
+    ("sev", 0, 10_000, 1): (1.35, 1.56, 1.30),
+    ("sev", 0, 10_000, 3): (1.14, 1.19, 1.16),
+    ("sev", 30, 10_000, 1): (1.30, 1.55, 1.08),
+    ("sev", 30, 10_000, 3): (1.09, 1.15, 1.08),
+    ("sev", 60, 10_000, 1): (1.38, 1.38, 1.08),
+    ("sev", 60, 10_000, 3): (1.11, 1.16, 1.09),
+    ("logistic", 0, 10_000, 1): (1.23, 1.29, 1.17),
+    ("logistic", 0, 10_000, 3): (1.07, 1.09, 0.99),
+    ("logistic", 30, 10_000, 1): (1.31, NONE, NONE),
+    ("logistic", 30, 10_000, 3): (1.02, NONE, NONE),
+    ("logistic", 60, 10_000, 1): (1.26, 1.27, 2.44),
+    ("logistic", 60, 10_000, 3): (1.08, 1.01, 1.28),
+    ("sev", 0, 100_000, 1): (1.04, 1.40, NONE),
+    ("sev", 0, 100_000, 3): (1.02, 1.06, NONE),
+    ("sev", 30, 100_000, 1): (1.14, NONE, NONE),
+    ("sev", 30, 100_000, 3): (1.05, NONE, NONE),
+    ("sev", 60, 100_000, 1): (1.24, 1.45, NONE),
+    ("sev", 60, 100_000, 3): (0.99, 1.24, NONE),
+    ("logistic", 0, 100_000, 1): (1.04, NONE, NONE),
+    ("logistic", 0, 100_000, 3): (1.02, NONE, NONE),
+    ("logistic", 30, 100_000, 1): (1.08, NONE, NONE),
+    ("logistic", 30, 100_000, 3): (1.01, NONE, NONE),
+    ("logistic", 60, 100_000, 1): (1.03, NONE, NONE),
+    ("logistic", 60, 100_000, 3): (1.01, NONE, NONE),
+}
 KEY = """
 ratio    RMSE / RMSE of the MLE of the same samples; [reference], the better figure of the specification
 covers   share of 95 % intervals that hold the target, +- its Monte Carlo standard error
@@ -49,21 +61,26 @@ class Summary:
     """
 
     def __init__(self, lines: list[dict]) -> None:
-        params, bse, mle, target = (np.array([line[key] for line in lines]) for key in
-                                    ("params", "bse", "mle", "target"))
+        params, bse, mle, target = (
+            np.array([line[key] for line in lines]) for key in ("params", "bse", "mle", "target")
+        )
         errors, flagged = params - target, np.array([bool(line["flags"]) for line in lines])
         held = np.abs(errors) <= 1.96 * bse
         sd, finite = params.std(axis=0), np.where(np.isfinite(bse), bse, np.nan)
         self.reps, self.flagged = len(lines), float(flagged.mean())
-        self.codes = {code: np.mean([code in line["flags"] for line in lines])
-                      for code in sorted({code for line in lines for code in line["flags"]})}
+        self.codes = {
+            code: np.mean([code in line["flags"] for line in lines])
+            for code in sorted({code for line in lines for code in line["flags"]})
+        }
         self.settings = np.median([line["settings"] for line in lines], axis=0)
 
         def each(values: Array) -> dict[str, float]:
             return {part: float(np.mean(values[..., where])) for part, where in PARTS.items()}
 
-        square = {part: np.mean(errors[:, where] ** 2) / np.mean((mle - target)[:, where] ** 2)
-                  for part, where in PARTS.items()}
+        square = {
+            part: np.mean(errors[:, where] ** 2) / np.mean((mle - target)[:, where] ** 2)
+            for part, where in PARTS.items()
+        }
         self.ratio = {part: float(np.sqrt(value)) for part, value in square.items()}
         self.covers = each(held)
         self.error = {part: share_error(held[:, where]) for part, where in PARTS.items()}
@@ -108,15 +125,19 @@ def show(cell: Cell, epsilon: float, found: Summary, reference: dict[str, float]
     c, z_l, radius = found.settings
     codes = "".join(f", {code} {share:.2f}" for code, share in found.codes.items())
     print(f"{cell.name}, epsilon {epsilon:g}: {found.reps} fits; c {c:g}, z_l {z_l:.1f}, R {radius:.1f}")
-    print(f"  flagged {found.flagged:.2f}{codes}; none {found.none:.2f}; far {found.far:.4f}; "
-          f"worst {found.worst:.2f}")
+    print(
+        f"  flagged {found.flagged:.2f}{codes}; none {found.none:.2f}; far {found.far:.4f}; "
+        f"worst {found.worst:.2f}"
+    )
     for part in PARTS:
         known = reference.get(part, NONE)
         beside = f"[{known:.2f}]" if known == known else ""
         honest = "" if well_specified(cell) else f"  honest {found.honest[part]:.3f}"
-        print(f"  {part:10s} ratio {found.ratio[part]:6.2f} {beside:7s} covers {found.covers[part]:.3f} "
-              f"+- {found.error[part]:.3f}  clear {found.clear[part]:.3f}{honest}  "
-              f"length {found.length[part]:.2f}")
+        print(
+            f"  {part:10s} ratio {found.ratio[part]:6.2f} {beside:7s} covers {found.covers[part]:.3f} "
+            f"+- {found.error[part]:.3f}  clear {found.clear[part]:.3f}{honest}  "
+            f"length {found.length[part]:.2f}"
+        )
 
 
 def well_specified(cell: Cell) -> bool:
@@ -133,8 +154,10 @@ def judge(found: Summary, reference: dict[str, float]) -> list[str]:
             if covers + 2 * error < WANTED[0] or covers - 2 * error > WANTED[1]:
                 complaints.append(f"{part} cover {covers:.3f} +- {error:.3f}, ratio {found.ratio[part]:.2f}")
         elif found.flagged < 0.9 and found.clear[part] + 2 * error < HONEST:
-            complaints.append(f"{part} unusable, ratio {found.ratio[part]:.2f}; flagged {found.flagged:.2f}, "
-                              f"the others cover {found.clear[part]:.3f}")
+            complaints.append(
+                f"{part} unusable, ratio {found.ratio[part]:.2f}; flagged {found.flagged:.2f}, "
+                f"the others cover {found.clear[part]:.3f}"
+            )
         if found.ratio[part] > 1.1 * reference[part]:
             complaints.append(f"{part} ratio {found.ratio[part]:.2f}, reference {reference[part]:.2f}")
     return complaints
@@ -142,5 +165,8 @@ def judge(found: Summary, reference: dict[str, float]) -> list[str]:
 
 def judge_law(found: Summary) -> list[str]:
     """Parts whose intervals miss without the caution that the error law does not hold."""
-    return [f"{part} honest {found.honest[part]:.3f} +- {found.error[part]:.3f}"
-            for part in JUDGED if found.honest[part] + 2 * found.error[part] < HONEST]
+    return [
+        f"{part} honest {found.honest[part]:.3f} +- {found.error[part]:.3f}"
+        for part in JUDGED
+        if found.honest[part] + 2 * found.error[part] < HONEST
+    ]

@@ -126,9 +126,10 @@ TABLES = {
     "table6": _cells("table6", "adult", [(10, 0.5, 0.25, e) for e in TENTHS]),
     "simulated": [
         Cell("simulated", f"{law}{seed}", 10, 0.5, 0.25, 0.25, (math.nan,) * len(METHODS))
-        for law in ("balanced", "skewed") for seed in (1, 2)
+        for law in ("balanced", "skewed")
+        for seed in (1, 2)
     ],
-}  # fmt: skip
+}
 
 
 def simulated(law: str, seed: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -178,8 +179,8 @@ def truth(data: str, d: int, path: Path | None) -> dict[str, np.ndarray]:
     with noise(NoNoise()):
         place = ball(x.shape[1]).public()
         return {
-            name: curator(x, y, dps.pure(1e3)).minimise(1e3, loss=loss, ridge=2 * len(y) * C,
-            **place).params for name, loss in LOSSES.items()
+            name: curator(x, y, dps.pure(1e3)).minimise(1e3, loss=loss, ridge=2 * len(y) * C, **place).params
+            for name, loss in LOSSES.items()
         }
 
 
@@ -202,9 +203,10 @@ def one(task: Task[Cell], paths: dict[str, Path]) -> dict[str, Any]:
             if result.tails is not None:
                 half = result.tails.half_widths(0.95, result.cov)
             found["-".join([kind, way, loss, compat or "tight"])] = [
-                result.params.tolist(), (2 * half).tolist(),
+                result.params.tolist(),
+                (2 * half).tolist(),
                 (np.abs(result.params - true[loss]) <= half).tolist(),
-            ]  # fmt: skip
+            ]
     return found
 
 

@@ -36,15 +36,17 @@ def frame(kind: str) -> pd.DataFrame:
 
 
 def by_dpstats(data: pd.DataFrame) -> np.ndarray:
-    schema = dps.Schema({name: dps.bounded(-1, 1) for name in ["y", *NUMBERS]}
-                        | {name: dps.levels(*levels) for name, levels in LEVELS.items()})
+    schema = dps.Schema(
+        {name: dps.bounded(-1, 1) for name in ["y", *NUMBERS]}
+        | {name: dps.levels(*levels) for name, levels in LEVELS.items()}
+    )
     design = build_design(FORMULA, schema)
     rows = open_rows(data, schema, design.variables)
     exog = np.empty((rows.n, len(design.names)), order="F")
     start = 0
     for block in rows.blocks():
         part = design.read(block)
-        exog[start:start + len(part.exog)] = part.exog
+        exog[start : start + len(part.exog)] = part.exog
         start += len(part.exog)
     return exog
 

@@ -47,9 +47,13 @@ def fuzz(name: str, seconds: int, work: Path) -> None:
         return spoiled([data, *corpus] if data else corpus, draw)[:most]
 
     options = [
-        f"-max_total_time={seconds}", f"-rss_limit_mb={MEMORY}", f"-timeout={LONGEST}", "-max_len=200000",
-        f"-artifact_prefix={work}/fault-", "-print_final_stats=1",
-    ]  # fmt: skip
+        f"-max_total_time={seconds}",
+        f"-rss_limit_mb={MEMORY}",
+        f"-timeout={LONGEST}",
+        "-max_len=200000",
+        f"-artifact_prefix={work}/fault-",
+        "-print_final_stats=1",
+    ]
     atheris.Setup([sys.argv[0], str(work), *options], one, custom_mutator=mutate)
     atheris.Fuzz()
 

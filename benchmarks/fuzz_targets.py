@@ -21,9 +21,13 @@ from dpstats.contributors import write_messages
 from dpstats.results import CurveFit
 
 SCHEMA = dps.Schema(
-    time=dps.bounded(1, 100_000_000), failed=dps.event(), temp=dps.bounded(10, 50, unit="C"),
-    maker=dps.levels("A", "B", other=True), count=dps.count(10), flag=dps.flag(),
-).unit("serial", max_rows=2)  # fmt: skip
+    time=dps.bounded(1, 100_000_000),
+    failed=dps.event(),
+    temp=dps.bounded(10, 50, unit="C"),
+    maker=dps.levels("A", "B", other=True),
+    count=dps.count(10),
+    flag=dps.flag(),
+).unit("serial", max_rows=2)
 COLUMNS: dict[str, list[Any]] = {
     "serial": ["one", "one", "two", SECRET, "four", "five"],
     "time": [12.5, 86753090, 1e3, 7, 55, 9.25],
@@ -72,11 +76,15 @@ def _zipped(folder: Path) -> list[bytes]:
 
 def _table() -> pa.Table:
     texts = ("serial", "maker")
-    return pa.table({
-        name: pa.array([str(cell) for cell in column] if name in texts else column,
-                       pa.string() if name in texts else pa.float64())
-        for name, column in COLUMNS.items()
-    })  # fmt: skip
+    return pa.table(
+        {
+            name: pa.array(
+                [str(cell) for cell in column] if name in texts else column,
+                pa.string() if name in texts else pa.float64(),
+            )
+            for name, column in COLUMNS.items()
+        }
+    )
 
 
 def _parquet(folder: Path) -> list[bytes]:
@@ -254,15 +262,18 @@ def _lines(folder: Path) -> list[bytes]:
             '--budget "approx(1, 1e-6)" --public d.csv --out o.json',
             'fit "count ~ temp + offset(np.log(time))" d.csv --schema s.json --model glm --family poisson '
             '--weights flag --budget "gdp(1)" --out o.json',
-            "show f.json", "predict f.json d.csv --type quantile --p 0.1", "schema check s.json d.csv",
+            "show f.json",
+            "predict f.json d.csv --type quantile --p 0.1",
+            "schema check s.json d.csv",
             "schema check s.json d.csv --sep tab --decimal , --encoding latin-1",
-            'ledger create n.ledger --total "approx(3, 1e-6)"', "ledger export l.ledger --format csv",
+            'ledger create n.ledger --total "approx(3, 1e-6)"',
+            "ledger export l.ledger --format csv",
             'plan-contributions "temp ~ count" --schema s.json --budget "zcdp(1)" --contributors 9 '
             "--out q.json",
             "contribute d.csv --plan p.json --out w.jsonl",
             "fit-contributions m.jsonl --plan p.json --model ols --out v.json",
         )
-    ]  # fmt: skip
+    ]
 
 
 TARGETS = {

@@ -29,10 +29,20 @@ import dpstats as dps
 SECRET = "86753090"  # a cell; nothing that is said may hold it
 ALLOWED = (dps.SpecificationError, dps.NotReleased)
 FORBIDDEN = {
-    "exec", "pickle.find_class", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn",
-    "subprocess.Popen", "socket.connect", "socket.bind", "ctypes.dlopen", "sqlite3.load_extension",
+    "exec",
+    "pickle.find_class",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "subprocess.Popen",
+    "socket.connect",
+    "socket.bind",
+    "ctypes.dlopen",
+    "sqlite3.load_extension",
     "sqlite3.enable_load_extension",
-}  # fmt: skip
+}
 CHANGES = {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "shutil.rmtree"}
 # run code of their own: methods of distributions, named tuples, the modules of installed libraries
 RUN_THEIR_OWN = ("/scipy/stats/", "/collections/__init__.py", "<frozen importlib")
@@ -146,16 +156,65 @@ def column_names(data: bytes) -> str:
 
 
 WILD: list[Any] = [
-    None, True, False, 0, -1, 2**63, 10**400, 1e308, -1e308, 5e-324, float("nan"), float("inf"), "", "inf",
-    "nan", "x" * 300, "é\u202e\x00", "__import__('os').system('true')", [], {}, [[]], [1, [2]], {"a": 1},
+    None,
+    True,
+    False,
+    0,
+    -1,
+    2**63,
+    10**400,
+    1e308,
+    -1e308,
+    5e-324,
+    float("nan"),
+    float("inf"),
+    "",
+    "inf",
+    "nan",
+    "x" * 300,
+    "é\u202e\x00",
+    "__import__('os').system('true')",
+    [],
+    {},
+    [[]],
+    [1, [2]],
+    {"a": 1},
     "0" * 5000,
-]  # fmt: skip
+]
 TOKENS = [
-    b'"', b"\n", b"\r", b",", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"1e999", b"-inf", b"nan", b"_", b"0x1",
-    b"'", b"=", b"[", b"}", b"(", b")" * 40, b"(" * 3000, b"[" * 100_000, b"9" * 5000, b"-", b"--", b" ",
-    b"~", b"\xc3\x28", b"\xed\xa0\x80", b"\x80\x04\x95", b"!!python/object/apply:os.system", b"*" * 50,
-    b"1_000", SECRET.encode(),
-]  # fmt: skip
+    b'"',
+    b"\n",
+    b"\r",
+    b",",
+    b"\x00",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"1e999",
+    b"-inf",
+    b"nan",
+    b"_",
+    b"0x1",
+    b"'",
+    b"=",
+    b"[",
+    b"}",
+    b"(",
+    b")" * 40,
+    b"(" * 3000,
+    b"[" * 100_000,
+    b"9" * 5000,
+    b"-",
+    b"--",
+    b" ",
+    b"~",
+    b"\xc3\x28",
+    b"\xed\xa0\x80",
+    b"\x80\x04\x95",
+    b"!!python/object/apply:os.system",
+    b"*" * 50,
+    b"1_000",
+    SECRET.encode(),
+]
 
 
 def spoiled(corpus: list[bytes], draw: random.Random) -> bytes:

@@ -109,8 +109,13 @@ def maximum_likelihood(cell: Cell, sample: Sample) -> np.ndarray:
 
 def add_dispersion(line: dict[str, Any], fit: Fit) -> None:
     phi = fit.dispersion
-    added = {"truth": 1.0, "estimate": phi.estimate, "low": phi.conf_low, "high": phi.conf_high,
-             "share": phi.privacy_share}  # fmt: skip
+    added = {
+        "truth": 1.0,
+        "estimate": phi.estimate,
+        "low": phi.conf_low,
+        "high": phi.conf_high,
+        "share": phi.privacy_share,
+    }
     for key, number in added.items():
         line[key].append(number)
 

@@ -50,9 +50,7 @@ class Study:
     def model(self, source: dps.datasets.Dataset) -> Any:
         if self.family == "binomial":
             return dps.logit(self.formula, source.data, source.schema)
-        return dps.glm(
-            self.formula, source.data, source.schema, family=self.family, exposure=self.exposure
-        )
+        return dps.glm(self.formula, source.data, source.schema, family=self.family, exposure=self.exposure)
 
     def exact(self, source: dps.datasets.Dataset) -> Any:
         """Maximum likelihood by statsmodels; standard errors of the sandwich for visits."""
@@ -101,9 +99,11 @@ def report(name: str, study: Study, exact: Any, epsilon: float, found: list[Fit]
     if study.family == "poisson":
         phi = np.median([fit.dispersion.estimate for fit in found])
         told = np.mean([np.isfinite(fit.dispersion.conf_high) for fit in found])
-        print(f"phi {phi:.2f} in median, told in {told:.2f} of the fits; Pearson's "
-              f"{exact.pearson_chi2 / exact.df_resid:.2f}; scores clipped at "
-              f"{np.median([fit.settings['C'] for fit in found]):.1f} in median")
+        print(
+            f"phi {phi:.2f} in median, told in {told:.2f} of the fits; Pearson's "
+            f"{exact.pearson_chi2 / exact.df_resid:.2f}; scores clipped at "
+            f"{np.median([fit.settings['C'] for fit in found]):.1f} in median"
+        )
     if study.family == "binomial":
         accuracy(exact, params[:, [order.index(term) for term in exact.params.index]], epsilon == 1)
     print(f"{'':38s} {'MLE':>10s} {'se0':>8s} | {'|error|':>7s} {'rmse':>6s} {'median':>6s}  se/se0 | covers")
@@ -113,8 +113,10 @@ def report(name: str, study: Study, exact: Any, epsilon: float, found: list[Fit]
     for row in zip(order, target, se0, size, rmse, middle, ratios, covers.mean(axis=0), strict=True):
         print(layout.format(*row))
     judged = goal(size.max() <= WITHIN) if study.family == "binomial" and epsilon == 1 else ""
-    print(f"worst median |error| {size.max():.2f} se0{judged}; "
-          f"median se/se0 {np.median(ratios):.2f}; covers {covers.mean():.3f}")
+    print(
+        f"worst median |error| {size.max():.2f} se0{judged}; "
+        f"median se/se0 {np.median(ratios):.2f}; covers {covers.mean():.3f}"
+    )
 
 
 def accuracy(exact: Any, params: np.ndarray, judged: bool) -> None:
@@ -123,8 +125,10 @@ def accuracy(exact: Any, params: np.ndarray, judged: bool) -> None:
     best = np.mean((design @ exact.params.to_numpy() > 0) == endog)
     reached = np.array([np.mean((design @ line > 0) == endog) for line in params])
     lost = best - np.median(reached)
-    print(f"accuracy {best:.4f} by maximum likelihood, {np.median(reached):.4f} in median (worst "
-          f"{reached.min():.4f}): {lost:.4f} lost{goal(lost <= ACCURATE) if judged else ''}")
+    print(
+        f"accuracy {best:.4f} by maximum likelihood, {np.median(reached):.4f} in median (worst "
+        f"{reached.min():.4f}): {lost:.4f} lost{goal(lost <= ACCURATE) if judged else ''}"
+    )
 
 
 def goal(met: bool) -> str:

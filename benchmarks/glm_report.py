@@ -9,18 +9,22 @@ from interval_report import report as report_cells
 # A prototype without public moments, by (family, n, d, mu) of the design "cond1000": RMSE over that of
 # maximum likelihood, T0 = 5 of T = 10
 RATIOS = {
-    ("logit", 1_000, 5, 1): 0.220 / 0.188, ("logit", 10_000, 10, 0.3): 0.119 / 0.086,
+    ("logit", 1_000, 5, 1): 0.220 / 0.188,
+    ("logit", 10_000, 10, 0.3): 0.119 / 0.086,
     ("poisson", 10_000, 5, 0.3): 0.021 / 0.012,
-}  # fmt: skip
+}
 # Another, by (n, slopes): RMSE of one coefficient by maximum likelihood, and by the better of its
 # errors at mu = .3, 1, 3; nan where it gives none
 NONE = math.nan
 ERM = {
-    (1_000, 5): (0.120, 0.30, 0.139, 0.119), (1_000, 20): (0.126, 0.30, 0.209, 0.133),
-    (10_000, 5): (0.040, 0.047, NONE, NONE), (10_000, 10): (0.037, 0.056, 0.038, 0.039),
+    (1_000, 5): (0.120, 0.30, 0.139, 0.119),
+    (1_000, 20): (0.126, 0.30, 0.209, 0.133),
+    (10_000, 5): (0.040, 0.047, NONE, NONE),
+    (10_000, 10): (0.037, 0.056, 0.038, 0.039),
     (10_000, 20): (0.037, 0.067, 0.037, 0.033),
-    (100_000, 10): (0.012, 0.013, NONE, NONE), (100_000, 20): (0.012, NONE, 0.012, NONE),
-}  # fmt: skip
+    (100_000, 10): (0.012, 0.013, NONE, NONE),
+    (100_000, 20): (0.012, NONE, 0.012, NONE),
+}
 ERM_MUS = (0.3, 1.0, 3.0)
 NOTES = """
 rival    error of objective_newton.py on the same samples, ready matrix, and the share of its intervals that

@@ -20,13 +20,19 @@ Array = np.ndarray
 FAMILIES = ("logit", "poisson", "gamma")
 # by (family, law): "own" is the family's, "rare" has few ones, "negbin" the variance m + m^2
 SPREADS = {
-    ("logit", "own"): 2.0, ("logit", "rare"): 1.0, ("poisson", "own"): 0.5, ("poisson", "negbin"): 0.5,
+    ("logit", "own"): 2.0,
+    ("logit", "rare"): 1.0,
+    ("poisson", "own"): 0.5,
+    ("poisson", "negbin"): 0.5,
     ("gamma", "own"): 0.5,
-}  # fmt: skip
+}
 LEVELS = {
-    ("logit", "own"): 0.5, ("logit", "rare"): 0.01, ("poisson", "own"): 3.4, ("poisson", "negbin"): 3.4,
+    ("logit", "own"): 0.5,
+    ("logit", "rare"): 0.01,
+    ("poisson", "own"): 3.4,
+    ("poisson", "negbin"): 3.4,
     ("gamma", "own"): 1.0,
-}  # fmt: skip
+}
 # public upper bound of the response; where those of the covariates are loose, as many times as loose
 TOPS = {("poisson", "own"): 30, ("poisson", "negbin"): 100, ("gamma", "own"): 50}
 ERM_INTERCEPT, ERM_CYCLE = -0.5, (1.0, -0.5, 0.5, -1.0, 0.0)

@@ -69,11 +69,19 @@ def census(path: Path, response: str) -> People:
     frame["much"] = np.where(frame["work"] > 26, "yes", "no")
     yes = dps.flag("yes", "no")
     schema = dps.Schema(
-        work=dps.bounded(0, 52, unit="weeks"), much=yes, morekids=yes, age=dps.bounded(15, 45), afam=yes,
-        hispanic=yes, other=yes, gender1=dps.levels("male", "female"), gender2=dps.levels("male", "female"),
-    )  # fmt: skip
-    return of_frame("census", f"{response} ~ morekids + gender1 + gender2 + age + afam + hispanic + other",
-                    schema, frame)  # fmt: skip
+        work=dps.bounded(0, 52, unit="weeks"),
+        much=yes,
+        morekids=yes,
+        age=dps.bounded(15, 45),
+        afam=yes,
+        hispanic=yes,
+        other=yes,
+        gender1=dps.levels("male", "female"),
+        gender2=dps.levels("male", "female"),
+    )
+    return of_frame(
+        "census", f"{response} ~ morekids + gender1 + gender2 + age + afam + hispanic + other", schema, frame
+    )
 
 
 def simulated(response: str, n: int = 125_000) -> People:
@@ -364,9 +372,16 @@ def plot(results: dict[tuple[str, str], pd.DataFrame], path: Path, label: str) -
             for method in [name for name in dict.fromkeys(part["method"]) if name != PAGE]:
                 mean = part[part["method"] == method].groupby("n")["score"].mean()
                 width = 2.2 if method == "ours" else 1.2
-                ax.plot(mean.index, mean, marker="o", markersize=3, linewidth=width, label=method,
-                        linestyle="--" if method == "non-private" else "-",
-                        color="black" if method == "non-private" else None)  # fmt: skip
+                ax.plot(
+                    mean.index,
+                    mean,
+                    marker="o",
+                    markersize=3,
+                    linewidth=width,
+                    label=method,
+                    linestyle="--" if method == "non-private" else "-",
+                    color="black" if method == "non-private" else None,
+                )
             ax.set(xlabel="n", ylabel=label, title=f"{name}, epsilon = {epsilon:g}")
             ax.set_xscale("log", base=2)
             if label == "test RMSE":
@@ -397,9 +412,17 @@ def main() -> None:
     logistic = {"Output": logistic_output, "Obj-Gauss": logistic_objective}
     kinds = [
         ("linear", ("work", "y"), linear_methods, rmse, linear, False, "test RMSE", None),
-        ("logistic", ("much", "yes"), logistic_methods, accuracy, logistic, True, "test accuracy",
-         4 * approximation(REACH)),
-    ]  # fmt: skip
+        (
+            "logistic",
+            ("much", "yes"),
+            logistic_methods,
+            accuracy,
+            logistic,
+            True,
+            "test accuracy",
+            4 * approximation(REACH),
+        ),
+    ]
     for number, (kind, responses, methods, score, rivals, more, label, slope) in enumerate(kinds, 1):
         if options.only not in (None, kind):
             continue
@@ -409,8 +432,10 @@ def main() -> None:
             results[people.name, kind] = found
             print(f"\nFigure {number}, {kind}, {people.name}: {label}, mean of {options.reps} samples\n")
             print(table(found, 4))
-            print(f"\nours, {kind}, {people.name}: share of 95 % intervals that cover, "
-                  f"{options.coverage_reps} samples\n")  # fmt: skip
+            print(
+                f"\nours, {kind}, {people.name}: share of 95 % intervals that cover, "
+                f"{options.coverage_reps} samples\n"
+            )
             covered = coverage(people, kind, slope, options.coverage_reps)
             print(covered.to_string(index=False, float_format="%.3f"))
         plot(results, out / f"input_perturbation_{kind}.png", label)

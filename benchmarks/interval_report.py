@@ -71,8 +71,10 @@ class Summary:
         self.held = (low <= self.truth) & (self.truth <= high)
         clear = np.array([not line["flags"] for line in lines])
         self.clear = self.held[clear]
-        self.codes = {code: float(np.mean([code in line["flags"] for line in lines]))
-                      for code in sorted({code for line in lines for code in line["flags"]})}
+        self.codes = {
+            code: float(np.mean([code in line["flags"] for line in lines]))
+            for code in sorted({code for line in lines for code in line["flags"]})
+        }
         self.flagged = float(1 - clear.mean())
         self.none = float(np.mean(~np.isfinite(self.half)))
         beyond = np.maximum(low - self.truth, self.truth - high)
@@ -132,14 +134,18 @@ def show(cell: Shown, exact: str) -> list[str]:
     title, found, known = cell.title, cell.found, cell.known
     reference = f" [{known:.3f}]" if known == known else ""
     codes = "".join(f", {code} {share:.2f}" for code, share in found.codes.items())
-    print(f"{title}: {found.reps} fits; error {found.error:.4f}{reference}, {exact} {found.exact:.4f}, "
-          f"ratio {found.error / found.exact:.2f}{cell.beside}; rel {np.minimum(found.rel, 99):.2f}")
+    print(
+        f"{title}: {found.reps} fits; error {found.error:.4f}{reference}, {exact} {found.exact:.4f}, "
+        f"ratio {found.error / found.exact:.2f}{cell.beside}; rel {np.minimum(found.rel, 99):.2f}"
+    )
     print(f"  flagged {found.flagged:.2f}{codes}; none {found.none:.2f}; far {found.far:.4f}")
     complaints = []
     for name, where in cell.parts.items():
         part = found.part(where)
-        print(f"  {name:10s} covers {part['covers']:.3f} +- {part['error']:.3f}  worst {part['worst']:.2f}  "
-              f"clear {part['clear']:.3f}  length {part['length']:5.2f}  privacy {part['privacy']:.2f}")
+        print(
+            f"  {name:10s} covers {part['covers']:.3f} +- {part['error']:.3f}  worst {part['worst']:.2f}  "
+            f"clear {part['clear']:.3f}  length {part['length']:5.2f}  privacy {part['privacy']:.2f}"
+        )
         short = part["covers"] + 2 * part["error"] < WANTED[0]
         wide = part["covers"] - 2 * part["error"] > WANTED[1] and found.usable
         if short or wide:

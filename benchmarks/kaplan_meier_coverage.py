@@ -36,8 +36,9 @@ LAWS = {
     "loose bounds": ("weibull", 60.0, 0.5, 150.0),
 }
 BUDGETS: dict[str, Budget] = {
-    "epsilon = 1, delta = 1e-6": dps.approx(1, 1e-6), "pure epsilon = 1": dps.pure(1),
-}  # fmt: skip
+    "epsilon = 1, delta = 1e-6": dps.approx(1, 1e-6),
+    "pure epsilon = 1": dps.pure(1),
+}
 
 
 class Cell(NamedTuple):
@@ -90,8 +91,17 @@ def report(frame: pd.DataFrame) -> list[float]:
     often = points.mean()[points.size() >= points.size().max() / 2]
     z = ((frame["survival"] - frame["truth"]) / frame["std_error"]).clip(-50, 50)
     within = 100 * often.between(0.93, 0.98).mean()
-    return [100 * inside.mean(), 100 * often.min(), 100 * often.max(), len(often), within, z.mean(), z.std(),
-            frame["std_error"].median(), 100 * frame["privacy_share"].median()]  # fmt: skip
+    return [
+        100 * inside.mean(),
+        100 * often.min(),
+        100 * often.max(),
+        len(often),
+        within,
+        z.mean(),
+        z.std(),
+        frame["std_error"].median(),
+        100 * frame["privacy_share"].median(),
+    ]
 
 
 def main() -> None:
@@ -113,8 +123,20 @@ def main() -> None:
         rows.append([list(BUDGETS)[int(level)], cell.law, cell.right, *report(frame)])
     print(header())
     print(f"{options.rows} rows, {options.reps} curves a line; intervals are to cover in 95 % of curves\n")
-    heads = ["budget", "design", "~", "covered %", "worst time", "best time", "times", "93 to 98 %", "mean z",
-             "sd z", "median se", "noise %"]  # fmt: skip
+    heads = [
+        "budget",
+        "design",
+        "~",
+        "covered %",
+        "worst time",
+        "best time",
+        "times",
+        "93 to 98 %",
+        "mean z",
+        "sd z",
+        "median se",
+        "noise %",
+    ]
     formats = ("", "", "", ".1f", ".1f", ".1f", ".0f", ".0f", ".2f", ".2f", ".4f", ".0f")
     print(tabulate(rows, heads, floatfmt=formats))
 

@@ -25,17 +25,20 @@ from dpstats.testing import SeededNoise, noise
 MODELS = {
     "ccpp": "PE ~ AT + V + AP + RH",
     "wine": "quality ~ fixed_acidity + volatile_acidity + citric_acid + residual_sugar + chlorides"
-            " + free_sulfur_dioxide + total_sulfur_dioxide + density + pH + sulphates + alcohol",
+    " + free_sulfur_dioxide + total_sulfur_dioxide + density + pH + sulphates + alcohol",
     "cps1988": "np.log(wage) ~ education + experience + I(experience**2) + ethnicity + smsa + region"
-               " + parttime",
-}  # fmt: skip
+    " + parttime",
+}
 MUS = (0.3, 1.0, 3.0)
 # a prototype without public data: R2 and the range of the ratio of standard errors
 REFERENCE = {
-    ("ccpp", 0.3): "R2 .929, se/se0 1.42", ("ccpp", 1.0): "R2 .929, se/se0 1.09",
-    ("ccpp", 3.0): "R2 .929, se/se0 1.02", ("wine", 0.3): "R2 .26, se/se0 5 to 12",
-    ("wine", 1.0): "R2 .279, se/se0 5 to 12", ("wine", 3.0): "R2 .280, se/se0 5 to 12",
-}  # fmt: skip
+    ("ccpp", 0.3): "R2 .929, se/se0 1.42",
+    ("ccpp", 1.0): "R2 .929, se/se0 1.09",
+    ("ccpp", 3.0): "R2 .929, se/se0 1.02",
+    ("wine", 0.3): "R2 .26, se/se0 5 to 12",
+    ("wine", 1.0): "R2 .279, se/se0 5 to 12",
+    ("wine", 3.0): "R2 .280, se/se0 5 to 12",
+}
 
 
 @dataclass(frozen=True)
@@ -92,16 +95,20 @@ def report(name: str, study: Study, exact: "api.ols", mu: float, found: list[Fit
     rel = np.median([fit.record.linear.solve(0.0).rel for fit in found])
     public = f", {len(study.public):,} public rows" if len(study.public) else ""
     beside = REFERENCE.get((name, mu)) if not public else None
-    print(f"\n{name}, mu = {mu:g}: n = {len(study.private):,}{public}; rel {rel:.2f}"
-          + (f" [{beside}]" if beside else ""))
+    print(
+        f"\n{name}, mu = {mu:g}: n = {len(study.private):,}{public}; rel {rel:.2f}"
+        + (f" [{beside}]" if beside else "")
+    )
     codes = sorted({code for fit in found for code, _ in fit.flags})
     shares = [f"{code} {np.mean([code in dict(fit.flags) for fit in found]):.2f}" for code in codes]
     print("; ".join([f"cautions in {np.mean([bool(fit.flags) for fit in found]):.2f} of the fits", *shares]))
     released = np.array([fit.rsquared.estimate for fit in found])
     held = np.mean([fit.rsquared.conf_low <= exact.rsquared <= fit.rsquared.conf_high for fit in found])
-    print(f"R2 of least squares {exact.rsquared:.3f}; of the private lines on the same rows "
-          f"{np.median(reached):.3f} (worst {np.min(reached):.3f}); as released {np.median(released):.3f}, "
-          f"its interval covers {held:.2f}")
+    print(
+        f"R2 of least squares {exact.rsquared:.3f}; of the private lines on the same rows "
+        f"{np.median(reached):.3f} (worst {np.min(reached):.3f}); as released {np.median(released):.3f}, "
+        f"its interval covers {held:.2f}"
+    )
     sigma = np.array([fit.sigma.estimate for fit in found])
     print(f"sigma {np.sqrt(exact.scale):.4f}; as released {np.median(sigma):.4f}")
     print(f"{'':22s} {'OLS':>11s} {'se0':>9s} | {'rmse':>6s} {'median':>6s}  se/se0 | covers")
@@ -110,8 +117,10 @@ def report(name: str, study: Study, exact: "api.ols", mu: float, found: list[Fit
     layout = "{:22s} {:11.5g} {:9.3g} | {:6.2f} {:6.2f} {:7.2f} | {:6.2f}"
     for row in zip(order, target, se0, rmse, middle, ratios, covers.mean(axis=0), strict=True):
         print(layout.format(*row))
-    print(f"se/se0: median {np.median(ratios):.2f}, {ratios.min():.2f} to {ratios.max():.2f}; "
-          f"covers {covers.mean():.3f}")
+    print(
+        f"se/se0: median {np.median(ratios):.2f}, {ratios.min():.2f} to {ratios.max():.2f}; "
+        f"covers {covers.mean():.3f}"
+    )
 
 
 def main() -> None:

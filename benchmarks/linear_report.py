@@ -9,11 +9,14 @@ from linear_simulated import Cell
 PARTS = {"slopes": slice(1, -2), "intercept": slice(0, 1), "sigma": slice(-2, -1), "R2": slice(-1, None)}
 # C6 without public moments, by (design, n, d, mu): prediction RMSE of its three stages
 PREDICTION = {
-    ("cond1", 1_000, 5, 1): 0.098, ("cond1", 10_000, 5, 0.3): 0.030,
-    ("cond1000", 1_000, 5, 1): 0.114, ("cond1000", 10_000, 5, 0.3): 0.030,
+    ("cond1", 1_000, 5, 1): 0.098,
+    ("cond1", 10_000, 5, 0.3): 0.030,
+    ("cond1000", 1_000, 5, 1): 0.114,
+    ("cond1000", 10_000, 5, 0.3): 0.030,
     ("cond1000", 1_000, 10, 1): 0.16,
-    ("cond1000", 10_000, 10, 0.3): 0.073, ("cond1000", 10_000, 10, 1): 0.036,
-}  # fmt: skip
+    ("cond1000", 10_000, 10, 0.3): 0.073,
+    ("cond1000", 10_000, 10, 1): 0.036,
+}
 # D with the moments of 200 public rows: RMSE / that of least squares, by (n, mu)
 PUBLIC = {(1_000, 0.3): 2.9, (1_000, 1): 1.27, (10_000, 1): 1.05}
 NOTES = "\nsigma is that of all errors, clipped or not, R2 the population's"

@@ -11,10 +11,12 @@ import matplotlib.pyplot as plt
 
 COLOURS = {"MLE": "0.75", "published": "C3", "unscaled": "C1", "functional": "C4", "newton": "C0"}
 LABELS = {
-    "MLE": "MLE, not private", "published": "as published, not private",
-    "unscaled": "published, x not scaled, not private", "functional": "functional, pure epsilon",
+    "MLE": "MLE, not private",
+    "published": "as published, not private",
+    "unscaled": "published, x not scaled, not private",
+    "functional": "functional, pure epsilon",
     "newton": "newton, delta = 1e-6",
-}  # fmt: skip
+}
 TOP = 2.0
 
 
@@ -34,11 +36,18 @@ def draw(boxes: Mapping[float, Mapping[str, np.ndarray]], axis: str, title: str,
     for order, (method, colour) in enumerate(COLOURS.items()):
         where = np.arange(len(boxes)) + (order - (count - 1) / 2) * 0.8 / count
         plot.boxplot(
-            [errors[method] for errors in boxes.values()], positions=where, widths=0.7 / count,
-            whis=(5, 95), showfliers=False, patch_artist=True, manage_ticks=False,
-            boxprops={"facecolor": colour, "linewidth": 0.6}, medianprops={"color": "black"},
-            whiskerprops={"linewidth": 0.6}, capprops={"linewidth": 0.6},
-        )  # fmt: skip
+            [errors[method] for errors in boxes.values()],
+            positions=where,
+            widths=0.7 / count,
+            whis=(5, 95),
+            showfliers=False,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": colour, "linewidth": 0.6},
+            medianprops={"color": "black"},
+            whiskerprops={"linewidth": 0.6},
+            capprops={"linewidth": 0.6},
+        )
         plot.plot([], [], "s", color=colour, label=LABELS[method])
     plot.set_xticks(range(len(boxes)), [f"{place:g}" if place < 1000 else f"{place:,.0f}" for place in boxes])
     plot.set(xlabel=axis, ylabel="|prediction - y| / |y|", ylim=(0, TOP), title=title)

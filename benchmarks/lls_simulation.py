@@ -44,13 +44,18 @@ AT = (np.arange(51) + 0.5) / 51  # quantiles that are kept of the errors of one 
 EPSILONS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 2.0)
 # medians in the text of section 4.2: the private model's and the other's
 TEXT = {
-    ("logistic", "d", 20): (0.45, 0.45), ("logistic", "d", 26): (0.54, 0.40),
-    ("logistic", "d", 32): (0.66, 0.40), ("logistic", "d", 36): (0.79, 0.40),
-    ("sev", "n", 10_000): (0.76, 0.29), ("sev", "n", 30_000): (0.35, 0.28),
-    ("sev", "n", 60_000): (0.29, 0.27), ("sev", "epsilon", 0.3): (0.72, None),
-    ("sev", "epsilon", 1.0): (0.38, None), ("logistic", "epsilon", 0.3): (0.70, None),
+    ("logistic", "d", 20): (0.45, 0.45),
+    ("logistic", "d", 26): (0.54, 0.40),
+    ("logistic", "d", 32): (0.66, 0.40),
+    ("logistic", "d", 36): (0.79, 0.40),
+    ("sev", "n", 10_000): (0.76, 0.29),
+    ("sev", "n", 30_000): (0.35, 0.28),
+    ("sev", "n", 60_000): (0.29, 0.27),
+    ("sev", "epsilon", 0.3): (0.72, None),
+    ("sev", "epsilon", 1.0): (0.38, None),
+    ("logistic", "epsilon", 0.3): (0.70, None),
     ("logistic", "epsilon", 1.0): (0.38, None),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,10 @@ def replicate(task: Task[Cell]) -> dict[str, Any]:
         "newton": rows.errors(newton.params.to_numpy()[:-1]),
         "bounded": bounded,
         "flags": {
-            "functional": [code for code, _ in functional.flags], "newton": [code for code, _ in newton.flags]
+            "functional": [code for code, _ in functional.flags],
+            "newton": [code for code, _ in newton.flags],
         },
-    }  # fmt: skip
+    }
 
 
 Found = dict[tuple[Cell, float], replications.Lines]
@@ -161,8 +167,11 @@ def report(found: Found) -> None:
                 continue
             first = next(iter(chosen.values()))[1]
             print(f"\n{family}, over {axis}: {first}; median error; DP and nonDP as in the paper's text")
-            print(f"{axis:>8s} reps |" + "".join(f"{name:>11s}" for name in METHODS)
-                  + " | newton/MLE  not estimable   need | bounded |   DP nonDP")
+            print(
+                f"{axis:>8s} reps |"
+                + "".join(f"{name:>11s}" for name in METHODS)
+                + " | newton/MLE  not estimable   need | bounded |   DP nonDP"
+            )
             for at, (lines, _, need) in chosen.items():
                 medians = {method: float(np.median(pooled(lines, method))) for method in METHODS}
                 ratio = medians["newton"] / medians["MLE"]
@@ -172,18 +181,21 @@ def report(found: Found) -> None:
                 hopeless = np.mean(["not_estimable" in fit for fit in codes])
                 stable = np.mean([line["bounded"] for line in lines])
                 text = TEXT.get((family, axis, at), (None, None))
-                print(f"{at:8g} {len(lines):4d} |" + "".join(f"{value:11.3f}" for value in medians.values())
-                      + f" | {ratio:10.3f} {hopeless:14.0%} {need:6.2f} | {stable:7.0%} |"
-                      + "".join(f"{'' if value is None else f'{value:.2f}':>5s}" for value in text))
+                print(
+                    f"{at:8g} {len(lines):4d} |"
+                    + "".join(f"{value:11.3f}" for value in medians.values())
+                    + f" | {ratio:10.3f} {hopeless:14.0%} {need:6.2f} | {stable:7.0%} |"
+                    + "".join(f"{'' if value is None else f'{value:.2f}':>5s}" for value in text)
+                )
     print(f"\nnewton within 5 % of MLE in {reached} of {cells} cells")
     told = Counter(code for codes in usable for code in codes)
-    print(f"cautions of newton's {len(usable)} fits where need >= 1: none {usable.count([])}"
-          + "".join(f", {code} {count}" for code, count in sorted(told.items())))
+    print(
+        f"cautions of newton's {len(usable)} fits where need >= 1: none {usable.count([])}"
+        + "".join(f", {code} {count}" for code, count in sorted(told.items()))
+    )
 
 
-def _of_axis(
-    found: Found, family: str, axis: str
-) -> dict[float, tuple[replications.Lines, str, float]]:
+def _of_axis(found: Found, family: str, axis: str) -> dict[float, tuple[replications.Lines, str, float]]:
     """Lines by the value on the axis of a figure, with what stays fixed, and how much of the need is met."""
     chosen = {}
     for (cell, epsilon), lines in found.items():

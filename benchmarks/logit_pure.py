@@ -104,8 +104,13 @@ def row(lines: Lines) -> str:
     flag = np.array([line["flag"] for line in lines])
     finite = np.isfinite(error)
     wrong = ((np.abs(error) > 2 * half) & finite).any(axis=1) & ~flag
-    shares = [np.mean(flag), np.mean(~finite), covered[finite].mean() if finite.any() else np.nan,
-              covered[~flag].mean() if (~flag).any() else np.nan, wrong.mean()]  # fmt: skip
+    shares = [
+        np.mean(flag),
+        np.mean(~finite),
+        covered[finite].mean() if finite.any() else np.nan,
+        covered[~flag].mean() if (~flag).any() else np.nan,
+        wrong.mean(),
+    ]
     sizes = [np.median(np.abs(values[finite])) if finite.any() else np.nan for values in (error, half)]
     return "".join(f"{share:10.3f}" for share in shares) + "".join(f"{size:10.3f}" for size in sizes)
 

@@ -80,8 +80,10 @@ def main() -> None:
     options = parser.parse_args()
     kind = "real" if options.real else "ordinary" if options.ordinary else "lottery"
     ones: dict[str, Callable[[int], Record]] = {
-        "real": Real(options.data), "ordinary": partial(lot, draw=draw_ordinary), "lottery": lot,
-    }  # fmt: skip
+        "real": Real(options.data),
+        "ordinary": partial(lot, draw=draw_ordinary),
+        "lottery": lot,
+    }
     one = ones[kind]
     if options.design:
         for seed in options.design:

@@ -146,8 +146,10 @@ def main() -> None:
     where = population(options.seed)
     print(header())
     values = np.linalg.eigvalsh(where.moment)
-    print(f"E xx': condition {values[-1] / values[0]:.0f}, trace {values.sum():.1f}; mu_c = {MU_C:g}; "
-          f"{options.reps} draws of params and rows")
+    print(
+        f"E xx': condition {values[-1] / values[0]:.0f}, trace {values.sum():.1f}; mu_c = {MU_C:g}; "
+        f"{options.reps} draws of params and rows"
+    )
     print("median and 90 % point of |b - params|\n")
     print(f"{'':42s}" + "".join(f"{n:>15,}" for n in SIZES))
     errors: dict[str, list[Array]] = {name: [] for name in METHODS}

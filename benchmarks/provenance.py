@@ -6,9 +6,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CODE = (
-    "dpstats/estimators", "dpstats/families", "dpstats/curator", "dpstats/models", "dpstats/formula",
-    "dpstats/moments", "dpstats/contributors", "dpstats/contributions",
-)  # fmt: skip
+    "dpstats/estimators",
+    "dpstats/families",
+    "dpstats/curator",
+    "dpstats/models",
+    "dpstats/formula",
+    "dpstats/moments",
+    "dpstats/contributors",
+    "dpstats/contributions",
+)
 
 
 def header(**paths: object) -> str:

@@ -114,8 +114,10 @@ def main() -> None:
     if options.older:
         best |= older(options.older, options.rounds)
     print(header(older=options.older))
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; pandas {pd.__version__}; "
-          f"least of {options.rounds} rounds")
+    print(
+        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; pandas {pd.__version__}; "
+        f"least of {options.rounds} rounds"
+    )
     print(f"{'':40}{'seconds':>9}{'processor s':>13}")
     for name, (wall, processor) in sorted(best.items()):
         print(f"{name:40}{wall:9.3f}{processor:13.3f}")

@@ -152,8 +152,10 @@ def replicate(task: Task[Cell]) -> dict[str, Any]:
 
 def groups(n: int) -> dict[str, list[Cell]]:
     make = partial(Cell, n=n)
-    return {f"{design}-{n}": [make(family, design, cens) for family in DISTS for cens in CENSORED]
-            for design in DESIGNS}
+    return {
+        f"{design}-{n}": [make(family, design, cens) for family in DISTS for cens in CENSORED]
+        for design in DESIGNS
+    }
 
 
 def main() -> None:

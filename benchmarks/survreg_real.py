@@ -90,8 +90,10 @@ def report(cell: Cell, epsilon: float) -> list[str]:
     golden, errors = cell.golden, cell.errors
     title = f"{golden['model']}, {golden['dist']}, epsilon = {epsilon:g}"
     c, z_l, radius = np.median(cell.settings, axis=0)
-    print(f"\n{title}: n = {golden['rows']}, {golden['events']} events; median c = {c:g}, "
-          f"z_l = {z_l:.1f}, R = {radius:.1f}")
+    print(
+        f"\n{title}: n = {golden['rows']}, {golden['events']} events; median c = {c:g}, "
+        f"z_l = {z_l:.1f}, R = {radius:.1f}"
+    )
     codes = sorted({code for found in cell.flags for code in found})
     shares = [f"{code} {np.mean([code in found for found in cell.flags]):.2f}" for code in codes]
     print("; ".join([f"flagged {cell.flagged.mean():.2f}", *shares]))
@@ -100,9 +102,16 @@ def report(cell: Cell, epsilon: float) -> list[str]:
     clear = cell.covers[~cell.flagged].mean(axis=0) if some_clear else np.full(len(cell.mle), np.nan)
     honest = (cell.covers | cell.flagged[:, None]).mean(axis=0)
     rows = zip(
-        cell.mle, cell.se0, np.sqrt(np.mean(errors**2, axis=0)), np.median(errors, axis=0),
-        np.median(cell.bse / cell.se0, axis=0), cell.covers.mean(axis=0), clear, honest, strict=True,
-    )  # fmt: skip
+        cell.mle,
+        cell.se0,
+        np.sqrt(np.mean(errors**2, axis=0)),
+        np.median(errors, axis=0),
+        np.median(cell.bse / cell.se0, axis=0),
+        cell.covers.mean(axis=0),
+        clear,
+        honest,
+        strict=True,
+    )
     layout = "{:22s} {:9.4f} {:8.4f} | {:6.2f} {:6.2f} {:6.2f}       | {:6.2f} {:6.2f} {:6.2f}"
     for name, row in zip(golden["names"], rows, strict=True):
         print(layout.format(name, *row))

@@ -16,9 +16,22 @@ import numpy as np
 from dpstats.errors import SpecificationError
 
 __all__ = [
-    "MOST_OF_EXPRESSION", "among", "brief", "count", "expression_of", "is_line", "listed", "number",
-    "numbers", "path_of", "plain", "shown", "told", "truth", "untyped",
-]  # fmt: skip
+    "MOST_OF_EXPRESSION",
+    "among",
+    "brief",
+    "count",
+    "expression_of",
+    "is_line",
+    "listed",
+    "number",
+    "numbers",
+    "path_of",
+    "plain",
+    "shown",
+    "told",
+    "truth",
+    "untyped",
+]
 
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
 MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
@@ -60,8 +73,10 @@ def expression_of(name: str, text: object, example: str, error: type[Specificati
         Of the kind `error`, for anything else, such as the column itself.
     """
     if not isinstance(text, str) or not is_line(text):
-        raise error(f"{name} is a text such as {example}, not {untyped(text)}: keep it as a column of the "
-                    "data, declare it in the schema, and give its name")
+        raise error(
+            f"{name} is a text such as {example}, not {untyped(text)}: keep it as a column of the "
+            "data, declare it in the schema, and give its name"
+        )
     return text
 
 

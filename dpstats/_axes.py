@@ -36,8 +36,10 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     if isinstance(ax, Axes):
         return ax
     if ax is not None:
-        raise SpecificationError(f"ax must be axes of matplotlib, such as plt.gca(), not {shown(ax)}; leave "
-                                 "it out for a new figure")
+        raise SpecificationError(
+            f"ax must be axes of matplotlib, such as plt.gca(), not {shown(ax)}; leave "
+            "it out for a new figure"
+        )
     from dpstats._figure import ShownAxes, ShownFigure
 
     figure = ShownFigure(figsize=(width, height), layout="constrained")

@@ -112,13 +112,16 @@ def write_text(path: str | Path, written: str, overwrite: bool) -> None:
     """
     found = path_of("path", path)
     if found.suffix.lower() != ".json":
-        raise SpecificationError(f"path: {found} does not end in .json, and JSON is what is written; give a "
-                                 "name that does")
+        raise SpecificationError(
+            f"path: {found} does not end in .json, and JSON is what is written; give a name that does"
+        )
     try:
         _replace(found, written + "\n", new=overwrite is not True)
     except FileExistsError:
-        raise SpecificationError(f"path: {found} exists and may hold something that was paid for; choose "
-                                 "another name, or say overwrite=True") from None
+        raise SpecificationError(
+            f"path: {found} exists and may hold something that was paid for; choose "
+            "another name, or say overwrite=True"
+        ) from None
     except OSError as error:
         raise SpecificationError(
             f"path: {found} cannot be written ({error.strerror}); {_remedy(error)}"
@@ -198,9 +201,11 @@ def described(content: object, what: str) -> Mapping[str, Any]:
 
 
 def restored(
-    build: Callable[[Mapping[str, Any]], T], describe: Callable[[T], Mapping[str, Any]],
-    content: Mapping[str, Any], refusal: str,
-) -> T:  # fmt: skip
+    build: Callable[[Mapping[str, Any]], T],
+    describe: Callable[[T], Mapping[str, Any]],
+    content: Mapping[str, Any],
+    refusal: str,
+) -> T:
     """What `content` describes; `build` converts each value to its type.
 
     Raises

@@ -31,8 +31,19 @@ from dpstats._arguments import number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats.errors import BudgetError
 
-__all__ = ["Approx", "Budget", "Gdp", "Pure", "Zcdp", "approx", "from_dict", "gdp", "parse_budget", "pure",
-           "zcdp"]
+__all__ = [
+    "Approx",
+    "Budget",
+    "Gdp",
+    "Pure",
+    "Zcdp",
+    "approx",
+    "from_dict",
+    "gdp",
+    "parse_budget",
+    "pure",
+    "zcdp",
+]
 
 
 LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have

@@ -10,15 +10,32 @@ from dpstats.schema import Event
 from dpstats.schema.variables import level_text
 
 ROWS = {
-    "hdfail": 52_422, "cmapss_engines": 200, "cmapss_signals": 131, "rotterdam": 2_982, "lung": 228,
-    "veteran": 137, "capacitor": 64,
-    "genfan": 70, "imotor": 40, "shockabsorber": 38, "fan": 70, "bearingcage": 1_703,
-    "wine": 4_898, "ccpp": 9_568, "cps1988": 28_155, "adult": 30_162, "datacar": 67_856, "randhie": 20_190,
-}  # fmt: skip
+    "hdfail": 52_422,
+    "cmapss_engines": 200,
+    "cmapss_signals": 131,
+    "rotterdam": 2_982,
+    "lung": 228,
+    "veteran": 137,
+    "capacitor": 64,
+    "genfan": 70,
+    "imotor": 40,
+    "shockabsorber": 38,
+    "fan": 70,
+    "bearingcage": 1_703,
+    "wine": 4_898,
+    "ccpp": 9_568,
+    "cps1988": 28_155,
+    "adult": 30_162,
+    "datacar": 67_856,
+    "randhie": 20_190,
+}
 EVENTS = {
-    "hdfail": ("status", 2_885), "cmapss_engines": ("failed", 100), "rotterdam": ("death", 1_272),
-    "lung": ("status", 165), "bearingcage": ("failed", 6),
-}  # fmt: skip
+    "hdfail": ("status", 2_885),
+    "cmapss_engines": ("failed", 100),
+    "rotterdam": ("death", 1_272),
+    "lung": ("status", 165),
+    "bearingcage": ("failed", 6),
+}
 
 
 def test_every_data_set_is_tested_here() -> None:

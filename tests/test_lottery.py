@@ -30,8 +30,15 @@ def test_designs_are_wide_and_come_again():
     assert designs[7].described() == draw_design(7).described()
     assert {design.model for design in designs} == set(MODELS)
     described = [design.described() for design in designs]
-    ranges = {"n": (400, 150_000), "epsilon": (0.25, 8), "d": (1, 25), "looseness": (1.5, 500),
-              "correlation": (0, 0.97), "rarest level": (0.012, 0.5), "censored": (0, 0.95)}  # fmt: skip
+    ranges = {
+        "n": (400, 150_000),
+        "epsilon": (0.25, 8),
+        "d": (1, 25),
+        "looseness": (1.5, 500),
+        "correlation": (0, 0.97),
+        "rarest level": (0.012, 0.5),
+        "censored": (0, 0.95),
+    }
     for key, (low, high) in ranges.items():
         values = [record[key] for record in described]
         assert min(values) <= low and max(values) >= high
@@ -83,10 +90,13 @@ def test_lumps_of_censored_rows_lie_at_times_of_the_grid():
 
 def test_scores_are_in_half_lengths_on_the_side_of_the_truth():
     found = scored(
-        params=np.array([1.0, 1.0, 1.0]), low=np.array([0.0, 0.9, -np.inf]),
-        high=np.array([3.0, 1.1, np.inf]), truth=np.array([5.0, 1.25, 0.0]), doubt=np.zeros(3),
+        params=np.array([1.0, 1.0, 1.0]),
+        low=np.array([0.0, 0.9, -np.inf]),
+        high=np.array([3.0, 1.1, np.inf]),
+        truth=np.array([5.0, 1.25, 0.0]),
+        doubt=np.zeros(3),
         exact_se=np.full(3, 0.5),
-    )  # fmt: skip
+    )
     assert found["halves"] == [-2.0, -2.5, None] and found["lost"] == 1
     assert found["errors"] == [-8.0, -0.5, None]
 

@@ -32,13 +32,16 @@ def test_levels_are_texts_in_the_order_given():
     assert Levels(["a", "b"]).levels == ("a", "b")
 
 
-@pytest.mark.parametrize("make", [
-    lambda path: Schema.from_dict(SCHEMA.to_dict()),
-    lambda path: Schema(**SCHEMA.to_dict()),
-    lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-    lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
-    lambda path: ((path / "s.toml").write_text(TOML), Schema.load(str(path / "s.toml")))[1],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: Schema.from_dict(SCHEMA.to_dict()),
+        lambda path: Schema(**SCHEMA.to_dict()),
+        lambda path: pickle.loads(pickle.dumps(SCHEMA)),
+        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: ((path / "s.toml").write_text(TOML), Schema.load(str(path / "s.toml")))[1],
+    ],
+)
 def test_a_schema_survives_every_way_of_writing_it(make, tmp_path):
     again = make(tmp_path)
     assert again == SCHEMA and list(again) == list(SCHEMA) and hash(again) == hash(SCHEMA)
@@ -73,7 +76,9 @@ false = false
 
 
 def test_a_schema_prints_as_a_table():
-    assert repr(SCHEMA) == """\
+    assert (
+        repr(SCHEMA)
+        == """\
 variable    kind     public
 ----------  -------  -------------------------------
 time        bounded  1 to 4000 days
@@ -81,58 +86,65 @@ failed      event    failed = 'yes', censored = 'no'
 maker       levels   HGST, Seagate, all others
 starts      count    0 to 50
 warm        flag     true = True, false = False"""
+    )
     assert "maker" in SCHEMA._repr_html_() and "<table>" in SCHEMA._repr_html_()
     assert repr(Schema()) == "Schema()"
 
 
-@pytest.mark.parametrize("declare, words", [
-    (lambda: bounded(5, 1), "reversed"),
-    (lambda: bounded(1, 1), "not below"),
-    (lambda: bounded(0, float("inf")), "finite"),
-    (lambda: bounded(float("nan"), 1), "finite"),
-    (lambda: bounded("0", 1), "the lower bound must be a finite number"),
-    (lambda: bounded(False, 1), "finite number"),
-    (lambda: bounded(-1.7e308, 1.7e308), "too far apart"),
-    (lambda: bounded(0, 1, unit=3), "unit must be a text"),
-    (lambda: count(0), "whole number from 1"),
-    (lambda: count(2.5), "whole number from 1"),
-    (lambda: levels("a"), "two levels"),
-    (lambda: levels(), "two levels"),
-    (lambda: levels("a", "b", "a"), "declared twice, as number 1 and number 3"),
-    (lambda: levels(1, "1"), "declared twice, as number 1"),
-    (lambda: levels("a", ""), "must not be empty"),
-    (lambda: levels("a", None), "must be a text or a finite number"),
-    (lambda: levels("a", float("inf")), "must be a text or a finite number"),
-    (lambda: levels("a", "other", other=True), "declared already"),
-    (lambda: Levels("ab"), "must be a list"),
-    (lambda: Levels(("a", "b"), other="yes"), "true or false"),
-    (lambda: levels(*range(40_000)), "at most"),
-    (lambda: event(failed=1, censored=1), "the same code '1'"),
-    (lambda: flag(true=1, false=True), "the same code '1'"),
-    (lambda: event(failed=None), "must be a text"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "declare, words",
+    [
+        (lambda: bounded(5, 1), "reversed"),
+        (lambda: bounded(1, 1), "not below"),
+        (lambda: bounded(0, float("inf")), "finite"),
+        (lambda: bounded(float("nan"), 1), "finite"),
+        (lambda: bounded("0", 1), "the lower bound must be a finite number"),
+        (lambda: bounded(False, 1), "finite number"),
+        (lambda: bounded(-1.7e308, 1.7e308), "too far apart"),
+        (lambda: bounded(0, 1, unit=3), "unit must be a text"),
+        (lambda: count(0), "whole number from 1"),
+        (lambda: count(2.5), "whole number from 1"),
+        (lambda: levels("a"), "two levels"),
+        (lambda: levels(), "two levels"),
+        (lambda: levels("a", "b", "a"), "declared twice, as number 1 and number 3"),
+        (lambda: levels(1, "1"), "declared twice, as number 1"),
+        (lambda: levels("a", ""), "must not be empty"),
+        (lambda: levels("a", None), "must be a text or a finite number"),
+        (lambda: levels("a", float("inf")), "must be a text or a finite number"),
+        (lambda: levels("a", "other", other=True), "declared already"),
+        (lambda: Levels("ab"), "must be a list"),
+        (lambda: Levels(("a", "b"), other="yes"), "true or false"),
+        (lambda: levels(*range(40_000)), "at most"),
+        (lambda: event(failed=1, censored=1), "the same code '1'"),
+        (lambda: flag(true=1, false=True), "the same code '1'"),
+        (lambda: event(failed=None), "must be a text"),
+    ],
+)
 def test_each_mistake_in_a_declaration_is_named(declare, words):
     with pytest.raises(SchemaError, match=words):
         declare()
 
 
-@pytest.mark.parametrize("declare, words", [
-    (lambda: Schema(x=(1, 2)), r"variable 'x': use bounded\(lower, upper\), not a tuple of 2"),
-    (lambda: Schema(g=["a", "b"]), r"variable 'g': use levels\(\*names\), not a list of 2"),
-    (lambda: Schema(x=3), r"variable 'x': use bounded\(\), count"),
-    (lambda: Schema(x={"kind": "bound", "lower": 1}), "variable 'x': kind must be one of bounded, count"),
-    (lambda: Schema(x={"lower": 1}), "kind must be one of"),
-    (lambda: Schema(x={"kind": "bounded", "lower": 1, "uper": 2}), "did you mean 'upper'"),
-    (lambda: Schema(x={"kind": "count", "upper": 1, "colour": 2}), "has no 'colour', only upper, unit"),
-    (lambda: Schema(x={"kind": "bounded", "lower": 1}), "needs 'upper'"),
-    (lambda: Schema(x={"kind": "bounded", "lower": 3, "upper": 1}), "variable 'x': .* reversed"),
-    (lambda: Schema({3: bounded(0, 1)}), "name of a variable"),
-    (lambda: Schema({"x": bounded(0, 1)}, x=bounded(0, 2)), "'x' is declared twice"),
-    (lambda: Schema(3), "maps names to declarations"),
-    (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),
-    (lambda: Schema.load("schema.yaml"), ".toml or .json"),
-    (lambda: Schema.load("no/such/file.toml"), "cannot be opened"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "declare, words",
+    [
+        (lambda: Schema(x=(1, 2)), r"variable 'x': use bounded\(lower, upper\), not a tuple of 2"),
+        (lambda: Schema(g=["a", "b"]), r"variable 'g': use levels\(\*names\), not a list of 2"),
+        (lambda: Schema(x=3), r"variable 'x': use bounded\(\), count"),
+        (lambda: Schema(x={"kind": "bound", "lower": 1}), "variable 'x': kind must be one of bounded, count"),
+        (lambda: Schema(x={"lower": 1}), "kind must be one of"),
+        (lambda: Schema(x={"kind": "bounded", "lower": 1, "uper": 2}), "did you mean 'upper'"),
+        (lambda: Schema(x={"kind": "count", "upper": 1, "colour": 2}), "has no 'colour', only upper, unit"),
+        (lambda: Schema(x={"kind": "bounded", "lower": 1}), "needs 'upper'"),
+        (lambda: Schema(x={"kind": "bounded", "lower": 3, "upper": 1}), "variable 'x': .* reversed"),
+        (lambda: Schema({3: bounded(0, 1)}), "name of a variable"),
+        (lambda: Schema({"x": bounded(0, 1)}, x=bounded(0, 2)), "'x' is declared twice"),
+        (lambda: Schema(3), "maps names to declarations"),
+        (lambda: Schema(x={"kind": pd.Series(["a", "b"])}), "kind must be one of .*, not a Series"),
+        (lambda: Schema.load("schema.yaml"), ".toml or .json"),
+        (lambda: Schema.load("no/such/file.toml"), "cannot be opened"),
+    ],
+)
 def test_each_mistake_in_a_schema_names_the_variable(declare, words):
     with pytest.raises(SchemaError, match=words):
         declare()

@@ -16,9 +16,15 @@ from dpstats.rows import open_rows
 from dpstats.schema import Norm, Schema, bounded, count, event, flag, levels
 
 PLAIN = Schema(
-    y=bounded(-5, 5), a=bounded(-1, 1), b=bounded(-3, 2), c=count(4), z=bounded(2, 7), f=flag(), e=event(),
+    y=bounded(-5, 5),
+    a=bounded(-1, 1),
+    b=bounded(-3, 2),
+    c=count(4),
+    z=bounded(2, 7),
+    f=flag(),
+    e=event(),
     g=levels("u", "v"),
-)  # fmt: skip
+)
 SCHEMA = PLAIN.norm("a", "b", "c", radius=1.5)
 TOML = """
 y = {kind = "bounded", lower = -5, upper = 5}
@@ -40,14 +46,17 @@ def exog(formula: str, schema: Schema, **columns: object) -> np.ndarray:
     return np.vstack([design.read(block).exog for block in rows.blocks()])
 
 
-@pytest.mark.parametrize("make", [
-    lambda path: Schema.from_dict(SCHEMA.to_dict()),
-    lambda path: Schema(**SCHEMA.to_dict()),
-    lambda path: Schema(PLAIN, any={"kind": "norm", "columns": ["a", "b", "c"], "radius": 1.5}),
-    lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-    lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
-    lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: Schema.from_dict(SCHEMA.to_dict()),
+        lambda path: Schema(**SCHEMA.to_dict()),
+        lambda path: Schema(PLAIN, any={"kind": "norm", "columns": ["a", "b", "c"], "radius": 1.5}),
+        lambda path: pickle.loads(pickle.dumps(SCHEMA)),
+        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
+    ],
+)
 def test_a_norm_survives_every_way_of_writing_it(make, tmp_path):
     again = make(tmp_path)
     assert again == SCHEMA and hash(again) == hash(SCHEMA) and list(again) == list(SCHEMA)
@@ -67,24 +76,30 @@ def test_a_norm_is_printed():
     assert "at most 1.5" in SCHEMA._repr_html_()
 
 
-@pytest.mark.parametrize("declare, words", [
-    (lambda: PLAIN.norm("a", radius=1), "two variables or more"),
-    (lambda: PLAIN.norm("a", 3, radius=1), "two variables or more"),
-    (lambda: PLAIN.norm("a", "a", radius=1), "names a variable twice"),
-    (lambda: PLAIN.norm("a", "q", radius=1), "needs 'q' to be declared"),
-    (lambda: PLAIN.norm("a", "g", radius=1), "'g' is declared as levels"),
-    (lambda: PLAIN.norm("a", "f", radius=1), "'f' is declared as flag"),
-    (lambda: PLAIN.norm("a", "e", radius=1), "'e' is declared as event"),
-    (lambda: PLAIN.norm("a", "z", radius=1), "'z' lies between 2 and 7"),
-    (lambda: SCHEMA.norm("c", "y", radius=1), "'c' is in two norms"),
-    (lambda: PLAIN.norm("a", "b", radius=0), "must be positive"),
-    (lambda: PLAIN.norm("a", "b", radius=-1), "must be positive"),
-    (lambda: PLAIN.norm("a", "b", radius=float("nan")), "must be a finite number"),
-    (lambda: PLAIN.norm("a", "b", radius=True), "must be a finite number"),
-    (lambda: PLAIN.norm("a", "b", radius="1"), "must be a finite number"),
-    (lambda: Schema(PLAIN, n={"kind": "norm", "columns": ["a", "b"]}), "'columns' and 'radius' and nothing"),
-    (lambda: Schema(PLAIN, n={"kind": "norm", "columns": "ab", "radius": 1}), "two variables or more"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "declare, words",
+    [
+        (lambda: PLAIN.norm("a", radius=1), "two variables or more"),
+        (lambda: PLAIN.norm("a", 3, radius=1), "two variables or more"),
+        (lambda: PLAIN.norm("a", "a", radius=1), "names a variable twice"),
+        (lambda: PLAIN.norm("a", "q", radius=1), "needs 'q' to be declared"),
+        (lambda: PLAIN.norm("a", "g", radius=1), "'g' is declared as levels"),
+        (lambda: PLAIN.norm("a", "f", radius=1), "'f' is declared as flag"),
+        (lambda: PLAIN.norm("a", "e", radius=1), "'e' is declared as event"),
+        (lambda: PLAIN.norm("a", "z", radius=1), "'z' lies between 2 and 7"),
+        (lambda: SCHEMA.norm("c", "y", radius=1), "'c' is in two norms"),
+        (lambda: PLAIN.norm("a", "b", radius=0), "must be positive"),
+        (lambda: PLAIN.norm("a", "b", radius=-1), "must be positive"),
+        (lambda: PLAIN.norm("a", "b", radius=float("nan")), "must be a finite number"),
+        (lambda: PLAIN.norm("a", "b", radius=True), "must be a finite number"),
+        (lambda: PLAIN.norm("a", "b", radius="1"), "must be a finite number"),
+        (
+            lambda: Schema(PLAIN, n={"kind": "norm", "columns": ["a", "b"]}),
+            "'columns' and 'radius' and nothing",
+        ),
+        (lambda: Schema(PLAIN, n={"kind": "norm", "columns": "ab", "radius": 1}), "two variables or more"),
+    ],
+)
 def test_each_mistake_is_named(declare, words):
     with pytest.raises(SchemaError, match=words):
         declare()
@@ -124,8 +139,12 @@ def test_the_radius_counts_a_norm_once():
 EXTREME = st.sampled_from([0.0, 1.0, -1.0, 1e300, -1e300, 1e-200])
 NUMBERS = st.lists(st.floats(-1e6, 1e6) | EXTREME, min_size=30, max_size=30)
 FORMULAS = (
-    "a + b + c - 1", "a + b + c", "a + z + c + a:b", "b + np.exp(a) + c + g", "a + b + Q('a') + f - 1",
-)  # fmt: skip
+    "a + b + c - 1",
+    "a + b + c",
+    "a + z + c + a:b",
+    "b + np.exp(a) + c + g",
+    "a + b + Q('a') + f - 1",
+)
 
 
 @settings(max_examples=200, deadline=None)

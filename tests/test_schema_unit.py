@@ -20,8 +20,10 @@ def test_a_unit_says_whom_it_protects():
     unit = SCHEMA.privacy_unit
     assert (unit.column, unit.max_rows) == ("serial", 2)
     assert (str(unit), unit.short, unit.adjacency) == (
-        "serial (at most 2 rows)", "one serial", "replace one serial"
-    )  # fmt: skip
+        "serial (at most 2 rows)",
+        "one serial",
+        "replace one serial",
+    )
     assert str(PLAIN.unit("serial", max_rows=1).privacy_unit) == "serial (at most 1 row)"
     assert PLAIN.privacy_unit == ROW and (str(ROW), ROW.adjacency) == ("one row", "replace one row")
 
@@ -38,26 +40,32 @@ def test_schemas_with_other_units_differ():
     assert SCHEMA != dict(SCHEMA) and PLAIN == dict(PLAIN)
 
 
-@pytest.mark.parametrize("make", [
-    lambda path: Schema.from_dict(SCHEMA.to_dict()),
-    lambda path: Schema(**SCHEMA.to_dict()),
-    lambda path: Schema(PLAIN, serial={"kind": "unit", "max_rows": 2}),
-    lambda path: pickle.loads(pickle.dumps(SCHEMA)),
-    lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
-    lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: Schema.from_dict(SCHEMA.to_dict()),
+        lambda path: Schema(**SCHEMA.to_dict()),
+        lambda path: Schema(PLAIN, serial={"kind": "unit", "max_rows": 2}),
+        lambda path: pickle.loads(pickle.dumps(SCHEMA)),
+        lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: ((path / "s.toml").write_text(TOML), Schema.load(path / "s.toml"))[1],
+    ],
+)
 def test_a_unit_survives_every_way_of_writing_it(make, tmp_path):
     again = make(tmp_path)
     assert again == SCHEMA and hash(again) == hash(SCHEMA) and list(again) == list(SCHEMA)
 
 
 def test_a_unit_is_printed_with_the_variables():
-    assert repr(SCHEMA) == """\
+    assert (
+        repr(SCHEMA)
+        == """\
 variable    kind     public
 ----------  -------  ------------------------
 time        bounded  1 to 4000
 failed      event    failed = 1, censored = 0
 serial      unit     at most 2 rows weigh"""
+    )
     assert "at most 1 row weighs" in Schema().unit("serial", max_rows=1)._repr_html_()
     assert "serial" in repr(Schema().unit("serial", max_rows=1))
 
@@ -68,20 +76,26 @@ def test_max_rows_is_a_whole_number_from_1(rows):
         PLAIN.unit("serial", max_rows=rows)
 
 
-@pytest.mark.parametrize("declare, words", [
-    (lambda: PLAIN.unit("", max_rows=1), "must be a text such as 'serial'"),
-    (lambda: PLAIN.unit(3, max_rows=1), "must be a text such as 'serial'"),
-    (lambda: PLAIN.unit(None, max_rows=1), "must be a text such as 'serial'"),
-    (lambda: PLAIN.unit("row", max_rows=1), "rename the column 'row'"),
-    (lambda: PLAIN.unit("time", max_rows=1), "'time' is declared as bounded, so it cannot name the unit"),
-    (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared as bounded"),
-    (lambda: Schema(a={"kind": "unit", "max_rows": 1}, b={"kind": "unit", "max_rows": 1}), "'a' and 'b' are"),
-    (lambda: Schema(a={"kind": "unit"}), "variable 'a': a unit needs 'max_rows' and nothing else"),
-    (lambda: Schema(a={"kind": "unit", "max_rows": 1, "column": "b"}), "and nothing else"),
-    (lambda: Schema(a={"kind": "unit", "max_rows": 0}), "whole number from 1"),
-    (lambda: Schema(a={"kind": "units", "max_rows": 1}), "kind must be one of .* or unit"),
-    (lambda: type(ROW)(None, 2), "needs the name of its column"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "declare, words",
+    [
+        (lambda: PLAIN.unit("", max_rows=1), "must be a text such as 'serial'"),
+        (lambda: PLAIN.unit(3, max_rows=1), "must be a text such as 'serial'"),
+        (lambda: PLAIN.unit(None, max_rows=1), "must be a text such as 'serial'"),
+        (lambda: PLAIN.unit("row", max_rows=1), "rename the column 'row'"),
+        (lambda: PLAIN.unit("time", max_rows=1), "'time' is declared as bounded, so it cannot name the unit"),
+        (lambda: Schema(SCHEMA, serial=bounded(0, 1)), "'serial' is declared as bounded"),
+        (
+            lambda: Schema(a={"kind": "unit", "max_rows": 1}, b={"kind": "unit", "max_rows": 1}),
+            "'a' and 'b' are",
+        ),
+        (lambda: Schema(a={"kind": "unit"}), "variable 'a': a unit needs 'max_rows' and nothing else"),
+        (lambda: Schema(a={"kind": "unit", "max_rows": 1, "column": "b"}), "and nothing else"),
+        (lambda: Schema(a={"kind": "unit", "max_rows": 0}), "whole number from 1"),
+        (lambda: Schema(a={"kind": "units", "max_rows": 1}), "kind must be one of .* or unit"),
+        (lambda: type(ROW)(None, 2), "needs the name of its column"),
+    ],
+)
 def test_each_mistake_is_named(declare, words):
     with pytest.raises(SchemaError, match=words):
         declare()

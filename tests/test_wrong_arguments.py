@@ -29,9 +29,12 @@ CELL, NUMBER = "Bosch", 682.3125
 CANARIES = re.compile(r"Bosch|682\.3|6\.823")
 FRAME = pd.DataFrame({"time": [NUMBER, 17.5] * 3, "failed": [1, 0] * 3, "maker": [CELL, "WDC"] * 3})
 SCHEMA = dps.Schema(
-    time=dps.bounded(1, 1000), failed=dps.event(), maker=dps.levels(CELL, "WDC"), x=dps.bounded(-1, 1),
+    time=dps.bounded(1, 1000),
+    failed=dps.event(),
+    maker=dps.levels(CELL, "WDC"),
+    x=dps.bounded(-1, 1),
     z=dps.bounded(-1, 1),
-)  # fmt: skip
+)
 BUDGET = dps.approx(1, 1e-6)
 OWN = tuple(kind for kind in vars(errors).values() if inspect.isclass(kind))
 
@@ -75,30 +78,70 @@ LABELS = [dps.contribute({"failed": 1, "maker": "WDC"}, CHOICES) for _ in range(
 
 # good arguments by their names, for those without a default; of those that repeat, all
 COMMON: dict[str, Any] = {
-    "epsilon": 1.0, "delta": 1e-6, "mu": 1.0, "rho": 1.0, "lower": 0.0, "upper": 10, "text": "pure(1)",
-    "budget": BUDGET, "schema": SCHEMA, "alpha": 0.1, "other": BUDGET, "formula": "time ~ maker",
-    "frame": FRAME, "data": FRAME, "family": "gamma", "contributors": 100, "column": "serial",
-    "max_rows": 2, "radius": 1.0, "name": "hdfail", "plan": PLAN, "record": {"time": 5.0, "maker": "WDC"},
-    "messages": MESSAGES, "honest": 1.0, "method": "statistics", "compat": None, "ball": 3.0,
-    "names": ("Intercept", "x"), "n": 100, "xx": np.eye(2), "xy": np.ones(2), "yy": 3.0,
-    "tables": SCHEMA.to_dict(), "shares": (0.5, 0.5), "columns": ("x", "z"), "path": "out.json",
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "mu": 1.0,
+    "rho": 1.0,
+    "lower": 0.0,
+    "upper": 10,
+    "text": "pure(1)",
+    "budget": BUDGET,
+    "schema": SCHEMA,
+    "alpha": 0.1,
+    "other": BUDGET,
+    "formula": "time ~ maker",
+    "frame": FRAME,
+    "data": FRAME,
+    "family": "gamma",
+    "contributors": 100,
+    "column": "serial",
+    "max_rows": 2,
+    "radius": 1.0,
+    "name": "hdfail",
+    "plan": PLAN,
+    "record": {"time": 5.0, "maker": "WDC"},
+    "messages": MESSAGES,
+    "honest": 1.0,
+    "method": "statistics",
+    "compat": None,
+    "ball": 3.0,
+    "names": ("Intercept", "x"),
+    "n": 100,
+    "xx": np.eye(2),
+    "xy": np.ones(2),
+    "yy": 3.0,
+    "tables": SCHEMA.to_dict(),
+    "shares": (0.5, 0.5),
+    "columns": ("x", "z"),
+    "path": "out.json",
     "title": "Curve",
-}  # fmt: skip
+}
 TIMES = {"formula": "Surv(time, failed) ~ maker"}
 LABELLED = {"formula": "failed ~ maker", "schema": FLAGGED}
 GIVEN: dict[str, dict[str, Any]] = {
-    "survreg": TIMES, "kaplan_meier": TIMES, "logit": LABELLED, "svm": LABELLED,
-    "compare": {"fits": (capacitor(),)}, "Ledger": {"total": BUDGET, "path": "new.ledger"},
-    "PublicMoments.load": {"path": "moments.json"}, "CurveFit.load": {"path": "curve.json"},
-    "PublicMoments.save": {"path": "new.moments.json"}, "CurveFit.save": {"path": "new.curve.json"},
+    "survreg": TIMES,
+    "kaplan_meier": TIMES,
+    "logit": LABELLED,
+    "svm": LABELLED,
+    "compare": {"fits": (capacitor(),)},
+    "Ledger": {"total": BUDGET, "path": "new.ledger"},
+    "PublicMoments.load": {"path": "moments.json"},
+    "CurveFit.load": {"path": "curve.json"},
+    "PublicMoments.save": {"path": "new.moments.json"},
+    "CurveFit.save": {"path": "new.curve.json"},
     "write_messages": {"path": "new.jsonl"},
-    "load": {"path": "fit.json"}, "read_csv": {"path": "d.csv"}, "Plan.load": {"path": "plan.json"},
-    "Schema.load": {"path": "s.json"}, "Schema.from_json": {"path": "s.json"},
-    "Schema.from_toml": {"path": "s.toml"}, "Plan.from_dict": {"content": PLAN.to_dict()},
-    "Fit.load": {"path": "fit.json"}, "Fit.save": {"path": "new.fit.json"},
+    "load": {"path": "fit.json"},
+    "read_csv": {"path": "d.csv"},
+    "Plan.load": {"path": "plan.json"},
+    "Schema.load": {"path": "s.json"},
+    "Schema.from_json": {"path": "s.json"},
+    "Schema.from_toml": {"path": "s.toml"},
+    "Plan.from_dict": {"content": PLAN.to_dict()},
+    "Fit.load": {"path": "fit.json"},
+    "Fit.save": {"path": "new.fit.json"},
     "Fit.predict": {"type": "quantile"},
     **{f"Fit.{name}": {"times": 300.0} for name in ("reliability", "conditional_reliability", "hazard")},
-}  # fmt: skip
+}
 TOML = "\n".join(f'{name} = {{kind = "bounded", lower = 0, upper = 1}}' for name in "xz")
 
 
@@ -106,9 +149,14 @@ def _of_fit(fit: Any, at: dict[str, Any]) -> dict[str, Any]:
     first = fit.names[1]
     term = next((name for name in at if isinstance(at[name], str)), "none")
     return {
-        "newdata": at, "use": at, "stress": at, "hypothesis": f"{first} = 0", "term": term,
-        "content": fit.to_dict(), "y": [100.0],
-    }  # fmt: skip
+        "newdata": at,
+        "use": at,
+        "stress": at,
+        "hypothesis": f"{first} = 0",
+        "term": term,
+        "content": fit.to_dict(),
+        "y": [100.0],
+    }
 
 
 def _holders() -> list[tuple[Any, dict[str, Any]]]:
@@ -116,16 +164,21 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     models = [
         dps.survreg("Surv(time, failed) ~ maker", FRAME, SCHEMA),
         dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA),
-        dps.ols("time ~ maker", FRAME, SCHEMA), dps.svm("failed ~ maker", FRAME, FLAGGED),
+        dps.ols("time ~ maker", FRAME, SCHEMA),
+        dps.svm("failed ~ maker", FRAME, FLAGGED),
         dps.glm("time ~ maker", FRAME, SCHEMA, "gamma"),
-    ]  # fmt: skip
+    ]
     logit = (dps.logit("failed ~ maker", FRAME, FLAGGED), {"plan": CHOICES, "messages": LABELS})
     fits = [(fit, _of_fit(fit, dict(at))) for fit, at in (EVERY[name] for name in FITS)]
     fit, given = fits[-1]
     found = (
-        fit.summary(), fit.t_test("x = 0"), fit.t_test_pairwise("z"), fit.marginal_effects(given["newdata"]),
-        fit.get_prediction(given["newdata"]), models[0].fit(dps.pure(9)).life({"maker": "WDC"}),
-    )  # fmt: skip
+        fit.summary(),
+        fit.t_test("x = 0"),
+        fit.t_test_pairwise("z"),
+        fit.marginal_effects(given["newdata"]),
+        fit.get_prediction(given["newdata"]),
+        models[0].fit(dps.pure(9)).life({"maker": "WDC"}),
+    )
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))

@@ -10,8 +10,15 @@ from scipy import stats
 import dpstats as dps
 
 Array = np.ndarray
-KINDS = {"normal": 0.3, "skewed": 0.15, "bounded": 0.15, "counts": 0.1, "heavy": 0.05, "flag": 0.12,
-         "factor": 0.13}  # fmt: skip
+KINDS = {
+    "normal": 0.3,
+    "skewed": 0.15,
+    "bounded": 0.15,
+    "counts": 0.1,
+    "heavy": 0.05,
+    "flag": 0.12,
+    "factor": 0.13,
+}
 FARTHEST = 3.3  # sds of the latent normal within which bounds of looseness 1 lie
 POSITIVE = ("skewed", "counts")
 
@@ -96,13 +103,19 @@ class Column:
 
 
 def draw_column(
-    rng: np.random.Generator, name: str, looseness: tuple[float, float],
-    kinds: dict[str, float] = KINDS, least: tuple[float, float] = (0.01, 0.3),
-) -> Column:  # fmt: skip
+    rng: np.random.Generator,
+    name: str,
+    looseness: tuple[float, float],
+    kinds: dict[str, float] = KINDS,
+    least: tuple[float, float] = (0.01, 0.3),
+) -> Column:
     """One of these kinds; `least` are the ends of the share of the rarest level."""
     kind = pick(rng, kinds)
-    shape = {"skewed": rng.uniform(0.3, 1.3), "counts": 10 ** rng.uniform(-0.5, 1.5),
-             "heavy": rng.uniform(3, 8)}.get(kind, 1.0)  # fmt: skip
+    shape = {
+        "skewed": rng.uniform(0.3, 1.3),
+        "counts": 10 ** rng.uniform(-0.5, 1.5),
+        "heavy": rng.uniform(3, 8),
+    }.get(kind, 1.0)
     size = 1.0 if kind == "counts" else 10 ** rng.uniform(-2, 4)
     place = size * rng.normal() * 10 ** rng.uniform(-1, 2)
     if kind == "counts" or (kind == "skewed" and rng.uniform() < 0.7):

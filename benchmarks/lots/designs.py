@@ -85,16 +85,27 @@ class Design:
         columns = self.covariates.columns
         rare = [float(min(c.shares)) for c in columns if c.coded]
         return {
-            "seed": self.seed, "model": self.model, "route": self.route, "dist": self.dist, "law": self.law,
-            "kind": self.kind, "n": self.n, "epsilon": round(self.epsilon, 3), "d": len(columns),
+            "seed": self.seed,
+            "model": self.model,
+            "route": self.route,
+            "dist": self.dist,
+            "law": self.law,
+            "kind": self.kind,
+            "n": self.n,
+            "epsilon": round(self.epsilon, 3),
+            "d": len(columns),
             "n epsilon": self.n * self.epsilon,
             "looseness": max([c.looseness for c in columns if not c.coded], default=1.0),
-            "response looseness": self.looseness, "correlation": self.covariates.correlation,
+            "response looseness": self.looseness,
+            "correlation": self.covariates.correlation,
             "rarest level": min(rare, default=0.5),
             "skewed": any(c.kind in ("skewed", "heavy") for c in columns),
-            "signal": self.signal, "level": self.level, "censoring": self.censoring,
-            "censored": self.censored, "extra": self.extra,
-        }  # fmt: skip
+            "signal": self.signal,
+            "level": self.level,
+            "censoring": self.censoring,
+            "censored": self.censored,
+            "extra": self.extra,
+        }
 
 
 def draw_design(seed: int) -> Design:
@@ -106,11 +117,21 @@ def draw_design(seed: int) -> Design:
     covariates = draw_covariates(rng, 1 if model == "kaplan_meier" else d)
     survival = model in ("survreg", "kaplan_meier")
     return Design(
-        seed, model, pick(rng, DISTS) if survival else "", pick(rng, LAWS[model]), draw_kind(rng, model), n,
-        10 ** rng.uniform(np.log10(0.2), 1), covariates, _signal(rng, model), _level(rng, model),
-        pick(rng, CENSORING) if survival else "", _censored(rng) if survival else 0.0,
-        _extra(rng, model, covariates), 10 ** (rng.uniform(0, 3) if rng.uniform() < 0.5 else 0.3),
-    )  # fmt: skip
+        seed,
+        model,
+        pick(rng, DISTS) if survival else "",
+        pick(rng, LAWS[model]),
+        draw_kind(rng, model),
+        n,
+        10 ** rng.uniform(np.log10(0.2), 1),
+        covariates,
+        _signal(rng, model),
+        _level(rng, model),
+        pick(rng, CENSORING) if survival else "",
+        _censored(rng) if survival else 0.0,
+        _extra(rng, model, covariates),
+        10 ** (rng.uniform(0, 3) if rng.uniform() < 0.5 else 0.3),
+    )
 
 
 ORDINARY = {"normal": 1.0, "skewed": 1.0, "counts": 1.0, "flag": 1.0, "heavy": 1.0}
@@ -125,12 +146,21 @@ def draw_ordinary(seed: int) -> Design:
         draw_column(rng, f"x{j}", (2.0, 200.0), ORDINARY, (0.1, 0.5)) for j in range(rng.integers(1, 9))
     )
     return Design(
-        seed, model, pick(rng, DISTS) if model == "survreg" else "", "right", draw_kind(rng, model),
-        int(10 ** rng.uniform(math.log10(500), math.log10(30_000))), 10 ** rng.uniform(math.log10(0.3), 1),
-        Covariates(columns, 0.0, False), _signal(rng, model), _level(rng, model),
-        "staggered" if model == "survreg" else "", rng.uniform(0, 0.8) if model == "survreg" else 0.0, "",
+        seed,
+        model,
+        pick(rng, DISTS) if model == "survreg" else "",
+        "right",
+        draw_kind(rng, model),
+        int(10 ** rng.uniform(math.log10(500), math.log10(30_000))),
+        10 ** rng.uniform(math.log10(0.3), 1),
+        Covariates(columns, 0.0, False),
+        _signal(rng, model),
+        _level(rng, model),
+        "staggered" if model == "survreg" else "",
+        rng.uniform(0, 0.8) if model == "survreg" else 0.0,
+        "",
         10 ** rng.uniform(math.log10(2), math.log10(200)),
-    )  # fmt: skip
+    )
 
 
 def draw_kind(rng: np.random.Generator, model: str) -> str:
@@ -175,8 +205,11 @@ def _censored(rng: np.random.Generator) -> float:
 def _extra(rng: np.random.Generator, model: str, covariates: Covariates) -> str:
     if model == "kaplan_meier":
         return str(rng.choice(["", "units"], p=[0.9, 0.1]))
-    extra = str(rng.choice(["", "interaction", "spline", "offset", "weights", "units"],
-                           p=[0.6, 0.08, 0.08, 0.08, 0.06, 0.1]))  # fmt: skip
+    extra = str(
+        rng.choice(
+            ["", "interaction", "spline", "offset", "weights", "units"], p=[0.6, 0.08, 0.08, 0.08, 0.06, 0.1]
+        )
+    )
     first = covariates.columns[0]
     tight = not first.coded and first.looseness < 3  # else most of the basis is 0
     if (extra == "interaction" and len(covariates.columns) < 2) or (extra == "spline" and not tight):

@@ -61,10 +61,12 @@ def survival(exog: Array, log_time: Array, event: Array, dist: str) -> tuple[Arr
     theta, inverse = censored_mle(standard, log_time, event, law)
     likelihood = Likelihood(standard, log_time, event, law)
     likelihood(theta)
-    scores = np.column_stack([
-        standard * (likelihood._first / np.exp(theta[-1]))[:, None],
-        likelihood._first * likelihood._z - event,
-    ])  # fmt: skip
+    scores = np.column_stack(
+        [
+            standard * (likelihood._first / np.exp(theta[-1]))[:, None],
+            likelihood._first * likelihood._z - event,
+        ]
+    )
     cov = inverse @ (scores.T @ scores) @ inverse
     back = np.eye(len(theta))
     back[1:-1, 1:-1] = np.diag(1 / scale)

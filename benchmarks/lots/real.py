@@ -19,9 +19,13 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 FEWEST, MOST_LEVELS, WORST = 300, 12, 1e4  # rows, levels, and condition of standardised covariates
 # time, event and the code of an event
 LIVES = {
-    "hdfail": ("time", "status", 1), "rotterdam": ("dtime", "death", 1), "lung": ("time", "status", 2),
-    "rossi": ("week", "arrest", 1), "gbsg2": ("time", "cens", 1), "veteran": ("time", "status", 1),
-}  # fmt: skip
+    "hdfail": ("time", "status", 1),
+    "rotterdam": ("dtime", "death", 1),
+    "lung": ("time", "status", 2),
+    "rossi": ("week", "arrest", 1),
+    "gbsg2": ("time", "cens", 1),
+    "veteran": ("time", "status", 1),
+}
 SURVIVAL = 0.25  # share of lots
 
 
@@ -89,9 +93,16 @@ def draw_lot(seed: int, folder: Path) -> tuple[Lot, pd.DataFrame]:
     chosen = rng.permutation(others)[: int(round(most ** rng.uniform()))]
     dist = str(rng.choice(["weibull", "loglogistic", "lognormal"])) if survival else ""
     lot = Lot(
-        seed, name, model, dist, draw_kind(rng, model), 10 ** rng.uniform(np.log10(0.2), 1),
-        10 ** rng.uniform(0, 2), tuple(response), tuple(map(str, chosen)),
-    )  # fmt: skip
+        seed,
+        name,
+        model,
+        dist,
+        draw_kind(rng, model),
+        10 ** rng.uniform(np.log10(0.2), 1),
+        10 ** rng.uniform(0, 2),
+        tuple(response),
+        tuple(map(str, chosen)),
+    )
     return lot, rows
 
 
@@ -114,11 +125,19 @@ def real_lot(seed: int, folder: Path) -> dict[str, Any]:
         names = names[: len(names) // 2]
         drawn = sample(replace(lot, covariates=names), rows)
     record = {
-        "seed": seed, "model": lot.model, "dist": lot.dist, "law": lot.name, "kind": lot.kind,
-        "route": f"{lot.model} {'pure' if lot.kind == 'pure' else 'gaussian'}", "n": len(rows),
-        "epsilon": round(lot.epsilon, 3), "n epsilon": len(rows) * lot.epsilon, "d": len(names),
-        "looseness": lot.looseness, "formula": drawn.formula,
-    }  # fmt: skip
+        "seed": seed,
+        "model": lot.model,
+        "dist": lot.dist,
+        "law": lot.name,
+        "kind": lot.kind,
+        "route": f"{lot.model} {'pure' if lot.kind == 'pure' else 'gaussian'}",
+        "n": len(rows),
+        "epsilon": round(lot.epsilon, 3),
+        "n epsilon": len(rows) * lot.epsilon,
+        "d": len(names),
+        "looseness": lot.looseness,
+        "formula": drawn.formula,
+    }
     record |= scored_or_not(lambda: _fitted(lot, drawn))
     return record | {"seconds": round(time.process_time() - began, 2)}
 

@@ -8,8 +8,19 @@ from scipy import stats
 from tabulate import tabulate
 
 Record = dict[str, Any]
-TENTHS = ("n", "epsilon", "n epsilon", "d", "looseness", "response looseness", "correlation", "rarest level",
-          "signal", "level", "censored")  # fmt: skip
+TENTHS = (
+    "n",
+    "epsilon",
+    "n epsilon",
+    "d",
+    "looseness",
+    "response looseness",
+    "correlation",
+    "rarest level",
+    "signal",
+    "level",
+    "censored",
+)
 VALUES = ("kind", "dist", "law", "censoring", "extra", "skewed")
 HEADS = ("", "fits", "CW %", "bound %", "covered", "flagged %", "lost %", "alarm %", "error", "width")
 FORMATS = ("", "", ".2f", ".2f", ".3f", ".1f", ".1f", ".1f", ".2f", ".2f")
@@ -37,15 +48,20 @@ def line(records: list[Record]) -> list[Any]:
     quiet = [abs(value) for record in records if not record["flags"] for value in _numbers(record, "halves")]
     errors = [abs(value) for record in records for value in _numbers(record, "errors")]
     widths = [value for record in records for value in _numbers(record, "widths")]
-    shares = [np.mean([test(record) for record in records])
-              for test in (lambda r: bool(r["flags"]), lambda r: r["lost"] > 0, false_alarm)]  # fmt: skip
+    shares = [
+        np.mean([test(record) for record in records])
+        for test in (lambda r: bool(r["flags"]), lambda r: r["lost"] > 0, false_alarm)
+    ]
     bound = stats.beta.ppf(0.99, off + 1, count - off) if off < count else 1.0
     return [
-        count, 100 * off / count, 100 * bound, np.mean(np.array(quiet) <= 1) if quiet else np.nan,
+        count,
+        100 * off / count,
+        100 * bound,
+        np.mean(np.array(quiet) <= 1) if quiet else np.nan,
         *(100 * share for share in shares),
         np.median(errors) / stats.norm.ppf(0.75) if errors else np.nan,
         np.median(widths) if widths else np.nan,
-    ]  # fmt: skip
+    ]
 
 
 def table(name: str, groups: Iterable[tuple[str, list[Record]]]) -> str:
@@ -66,14 +82,17 @@ def tenths(records: list[Record], key: str) -> list[tuple[str, list[Record]]]:
     edges = np.unique(np.quantile(values, np.linspace(0, 1, 11)))
     index = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
     return [
-        (f"{edges[j]:.3g} to {edges[min(j + 1, len(edges) - 1)]:.3g}",
-         [record for record, group in zip(records, index, strict=True) if group == j])
+        (
+            f"{edges[j]:.3g} to {edges[min(j + 1, len(edges) - 1)]:.3g}",
+            [record for record, group in zip(records, index, strict=True) if group == j],
+        )
         for j in range(max(len(edges) - 1, 1))
-    ]  # fmt: skip
+    ]
 
 
 def worst(records: list[Record], command: str) -> str:
     """One-line reproductions of the ten fits that are most confidently wrong."""
+
     def size(record: Record) -> float:
         return max(map(abs, _numbers(record, "halves")), default=0.0)
 
@@ -112,7 +131,7 @@ def report(records: list[Record], command: str) -> str:
         *(table(f"by {key}", by(fitted, lambda r, key=key: str(r[key]))) for key in shown(VALUES)),
         *(table(f"by tenths of {key}", tenths(fitted, key)) for key in shown(TENTHS)),
         worst(fitted, command),
-    ]  # fmt: skip
+    ]
     if refused:
         parts.append("Refused\n" + "\n".join(sorted({record["refused"] for record in refused})))
     parts += [f"Failed: {command} --design {record['seed']}  # {record['fault']}" for record in faults]

@@ -63,9 +63,13 @@ def sample(design: Design) -> Sample:
         schema = schema.unit("unit", max_rows=3)
     rows = rows.assign(**response.columns)
     return Sample(
-        f"{response.left} ~ {right}{' + offset(o)' * ('o' in rows)}", schema, rows, exog,
-        truth if design.known else None, fields | response.fields,
-    )  # fmt: skip
+        f"{response.left} ~ {right}{' + offset(o)' * ('o' in rows)}",
+        schema,
+        rows,
+        exog,
+        truth if design.known else None,
+        fields | response.fields,
+    )
 
 
 def _extras(
@@ -127,8 +131,9 @@ def _ols(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.ra
         "heavy": lambda: rng.standard_t(3.5, n),
         "skewed": lambda: np.exp(0.8 * rng.normal(size=n)) - np.exp(0.32),
         "heteroskedastic": lambda: rng.normal(size=n) * np.exp(0.6 * _standard(eta, rows)),
-        "clustered": lambda: np.sqrt(0.8) * rng.normal(size=n)
-        + np.sqrt(0.2) * np.repeat(rng.normal(size=n // 3 + 1), 3)[:n],
+        "clustered": lambda: (
+            np.sqrt(0.8) * rng.normal(size=n) + np.sqrt(0.2) * np.repeat(rng.normal(size=n // 3 + 1), 3)[:n]
+        ),
     }
     place = rng.normal() * 10 ** rng.uniform(-1, 2)
     y = place + eta + draws[design.law]()
@@ -193,9 +198,12 @@ def _times(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.
     loose = np.log(design.looseness) * 1.5
     bounds = (np.exp(low - loose * rng.uniform()) * 0.999, np.exp(high + loose * rng.uniform()) * 1.001)
     return Response(
-        "Surv(time, failed)", {"time": np.exp(log_time), "failed": event},
-        {"time": dps.bounded(*bounds), "failed": dps.event()}, {"log_time": log_time, "event": event}, place,
-    )  # fmt: skip
+        "Surv(time, failed)",
+        {"time": np.exp(log_time), "failed": event},
+        {"time": dps.bounded(*bounds), "failed": dps.event()},
+        {"log_time": log_time, "event": event},
+        place,
+    )
 
 
 def _censoring(design: Design, log_life: Array, where: Array, rng: np.random.Generator) -> Array:
@@ -248,9 +256,10 @@ def curves(design: Design) -> Curves:
     time = np.exp(log_time)
     low, high = min(time.min(), grid[0]), max(time.max(), grid[-1])
     schema = dps.Schema(
-        time=dps.bounded(low / design.looseness, high * design.looseness), failed=dps.event(),
+        time=dps.bounded(low / design.looseness, high * design.looseness),
+        failed=dps.event(),
         **({"g": dps.levels(*groups)} if len(groups) > 1 else {}),
-    )  # fmt: skip
+    )
     rows = pd.DataFrame({"time": time, "failed": event, "g": group})
     if design.extra == "units":
         rows["unit"] = np.arange(n) // 3

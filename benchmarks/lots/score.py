@@ -70,8 +70,9 @@ def fitted(model: Any, budget: Budget, seed: int, truth: Array, doubt: Array, co
     with np.errstate(all="ignore"):
         exact_se = np.sqrt(np.diag(cov))
     return scored(fit.params.to_numpy(), low, high, truth, doubt, exact_se) | {
-        "flags": [code for code, _ in fit.flags], "names": list(fit.params.index),
-    }  # fmt: skip
+        "flags": [code for code, _ in fit.flags],
+        "names": list(fit.params.index),
+    }
 
 
 def exact(model: str, dist: str, drawn: Sample, rows: slice) -> tuple[Array, Array]:
@@ -127,6 +128,7 @@ def _curves(design: Design) -> dict[str, Any]:
     estimate, low, high = (frame[name].to_numpy() for name in ("survival", "conf_low", "conf_high"))
     sampling = frame["std_error"].to_numpy() * np.sqrt(1 - frame["privacy_share"].to_numpy())
     return scored(estimate, low, high, truth, np.zeros(len(truth)), sampling) | {
-        "flags": [], "names": [f"{g} {t:g}" for g, t in zip(frame["group"], frame["time"], strict=True)],
+        "flags": [],
+        "names": [f"{g} {t:g}" for g, t in zip(frame["group"], frame["time"], strict=True)],
         "formula": drawn.formula,
-    }  # fmt: skip
+    }

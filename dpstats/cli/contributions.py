@@ -83,17 +83,26 @@ def add(commands: _SubParsersAction[_Parser]) -> None:
 
 def _command(commands: _SubParsersAction[_Parser], name: str, does: str, more: str) -> _Parser:
     return commands.add_parser(
-        name, help=does, description=does[0].upper() + does[1:] + ".", epilog=more,
+        name,
+        help=does,
+        description=does[0].upper() + does[1:] + ".",
+        epilog=more,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
 
 
 def run_plan(options: argparse.Namespace) -> None:
     with new_file(options.out, JSON):
         plan = plan_contributions(
-            options.formula, Schema.load(options.schema), parse_budget(options.budget), options.contributors,
-            honest=options.honest, method=options.method, compat=options.compat, ball=options.ball,
-        )  # fmt: skip
+            options.formula,
+            Schema.load(options.schema),
+            parse_budget(options.budget),
+            options.contributors,
+            honest=options.honest,
+            method=options.method,
+            compat=options.compat,
+            ball=options.ball,
+        )
         plan.save(options.out, overwrite=True)
     print(plan)
     print("\nStandard errors to expect, if every variable is spread evenly over its public range")

@@ -29,8 +29,13 @@ from dpstats.schema import Schema
 Model = Survreg | LinearModel | GlmModel | Svm
 
 MODELS: dict[str, Callable[..., Model]] = {
-    "survreg": survreg, "ols": ols, "ridge": ridge, "logit": logit, "glm": glm, "svm": svm,
-}  # fmt: skip
+    "survreg": survreg,
+    "ols": ols,
+    "ridge": ridge,
+    "logit": logit,
+    "glm": glm,
+    "svm": svm,
+}
 # Options of the models, by their names without --; an option that was not given is None.
 _TAKES = {
     "survreg": ("dist",),
@@ -57,9 +62,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dist", choices=tuple(DISTS), help="of the time, for survreg; default: weibull")
     parser.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
     parser.add_argument(
-        "--public", type=Path, metavar="FILE",
+        "--public",
+        type=Path,
+        metavar="FILE",
         help="of ols and ridge: a table of public rows, or their moments (.json)",
-    )  # fmt: skip
+    )
     parser.add_argument("--family", choices=tuple(FAMILIES), help="of glm, which needs it")
     parser.add_argument(
         "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
@@ -76,8 +83,9 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
         For an option of another model, a lacking one, and whatever the model finds wrong.
     """
     if "~" not in options.formula and "~" in str(options.data):
-        raise SpecificationError("a formula stands in the place of the file; the order is: dpstats fit "
-                                 "FORMULA DATA")
+        raise SpecificationError(
+            "a formula stands in the place of the file; the order is: dpstats fit FORMULA DATA"
+        )
     takes = _TAKES[options.model]
     given = {}
     for name in ("dist", "alpha", "public", "family", "exposure", "weights"):

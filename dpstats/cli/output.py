@@ -58,8 +58,9 @@ def save(fit: Fit, path: Path) -> None:
         fit.save(path, overwrite=True)
     except SpecificationError as error:
         print(fit.summary(), flush=True)
-        raise SpecificationError(f"{error}. The fit is in no file: keep the table that was printed, for its "
-                                 "budget is spent") from None
+        raise SpecificationError(
+            f"{error}. The fit is in no file: keep the table that was printed, for its budget is spent"
+        ) from None
 
 
 def _exists(path: Path) -> DataError:

@@ -49,8 +49,10 @@ def add(commands: _SubParsersAction[_Parser]) -> None:
 
 def run_predict(options: argparse.Namespace) -> None:
     if options.new.suffix.lower() == ".json":
-        raise SpecificationError(f"{options.new} is no table of new units; the order is: dpstats predict "
-                                 "FIT NEW, first the file of the fit")
+        raise SpecificationError(
+            f"{options.new} is no table of new units; the order is: dpstats predict "
+            "FIT NEW, first the file of the fit"
+        )
     fit, new = load(options.fit), public_table(options.new, options)
     if options.out is None:
         print(_table(fit, new, options).to_csv(index=False), end="")

@@ -18,8 +18,11 @@ _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
 def add_csv_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
     csv = parser.add_argument_group("how CSV files are written")
-    csv.add_argument("--sep", metavar="CHARACTER", help="between fields, e.g. ';' or tab; default: a comma, "
-                     "or a tab in .tsv files")  # fmt: skip
+    csv.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
+    )
     csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
     csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")
 
@@ -55,8 +58,10 @@ def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
         else:
             frame = pd.read_parquet(path) if path.suffix.lower() in PARQUET else pd.read_feather(path)
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not written in {options.encoding or 'utf-8'}; if a spreadsheet program "
-                        "wrote it, --encoding latin-1 or --encoding cp1252 may be right") from None
+        raise DataError(
+            f"{path} is not written in {options.encoding or 'utf-8'}; if a spreadsheet program "
+            "wrote it, --encoding latin-1 or --encoding cp1252 may be right"
+        ) from None
     except (ValueError, ImportError) as error:
         raise DataError(f"{path} cannot be read as a table: {error}") from None
     if isinstance(given, CsvFile) and not isinstance(frame.index, pd.RangeIndex):

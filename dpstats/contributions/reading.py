@@ -146,5 +146,3 @@ def _read(item: Any, out: Array) -> tuple[Any, bytes] | None:
     except Exception:  # a hostile object may raise anything
         return None
     return plan, identity
-
-

@@ -11,5 +11,11 @@ from dpstats.contributors.plan import Plan
 from dpstats.contributors.planning import plan_contributions
 
 __all__ = [
-    "Message", "OwnFile", "Plan", "contribute", "contribute_rows", "plan_contributions", "write_messages",
-]  # fmt: skip
+    "Message",
+    "OwnFile",
+    "Plan",
+    "contribute",
+    "contribute_rows",
+    "plan_contributions",
+    "write_messages",
+]

@@ -81,8 +81,9 @@ def _check(plan: Asked) -> None:
 
 def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
     if not isinstance(budget, Budget):
-        raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
-                          f"{shown(budget)}")
+        raise BudgetError(
+            f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
+        )
     if isinstance(budget, Pure):
         raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
     if method == "input" and not isinstance(budget, Approx):

@@ -76,11 +76,15 @@ class OwnFile(HoldsRows):
         ]
         notes = []
         if broken:
-            notes.append(f"no message is made of what is no record: {_listed(broken)}. Is the separator "
-                         "right, and is a decimal comma in quotation marks?")  # fmt: skip
+            notes.append(
+                f"no message is made of what is no record: {_listed(broken)}. Is the separator "
+                "right, and is a decimal comma in quotation marks?"
+            )
         if noise:
-            notes.append("a message is noise and nothing else, because a cell cannot be used: "
-                         f"{_listed(noise)}. Correct it and contribute again, before you send")  # fmt: skip
+            notes.append(
+                "a message is noise and nothing else, because a cell cannot be used: "
+                f"{_listed(noise)}. Correct it and contribute again, before you send"
+            )
         return tuple(notes)
 
     def _named(self, i: int) -> str:

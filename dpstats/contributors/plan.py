@@ -208,11 +208,16 @@ class Plan(Stored):
         check_format(described(content, "a plan").get("format"), FORMAT, "a plan")
         try:
             plan = cls(
-                formula=content["formula"], schema=Schema.from_dict(content["schema"]),
-                budget=budget_from_dict(content["budget"]), contributors=content["contributors"],
-                honest=content["honest"], method=content["method"], compat=content["compat"],
-                ball=content["ball"], sds=tuple(float(part["noise_sd"]) for part in content["message"]),
-            )  # fmt: skip
+                formula=content["formula"],
+                schema=Schema.from_dict(content["schema"]),
+                budget=budget_from_dict(content["budget"]),
+                contributors=content["contributors"],
+                honest=content["honest"],
+                method=content["method"],
+                compat=content["compat"],
+                ball=content["ball"],
+                sds=tuple(float(part["noise_sd"]) for part in content["message"]),
+            )
             same = content["hash"] == plan.hash and dict(content) == plan.to_dict()
         except SpecificationError:
             raise

@@ -12,10 +12,16 @@ __all__ = ["plan_contributions"]
 
 
 @forgetting
-def plan_contributions(
-    formula: str, schema: Schema, budget: Budget, contributors: int, honest: float = 1.0,
-    method: str = "statistics", compat: str | None = None, ball: float = 3.0,
-) -> Plan:  # fmt: skip
+def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public
+    formula: str,
+    schema: Schema,
+    budget: Budget,
+    contributors: int,
+    honest: float = 1.0,
+    method: str = "statistics",
+    compat: str | None = None,
+    ball: float = 3.0,
+) -> Plan:
     """Plan a fit to which people contribute records that they have made private themselves.
 
     Parameters
@@ -63,6 +69,12 @@ def plan_contributions(
     (6, 96)
     """
     return Plan(
-        formula=formula, schema=schema, budget=budget, contributors=contributors,
-        honest=number("honest", honest), method=method, compat=compat, ball=number("ball", ball),
-    )  # fmt: skip
+        formula=formula,
+        schema=schema,
+        budget=budget,
+        contributors=contributors,
+        honest=number("honest", honest),
+        method=method,
+        compat=compat,
+        ball=number("ball", ball),
+    )

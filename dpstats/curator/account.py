@@ -62,8 +62,9 @@ class Account:
 
     def __init__(self, budget: Budget, unit: str) -> None:
         if not isinstance(budget, Budget):
-            raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
-                              f"{shown(budget)}")
+            raise BudgetError(
+                f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
+            )
         self._budget, self._unit = budget, unit
         self.pure = isinstance(budget, Pure)
         self._limit = self._amount(budget if isinstance(budget, Pure) else Gdp(budget.mu))
@@ -80,9 +81,13 @@ class Account:
         return kind(cost)
 
     def pay(
-        self, ledger: Ledger | str | Path | None, *, formula: str, method: str,
+        self,
+        ledger: Ledger | str | Path | None,
+        *,
+        formula: str,
+        method: str,
         costs: Mapping[str, float | Price],
-    ) -> str | None:  # fmt: skip
+    ) -> str | None:
         """Plan all releases of a fit and charge its whole budget, before the first; there is no refund.
 
         Parameters
@@ -114,10 +119,13 @@ class Account:
         if ledger is not None:
             book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
             entry = book.charge(
-                self._budget, formula=formula, method=method, unit=self._unit,
+                self._budget,
+                formula=formula,
+                method=method,
+                unit=self._unit,
                 gaussian=all(isinstance(price, Gdp) for price in prices.values()),
                 released={name: _told(price) for name, price in prices.items()},
-            )  # fmt: skip
+            )
             line = book.line(entry)
         self._planned = {
             kind: sum((self._amount(price) for price in prices.values() if type(price) is kind), Fraction(0))

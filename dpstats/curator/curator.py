@@ -120,9 +120,13 @@ class Curator(HoldsRows):
         return self._sensitivity(self._statistic(name, public)).l2
 
     def pay(
-        self, ledger: Ledger | str | Path | None, *, formula: str, method: str,
+        self,
+        ledger: Ledger | str | Path | None,
+        *,
+        formula: str,
+        method: str,
         costs: Mapping[str, float | Price],
-    ) -> str | None:  # fmt: skip
+    ) -> str | None:
         """Charge a ledger with the whole budget, before the first release; see :meth:`Account.pay`."""
         return self._account.pay(ledger, formula=formula, method=method, costs=costs)
 
@@ -164,9 +168,16 @@ class Curator(HoldsRows):
         )
         values = statistic.unpack(noisy)
         return Release(
-            name=name, values=values, sd=law.sd, sensitivity=sensitivity.l2, cost=price, n=self.n,
-            adjacency=self.unit.adjacency, law=law.name, sds=statistic.unpack(law.sds),
-        )  # fmt: skip
+            name=name,
+            values=values,
+            sd=law.sd,
+            sensitivity=sensitivity.l2,
+            cost=price,
+            n=self.n,
+            adjacency=self.unit.adjacency,
+            law=law.name,
+            sds=statistic.unpack(law.sds),
+        )
 
     def minimise(self, cost: float | Price, **objective: Any) -> Minimum:
         """Minimise a penalised sum of losses tilted at random, or add noise to its minimum; see `tilt`.

@@ -172,8 +172,11 @@ def _in_balls(k: int, q: int, top: int, bottom: int) -> list[int]:
 
 
 _DRAW: dict[str, Callable[[int, int, int], list[int]]] = {
-    "laplace": _laplace, "linf": _linf, "spherical": _spherical, "cylinder": _cylinder,
-}  # fmt: skip
+    "laplace": _laplace,
+    "linf": _linf,
+    "spherical": _spherical,
+    "cylinder": _cylinder,
+}
 
 
 def _signed(top: int, bottom: int) -> int:

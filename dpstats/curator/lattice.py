@@ -196,10 +196,12 @@ class LatticeSum:
 
     def vector(self) -> np.ndarray:
         """The sums so far as one vector of coordinates, each part packed in turn; shape (m,)."""
-        return np.concatenate([
-            part.pack(_to_float(high, low) * part.units)
-            for part, high, low in zip(self._parts, self._high, self._low, strict=True)
-        ])
+        return np.concatenate(
+            [
+                part.pack(_to_float(high, low) * part.units)
+                for part, high, low in zip(self._parts, self._high, self._low, strict=True)
+            ]
+        )
 
 
 def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:

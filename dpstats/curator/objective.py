@@ -252,10 +252,15 @@ class Planned:
         """What is released."""
         tilt = self.tilt
         return Minimum(
-            params=params, ridge=self.objective.ridge, tilt_law="none" if tilt is None else tilt.name,
-            tilt_sds=np.zeros(self.objective.k) if tilt is None else tilt.sds, law=self.rest.name,
-            sds=self.rest.sds, cost=cost, n=self.n,
-        )  # fmt: skip
+            params=params,
+            ridge=self.objective.ridge,
+            tilt_law="none" if tilt is None else tilt.name,
+            tilt_sds=np.zeros(self.objective.k) if tilt is None else tilt.sds,
+            law=self.rest.name,
+            sds=self.rest.sds,
+            cost=cost,
+            n=self.n,
+        )
 
     def recorded(
         self, blocks: Blocks, exact: np.ndarray, params: np.ndarray

@@ -117,8 +117,10 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         "link": lambda: _agree(f.link(mean_at(_ETA)), _ETA),
         "link_name": lambda: _agree(LINKS[f.link_name].inverse(_ETA), mean_at(_ETA)),
         "score": lambda: _agree(f.score(mean_at(_ETA), _ETA), np.zeros_like(_ETA)),
-        "curvature": lambda: _agree(f.curvature(_ETA), -_slope(lambda eta: f.score(mean_at(_ETA), eta), _ETA))
-        and bool((f.curvature(_ETA) <= f.most_curved).all()),
+        "curvature": lambda: (
+            _agree(f.curvature(_ETA), -_slope(lambda eta: f.score(mean_at(_ETA), eta), _ETA))
+            and bool((f.curvature(_ETA) <= f.most_curved).all())
+        ),
         "variance": lambda: _agree(
             f.curvature(_ETA), _slope(mean_at, _ETA) ** 2 / np.asarray(f.variance(mean_at(_ETA)))
         ),

@@ -99,9 +99,7 @@ def _normal_log_cumulative_hazard(z: ArrayLike) -> np.ndarray:
     """log(-log Phi(-z)), which far below 0 is log Phi(z) + Phi(z) / 2."""
     s = np.asarray(z, dtype=float)
     near, far = np.maximum(s, -6), np.minimum(s, -6)
-    return np.where(
-        s < -6, special.log_ndtr(far) + special.ndtr(far) / 2, np.log(-special.log_ndtr(-near))
-    )
+    return np.where(s < -6, special.log_ndtr(far) + special.ndtr(far) / 2, np.log(-special.log_ndtr(-near)))
 
 
 def _lognormal_mean_factor(sigma: ArrayLike) -> np.ndarray:

@@ -37,7 +37,10 @@ class UnitBall:
 
     @classmethod
     def of_box(
-        cls, bounds: Array, constant: bool, categories: Sequence[tuple[int, Array]] = (),
+        cls,
+        bounds: Array,
+        constant: bool,
+        categories: Sequence[tuple[int, Array]] = (),
         norms: Sequence[tuple[tuple[int, ...], float]] = (),
     ) -> UnitBall:
         """Of columns with these declared bounds, shape (k, 2): each is centred and divided by its

@@ -65,21 +65,34 @@ class Filler:
     ``variables`` are those of the linear predictor, which new data must have; ``categories`` as of a design.
     """
 
-    def __init__(self, schema: Schema, factors: Mapping[str, Factor], products: Sequence[tuple[Atom, ...]],
-                 offset: Offset | None, weights: Weights | None) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        factors: Mapping[str, Factor],
+        products: Sequence[tuple[Atom, ...]],
+        offset: Offset | None,
+        weights: Weights | None,
+    ) -> None:
         self._schema = schema
         self._factors = factors
         self._products = products
         self._offset, self._weights = offset, weights
-        read = frozenset().union(*(factor.variables for factor in factors.values()),
-                                 offset.variables if offset else ())
+        read = frozenset().union(
+            *(factor.variables for factor in factors.values()), offset.variables if offset else ()
+        )
         self.variables = tuple(name for name in schema if name in read)
         self.categories = categories(products)
         # the design columns that are just one column of a number or spline are computed in place
-        alone = {(product[0].factor, product[0].index): column for column, product in enumerate(products)
-                 if len(product) == 1 and product[0].table is None}
-        plain = {code: factor.variable for code, factor in factors.items()
-                 if isinstance(factor, NumericFactor) and factor.variable is not None}
+        alone = {
+            (product[0].factor, product[0].index): column
+            for column, product in enumerate(products)
+            if len(product) == 1 and product[0].table is None
+        }
+        plain = {
+            code: factor.variable
+            for code, factor in factors.items()
+            if isinstance(factor, NumericFactor) and factor.variable is not None
+        }
         self._leaf_homes = {plain[code]: column for (code, _), column in alone.items() if code in plain}
         self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
         self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
@@ -143,8 +156,14 @@ class Filler:
             if column not in self._in_place:
                 _multiply(product, values, codes, exog[:, column])
 
-    def _compute(self, factor: NumericFactor | SplineFactor, leaves: Mapping[str, Array], exog: Array,
-                 ok: Array, values: dict[tuple[str, int], Array]) -> None:
+    def _compute(
+        self,
+        factor: NumericFactor | SplineFactor,
+        leaves: Mapping[str, Array],
+        exog: Array,
+        ok: Array,
+        values: dict[tuple[str, int], Array],
+    ) -> None:
         for index, computed in enumerate(factor.columns(leaves)):
             home = self._homes.get((factor.code, index))
             out = np.empty(len(exog)) if home is None else exog[:, home]
@@ -165,8 +184,9 @@ def _switch_off(exog: Array, ok: Array) -> None:
     np.multiply(exog, ok.astype(np.float64)[:, None], out=exog)
 
 
-def _multiply(product: Sequence[Atom], values: Mapping[tuple[str, int], Array],
-              codes: Mapping[str, Array], out: Array) -> None:
+def _multiply(
+    product: Sequence[Atom], values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array
+) -> None:
     """Write a product into its column, in the order in which its bounds were multiplied."""
     if not product:
         out[:] = 1.0
@@ -179,8 +199,9 @@ def _multiply(product: Sequence[Atom], values: Mapping[tuple[str, int], Array],
             np.multiply(out, np.take(atom.table, codes[atom.factor], mode="clip"), out=out)
 
 
-def _write(atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array],
-           out: Array) -> None:
+def _write(
+    atom: Atom, values: Mapping[tuple[str, int], Array], codes: Mapping[str, Array], out: Array
+) -> None:
     if atom.table is None:
         out[:] = values[atom.factor, atom.index]
     else:  # a missing level (-1) takes the first row of the table; its row is switched off

@@ -148,13 +148,27 @@ class Design:
         return grammar.linear_constraint(text, self.names if names is None else names)
 
     def __repr__(self) -> str:
-        rows = [(name, f"{lower:.6g}", f"{upper:.6g}")
-                for name, (lower, upper) in zip(self.names, self.bounds, strict=True)]
-        table = tabulate(rows, headers=("column", "lower", "upper"), disable_numparse=True,
-                         colalign=("left", "right", "right"))
-        lines = [self.formula, "", table, "", f"Response: {_describe(self.response)}",
-                 f"Radius: {self.radius:.6g} (no row is longer)", *self._extras(),
-                 *(f"Note: {note}" for note in self.notes), "No row was read."]
+        rows = [
+            (name, f"{lower:.6g}", f"{upper:.6g}")
+            for name, (lower, upper) in zip(self.names, self.bounds, strict=True)
+        ]
+        table = tabulate(
+            rows,
+            headers=("column", "lower", "upper"),
+            disable_numparse=True,
+            colalign=("left", "right", "right"),
+        )
+        lines = [
+            self.formula,
+            "",
+            table,
+            "",
+            f"Response: {_describe(self.response)}",
+            f"Radius: {self.radius:.6g} (no row is longer)",
+            *self._extras(),
+            *(f"Note: {note}" for note in self.notes),
+            "No row was read.",
+        ]
         return "\n".join(lines)
 
     def _extras(self) -> Iterator[str]:
@@ -207,8 +221,9 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     coding = grammar.code_terms(terms, factors)
     if not coding.names:
-        raise FormulaError(f"the formula {brief(formula)} has no column on the right of ~ "
-                           "(1 is an intercept)")
+        raise FormulaError(
+            f"the formula {brief(formula)} has no column on the right of ~ (1 is an intercept)"
+        )
     products = columns(coding.subterms, factors)
     bounds = np.array([column_bounds(product) for product in products])
     together = joint(products, factors, schema.norms)
@@ -218,20 +233,34 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     bounds.setflags(write=False)
     filler = Filler(schema, factors, products, offset, weighing)
     read = response.variables.union(filler.variables, weighing.variables if weighing else ())
-    return Design(formula, schema, coding.names, bounds, longest, response,
-                  tuple(name for name in schema if name in read),
-                  any(not subterm.factors for subterm in coding.subterms),
-                  notes_on(formula), offset, weights, weighing.maximum if weighing else 1.0,
-                  _separate(coding, factors), _levels(coding, factors), together,
-                  two_valued(products, factors, schema), filler)
+    return Design(
+        formula,
+        schema,
+        coding.names,
+        bounds,
+        longest,
+        response,
+        tuple(name for name in schema if name in read),
+        any(not subterm.factors for subterm in coding.subterms),
+        notes_on(formula),
+        offset,
+        weights,
+        weighing.maximum if weighing else 1.0,
+        _separate(coding, factors),
+        _levels(coding, factors),
+        together,
+        two_valued(products, factors, schema),
+        filler,
+    )
 
 
 def _check_norms(response: Response, schema: Schema) -> None:
     """Refuse a response that a norm would shorten together with covariates."""
     for norm in schema.norms:
         for name in norm.read(sorted(response.variables)):
-            raise FormulaError(f"the response reads {name!r}, which is in the {norm}; declare a norm of "
-                               "covariates alone")
+            raise FormulaError(
+                f"the response reads {name!r}, which is in the {norm}; declare a norm of covariates alone"
+            )
 
 
 def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:
@@ -264,16 +293,21 @@ def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:
     if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
         return parsed.response[0][0]
-    raise FormulaError(f"the formula {brief(formula)} needs one response on the left of ~, for example "
-                       "'Surv(time, event) ~ x' or 'y ~ x'")
+    raise FormulaError(
+        f"the formula {brief(formula)} needs one response on the left of ~, for example "
+        "'Surv(time, event) ~ x' or 'y ~ x'"
+    )
 
 
 def _describe(response: Response) -> str:
     if isinstance(response, SurvResponse):
         lower, upper = response.time_bounds
         failed = "; every row is a failure" if response.all_failed else ""
-        entry = "" if response.entry_bounds is None else (
-            "entry between {:.6g} and {:.6g}, ".format(*response.entry_bounds))
+        entry = (
+            ""
+            if response.entry_bounds is None
+            else ("entry between {:.6g} and {:.6g}, ".format(*response.entry_bounds))
+        )
         return f"{response.text}, {entry}time between {lower:.6g} and {upper:.6g}, censored beyond{failed}"
     assert isinstance(response, NumericResponse)
     return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

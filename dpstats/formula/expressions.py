@@ -90,10 +90,15 @@ class Apply:
             message = str(need)
         else:
             return lower, upper
-        parts = "; ".join(f"the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
-                          for arg, x in zip(self.args, inside, strict=True) if arg.variables)
-        raise FormulaError(f"{brief(self.text)} has no public bound: {message}; {parts}. "
-                           "Declare narrower bounds in the schema or transform the variable differently")
+        parts = "; ".join(
+            f"the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
+            for arg, x in zip(self.args, inside, strict=True)
+            if arg.variables
+        )
+        raise FormulaError(
+            f"{brief(self.text)} has no public bound: {message}; {parts}. "
+            "Declare narrower bounds in the schema or transform the variable differently"
+        )
 
 
 Expression = Constant | Column | Apply
@@ -126,8 +131,10 @@ def _boxes(variables: Iterable[str], schema: Schema) -> dict[str, Interval]:
     pieces = _PIECES_OF_ONE if len(names) == 1 else max(1, int(_BOXES ** (1 / len(names)) + 1e-9))
     sides = [_sides(schema, name, pieces) for name in names]
     grid = np.indices([len(lower) for lower, _ in sides]).reshape(len(names), -1)
-    return {name: (lower[cell], upper[cell])
-            for name, (lower, upper), cell in zip(names, sides, grid, strict=True)}
+    return {
+        name: (lower[cell], upper[cell])
+        for name, (lower, upper), cell in zip(names, sides, grid, strict=True)
+    }
 
 
 def _sides(schema: Schema, name: str, pieces: int) -> Interval:

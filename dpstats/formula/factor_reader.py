@@ -66,13 +66,16 @@ def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
     else:
         factor = read_factor(ast.unparse(inner), schema)
         if not isinstance(factor, CategoricalFactor):
-            raise FormulaError(f"{code!r} needs a category with public levels: declare {ast.unparse(inner)} "
-                               "with levels(...), or use cut() with public breaks")
+            raise FormulaError(
+                f"{code!r} needs a category with public levels: declare {ast.unparse(inner)} "
+                "with levels(...), or use cut() with public breaks"
+            )
         base = factor
     order = _order(given.tree("levels"), base, code) if "levels" in given else base.order
     levels = tuple(base.levels[i] for i in order) if order else base.levels
-    return CategoricalFactor(code, levels, contrast or base.contrast, base.variable, base.expression,
-                             base.breaks, order)
+    return CategoricalFactor(
+        code, levels, contrast or base.contrast, base.variable, base.expression, base.breaks, order
+    )
 
 
 def _order(tree: ast.expr, base: CategoricalFactor, code: str) -> tuple[int, ...]:
@@ -111,8 +114,9 @@ def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
     breaks = increasing(given.tree("breaks"), "the breaks of cut()")
     lower, upper = usable_bounds(expression, schema)
     if not breaks or breaks[0] <= lower or breaks[-1] >= upper:
-        raise FormulaError(f"{code!r} needs breaks between the public bounds [{lower:g}, {upper:g}] "
-                           f"of {expression.text}")
+        raise FormulaError(
+            f"{code!r} needs breaks between the public bounds [{lower:g}, {upper:g}] of {expression.text}"
+        )
     ends = [f"{end:.12g}" for end in (lower, *breaks, upper)]
     levels = [f"[{ends[i]}, {ends[i + 1]})" for i in range(len(breaks) + 1)]
     levels[-1] = levels[-1][:-1] + "]"

@@ -61,8 +61,10 @@ def _wave(name: str, array: Callable[..., Any], crest: float) -> Function:
     def interval(x: Interval) -> Interval:
         lower, upper = x
         ends = array(lower), array(upper)
-        return (np.where(meets(lower, upper, crest + np.pi), -1.0, np.minimum(*ends)),
-                np.where(meets(lower, upper, crest), 1.0, np.maximum(*ends)))
+        return (
+            np.where(meets(lower, upper, crest + np.pi), -1.0, np.minimum(*ends)),
+            np.where(meets(lower, upper, crest), 1.0, np.maximum(*ends)),
+        )
 
     return Function(name, array, interval)
 
@@ -83,7 +85,7 @@ def power(exponent: float) -> Function:
     whole = float(exponent).is_integer()
 
     def array(x: Any) -> Any:
-        return x ** exponent
+        return x**exponent
 
     def interval(x: Interval) -> Interval:
         lower, upper = x

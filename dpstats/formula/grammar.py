@@ -61,8 +61,12 @@ def parse_formula(formula: str) -> Parsed:
     """
     try:
         desc = patsy.ModelDesc.from_formula(formula)
-        return Parsed(*(tuple(tuple(factor.code for factor in term.factors) for term in terms)
-                        for terms in (desc.lhs_termlist, desc.rhs_termlist)))
+        return Parsed(
+            *(
+                tuple(tuple(factor.code for factor in term.factors) for term in terms)
+                for terms in (desc.lhs_termlist, desc.rhs_termlist)
+            )
+        )
     except patsy.PatsyError as error:
         message = error.message
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
@@ -102,12 +106,18 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
     _check_width(terms, factors)
     probes = {code: _Probe(factor) for code, factor in factors.items()}
     try:
-        info = patsy.design_matrix_builders([[patsy.Term([probes[code] for code in term]) for term in terms]],
-                                            lambda: iter([{}]), patsy.EvalEnvironment([{}]))[0]
+        info = patsy.design_matrix_builders(
+            [[patsy.Term([probes[code] for code in term]) for term in terms]],
+            lambda: iter([{}]),
+            patsy.EvalEnvironment([{}]),
+        )[0]
         subterms = [
-            Subterm(tuple(probe.name() for probe in subterm.factors),
-                    tuple(_matrix(subterm.contrast_matrices.get(probe)) for probe in subterm.factors))
-            for codings in info.term_codings.values() for subterm in codings
+            Subterm(
+                tuple(probe.name() for probe in subterm.factors),
+                tuple(_matrix(subterm.contrast_matrices.get(probe)) for probe in subterm.factors),
+            )
+            for codings in info.term_codings.values()
+            for subterm in codings
         ]
         return Coding(tuple(info.column_names), tuple(subterms))
     except patsy.PatsyError as error:
@@ -129,8 +139,10 @@ def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]
             columns *= len(factor.levels) if isinstance(factor, CategoricalFactor) else len(factor.bounds)
         width += columns
     if width > MAX_COLUMNS:
-        raise FormulaError(f"the formula has about {width} columns, more than {MAX_COLUMNS}: "
-                           "use fewer levels or interactions")
+        raise FormulaError(
+            f"the formula has about {width} columns, more than {MAX_COLUMNS}: "
+            "use fewer levels or interactions"
+        )
 
 
 def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
@@ -150,5 +162,7 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
         message = error.message
     except Exception:
         message = "write it like 'x = 0, z = x'"
-    raise SpecificationError(f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read: {message}; "
-                             f"the coefficients are {', '.join(names)}")
+    raise SpecificationError(
+        f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read: {message}; "
+        f"the coefficients are {', '.join(names)}"
+    )

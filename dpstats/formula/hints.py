@@ -21,8 +21,10 @@ def check_operators(formula: str) -> None:
     """
     for left, operator, right in _operations(formula):
         if operator == "**" and not _is_number(left):
-            raise FormulaError(f"{left} ** {right} in a formula is not a power (it means just {left}); "
-                               f"write I({left} ** {right})")
+            raise FormulaError(
+                f"{left} ** {right} in a formula is not a power (it means just {left}); "
+                f"write I({left} ** {right})"
+            )
         if operator == "/" and _is_number(left):
             raise FormulaError(f"{left} / {right} in a formula is not a quotient; write I({left} / {right})")
 
@@ -33,8 +35,11 @@ def _is_number(text: str) -> bool:
 
 def notes_on(formula: str) -> tuple[str, ...]:
     """Remarks on operators that are legal but easily misread."""
-    return tuple(f"{left} / {right} means {left} + {left}:{right}; for a quotient write I({left} / {right})"
-                 for left, operator, right in _operations(formula) if operator == "/")
+    return tuple(
+        f"{left} / {right} means {left} + {left}:{right}; for a quotient write I({left} / {right})"
+        for left, operator, right in _operations(formula)
+        if operator == "/"
+    )
 
 
 def _operations(formula: str) -> Iterator[tuple[str, str, str]]:

@@ -35,8 +35,10 @@ def columns(subterms: Sequence[Subterm], factors: Mapping[str, Factor]) -> tuple
 
 
 def _products(subterm: Subterm, factors: Mapping[str, Factor]) -> Iterator[tuple[Atom, ...]]:
-    choices = [list(_atoms(factors[code], matrix))
-               for code, matrix in zip(subterm.factors, subterm.matrices, strict=True)]
+    choices = [
+        list(_atoms(factors[code], matrix))
+        for code, matrix in zip(subterm.factors, subterm.matrices, strict=True)
+    ]
     for reverse in itertools.product(*reversed(choices)):  # the first factor varies fastest, as in patsy
         yield reverse[::-1]
 
@@ -69,9 +71,7 @@ def joint(
         factor = factors[product[0].factor] if len(product) == 1 else None
         if isinstance(factor, NumericFactor) and factor.variable is not None and product[0].table is None:
             homes.setdefault(factor.variable, column)
-    groups = (
-        (tuple(homes[name] for name in norm.columns if name in homes), norm.radius) for norm in norms
-    )
+    groups = ((tuple(homes[name] for name in norm.columns if name in homes), norm.radius) for norm in norms)
     return tuple((group, size) for group, size in groups if len(group) > 1)
 
 
@@ -113,8 +113,12 @@ def column_bounds(product: Sequence[Atom]) -> tuple[float, float]:
     return lower, upper
 
 
-def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: Array,
-           together: Sequence[tuple[tuple[int, ...], float]] = ()) -> float:
+def radius(
+    subterms: Sequence[Subterm],
+    factors: Mapping[str, Factor],
+    bounds: Array,
+    together: Sequence[tuple[tuple[int, ...], float]] = (),
+) -> float:
     """A bound of the Euclidean norm of a row of the design.
 
     The row of a subterm is the Kronecker product of its factors' rows, so its norm is the product of theirs:
@@ -130,12 +134,12 @@ def radius(subterms: Sequence[Subterm], factors: Mapping[str, Factor], bounds: A
         for code, matrix in zip(subterm.factors, subterm.matrices, strict=True):
             factor = factors[code]
             if matrix is not None:
-                norm *= float(np.sqrt((matrix ** 2).sum(axis=1).max()))
+                norm *= float(np.sqrt((matrix**2).sum(axis=1).max()))
                 size *= matrix.shape[1]
             elif not isinstance(factor, CategoricalFactor):
                 norm *= factor.norm
                 size *= len(factor.bounds)
-        box = math.hypot(*np.abs(bounds[first:first + size]).max(axis=1))  # hypot: squares could underflow
+        box = math.hypot(*np.abs(bounds[first : first + size]).max(axis=1))  # hypot: squares could underflow
         if first in alone:
             squares[alone[first]] = math.hypot(squares[alone[first]], min(norm, box))
         else:

@@ -27,8 +27,9 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
     frame = _frame(newdata, names)
     missing = [name for name in names if name not in frame.columns]
     if missing:
-        raise SpecificationError(f"newdata lacks {', '.join(map(repr, missing))}; "
-                                 f"the formula needs {', '.join(names)}")
+        raise SpecificationError(
+            f"newdata lacks {', '.join(map(repr, missing))}; the formula needs {', '.join(names)}"
+        )
     if not names:
         return {}, len(frame), 0
     variables = Schema(dict(schema))  # new data are public: they need no unit of privacy
@@ -75,5 +76,7 @@ def _frame(newdata: Any, names: Sequence[str]) -> pd.DataFrame:
             return pd.DataFrame(list(newdata))
     except ValueError as error:
         raise SpecificationError(f"newdata cannot be read as a table: {error}") from None
-    raise SpecificationError("newdata must be a frame, a dict of values or columns, or a list of dicts, "
-                             f"not {type(newdata).__name__}")
+    raise SpecificationError(
+        "newdata must be a frame, a dict of values or columns, or a list of dicts, "
+        f"not {type(newdata).__name__}"
+    )

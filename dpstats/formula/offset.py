@@ -58,8 +58,10 @@ def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:
     for term in terms:
         found = [code for code in term if _is_offset(code)]
         if found and len(term) > 1:
-            raise FormulaError(f"{found[0]!r} is part of {':'.join(term)}: an offset has the coefficient 1 "
-                               f"and cannot interact; write + {found[0]}, as a term of its own")
+            raise FormulaError(
+                f"{found[0]!r} is part of {':'.join(term)}: an offset has the coefficient 1 "
+                f"and cannot interact; write + {found[0]}, as a term of its own"
+            )
         if found:
             offsets += found
         else:

@@ -16,8 +16,10 @@ from dpstats.formula.literals import Arguments, number
 from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
 
-ALLOWED = ("numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
-           f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}")
+ALLOWED = (
+    "numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
+    f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}"
+)
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
 LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
 
@@ -77,8 +79,10 @@ def require_declared(name: str, schema: Schema) -> None:
         return
     close = difflib.get_close_matches(name, schema, 1)
     hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
-    raise FormulaError(f"{name!r} has no public bounds: declare it in the schema, for example "
-                       f"{name}=bounded(lower, upper) or {name}=levels(...){hint}")
+    raise FormulaError(
+        f"{name!r} has no public bounds: declare it in the schema, for example "
+        f"{name}=bounded(lower, upper) or {name}=levels(...){hint}"
+    )
 
 
 def is_comparison(expression: Expression) -> bool:
@@ -107,8 +111,10 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
     if name is not None:
         require_declared(name, schema)
         if isinstance(schema[name], Levels):
-            raise FormulaError(f"{name!r} is a category, so it cannot be used as a number: write it "
-                               f"as a term of its own, {name} or C({name}, Sum)")
+            raise FormulaError(
+                f"{name!r} is a category, so it cannot be used as a number: write it "
+                f"as a term of its own, {name} or C({name}, Sum)"
+            )
         return Column(name, text)
     if isinstance(tree, ast.Constant):
         return Constant(number(tree), text)
@@ -159,8 +165,12 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
         return Apply(FUNCTIONS[name], (read_number(Arguments(tree, "x").tree("x"), schema),), text)
     if name in ("minimum", "maximum"):
         given = Arguments(tree, "x1", "x2")
-        return _two(MINIMUM if name == "minimum" else MAXIMUM, read_number(given.tree("x1"), schema),
-                    read_number(given.tree("x2"), schema), text)
+        return _two(
+            MINIMUM if name == "minimum" else MAXIMUM,
+            read_number(given.tree("x1"), schema),
+            read_number(given.tree("x2"), schema),
+            text,
+        )
     if name == "clip":
         return _clip(tree, schema, text)
     if name in ("center", "scale", "standardize"):
@@ -195,10 +205,15 @@ def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expres
     expression = read_number(given.tree("x"), schema)
     missing = [word for word in names[1:] if word not in given]
     if missing:
-        example = f"{name}({expression.text}, 50)" if name == "center" else (
-            f"{name}({expression.text}, center=50, scale=10)")
-        raise FormulaError(f"{text!r} lacks {' and '.join(missing)}: patsy would take them from the private "
-                           f"data; give public numbers, for example {example}")
+        example = (
+            f"{name}({expression.text}, 50)"
+            if name == "center"
+            else (f"{name}({expression.text}, center=50, scale=10)")
+        )
+        raise FormulaError(
+            f"{text!r} lacks {' and '.join(missing)}: patsy would take them from the private "
+            f"data; give public numbers, for example {example}"
+        )
     middle = given.tree("center")
     if isinstance(middle, ast.Constant) and middle.value == "middle":
         lower, upper = bounds_of(expression, schema)
@@ -230,6 +245,8 @@ def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]
     """Bounds of an expression that becomes a column, which must leave room for sums of squares."""
     lower, upper = bounds_of(expression, schema)
     if max(-lower, upper) > LARGEST:
-        raise FormulaError(f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too wide for sums of "
-                           "squares; narrow the bounds in the schema")
+        raise FormulaError(
+            f"{expression.text!r} has bounds [{lower:g}, {upper:g}], too wide for sums of "
+            "squares; narrow the bounds in the schema"
+        )
     return lower, upper

@@ -90,8 +90,9 @@ class SurvResponse:
         entry = self._entered(raw, leaves, before, time, ok)
         return Observed(time, failed.astype(np.float64), entry)
 
-    def _entered(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], left: Array, time: Array,
-                 ok: Array) -> Array:
+    def _entered(
+        self, raw: Mapping[str, Array], leaves: Mapping[str, Array], left: Array, time: Array, ok: Array
+    ) -> Array:
         if self._entry is None or self.entry_bounds is None:
             return np.broadcast_to(-np.inf, ok.shape)
         before, clipped = self._entry.values(raw), self._entry.values(leaves)
@@ -143,8 +144,10 @@ def read_response(code: str, schema: Schema) -> Response:
         return _surv(tree, code, schema)
     expression = read_expression(tree, schema)
     if is_comparison(expression) or not expression.variables:
-        raise FormulaError(f"the response {code!r} must be a number that depends on a variable; "
-                           "for yes or no declare a flag()")
+        raise FormulaError(
+            f"the response {code!r} must be a number that depends on a variable; "
+            "for yes or no declare a flag()"
+        )
     return NumericResponse(code, _room(expression, schema), expression)
 
 
@@ -158,8 +161,9 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
 def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     given = _surv_arguments(tree)
     if "event" in given and "censored" in given:
-        raise FormulaError(f"{code!r} needs an event indicator of one kind: Surv(time, event) or "
-                           "Surv(time, censored=c)")
+        raise FormulaError(
+            f"{code!r} needs an event indicator of one kind: Surv(time, event) or Surv(time, censored=c)"
+        )
     time = _read_time(given.tree("time"), schema)
     if not time.variables:
         raise FormulaError(f"{code!r} needs a time that depends on a variable")
@@ -172,26 +176,32 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
     indicator = given.tree(word)
     name = variable_name(indicator)
     if name is None:
-        raise FormulaError(f"{ast.unparse(indicator)!r} must be a variable declared as event(failed=..., "
-                           "censored=...)")
+        raise FormulaError(
+            f"{ast.unparse(indicator)!r} must be a variable declared as event(failed=..., censored=...)"
+        )
     require_declared(name, schema)
     if word == "censored" and isinstance(schema[name], Event):
-        raise FormulaError(f"{name!r} is declared as an event, so write Surv(time, {name}); "
-                           "censored= takes a flag()")
+        raise FormulaError(
+            f"{name!r} is declared as an event, so write Surv(time, {name}); censored= takes a flag()"
+        )
     if not isinstance(schema[name], Event | Flag):
         order = "; the order is Surv(entry, time, event)"
         if entry is None:
             order = "; an entry of rows that all failed is Surv(time, entry=...)"
-        raise FormulaError(f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
-                           f"{name}=event(failed=..., censored=...){order}")
+        raise FormulaError(
+            f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
+            f"{name}=event(failed=..., censored=...){order}"
+        )
     return SurvResponse(code, bounds, time, name, 1.0 if word == "event" else 0.0, entry_bounds, entry)
 
 
 def _read_time(tree: ast.expr, schema: Schema) -> Expression:
     expression, name = read_number(tree, schema), variable_name(tree)
     if name is not None and isinstance(schema[name], Event | Flag):
-        raise FormulaError(f"{name!r} is declared as {schema[name].kind} and stands for a time; the order is "
-                           "Surv(time, event), or Surv(entry, time, event)")
+        raise FormulaError(
+            f"{name!r} is declared as {schema[name].kind} and stands for a time; the order is "
+            "Surv(time, event), or Surv(entry, time, event)"
+        )
     return expression
 
 
@@ -203,13 +213,15 @@ def _surv_arguments(tree: ast.Call) -> Arguments:
     return Arguments(tree, "time", "event", "censored", "entry")
 
 
-def _entry_room(entry: Expression, time: Expression, bounds: tuple[float, float],
-                schema: Schema) -> tuple[float, float]:
+def _entry_room(
+    entry: Expression, time: Expression, bounds: tuple[float, float], schema: Schema
+) -> tuple[float, float]:
     """Public bounds of the entry, which must leave room for some row to be watched."""
     lower, upper = usable_bounds(entry, schema)
     if lower >= bounds[1]:
-        raise FormulaError(f"no row is ever watched: the entry {entry.text!r} is at least {lower:g} and the "
-                           f"time {time.text!r} at most {bounds[1]:g} by the public bounds; the order is "
-                           "Surv(entry, time, event), both since the same origin")
+        raise FormulaError(
+            f"no row is ever watched: the entry {entry.text!r} is at least {lower:g} and the "
+            f"time {time.text!r} at most {bounds[1]:g} by the public bounds; the order is "
+            "Surv(entry, time, event), both since the same origin"
+        )
     return lower, upper
-

@@ -26,8 +26,9 @@ def basis(x: Array, knots: Array, degree: int) -> list[Array]:
     span = np.clip(np.searchsorted(knots, x, side="right") - 1, degree, _last_span(knots))
     splines = [(span == j).astype(np.float64) for j in range(len(knots) - 1)]
     for order in range(1, degree + 1):
-        splines = [_raise(splines[j], splines[j + 1], x, knots[j:j + order + 2])
-                   for j in range(len(splines) - 1)]
+        splines = [
+            _raise(splines[j], splines[j + 1], x, knots[j : j + order + 2]) for j in range(len(splines) - 1)
+        ]
     return splines
 
 

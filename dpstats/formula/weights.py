@@ -57,10 +57,14 @@ def read_weights(text: Any, schema: Schema) -> Weights:
     expression = read_number(parse(text.strip()), schema)
     lower, upper = usable_bounds(expression, schema)
     if lower < 0:
-        raise FormulaError(f"weights={text!r} may be {lower:g} by the public bounds, but no weight is below "
-                           "0; declare a lower bound of 0 in the schema, or write "
-                           f"weights='np.maximum({expression.text}, 0)'")
+        raise FormulaError(
+            f"weights={text!r} may be {lower:g} by the public bounds, but no weight is below "
+            "0; declare a lower bound of 0 in the schema, or write "
+            f"weights='np.maximum({expression.text}, 0)'"
+        )
     if upper < 1 / LARGEST:
-        raise FormulaError(f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
-                           "upper bound above 0 in the schema")
+        raise FormulaError(
+            f"weights={text!r} is 0 everywhere, or nearly, in the public bounds; declare an "
+            "upper bound above 0 in the schema"
+        )
     return Weights(text, upper, (lower, upper), expression)

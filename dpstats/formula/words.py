@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_CATEGORY = ("is not needed: declare the variable with levels(...) and write its name, or C(name) for a "
-             "flag, or C(name, Sum) for another contrast")
+_CATEGORY = (
+    "is not needed: declare the variable with levels(...) and write its name, or C(name) for a "
+    "flag, or C(name, Sum) for another contrast"
+)
 _NUMBER = "is not needed: declare the variable with bounded(lower, upper) and write its name"
 _SPLINE = "takes its knots from the private data; write bs(x, df=4), whose knots are on the public range of x"
 _RANDOM = "is a random effect, and none is fitted; write the variable as a term, with public levels"
@@ -18,13 +20,13 @@ _INSTEAD = {
     "poly": "takes its polynomials from the private data; write powers, x + I(x ** 2)",
     "strata": "is not available; write the variable as a term, or fit the rows of each level by themselves",
     "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
-               "max_rows=k) bounds how many rows of a person or machine weigh",
+    "max_rows=k) bounds how many rows of a person or machine weigh",
     "ifelse": "is not available; write a comparison as a number, 1 * (x > 0.5)",
     "pmin": "is not available; write minimum(x, a)",
     "pmax": "is not available; write maximum(x, a)",
     "weights": "is not a term; linear models take weights as an argument, weights='w'",
     "weight": "is not a term; linear models take weights as an argument, weights='w'",
-}  # fmt: skip
+}
 
 
 def instead(word: str) -> str | None:

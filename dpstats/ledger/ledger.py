@@ -154,9 +154,17 @@ class Ledger:
             cost = self._cost(rule, wanted, spent)
             fits = covers(rule.limit, add(spent, cost))
             entry = Entry(
-                ends[-1].seq + 1 if ends else 1, store.now(), budget, wanted.gaussian, cost, add(spent, cost),
-                formula, method, told, unit,
-            )  # fmt: skip
+                ends[-1].seq + 1 if ends else 1,
+                store.now(),
+                budget,
+                wanted.gaussian,
+                cost,
+                add(spent, cost),
+                formula,
+                method,
+                told,
+                unit,
+            )
             if fits:
                 store.append(connection, entry)
         if not fits:
@@ -306,5 +314,7 @@ def _absolute(path: Path) -> Path:
     try:
         return Path(os.path.abspath(path.expanduser()))
     except (OSError, RuntimeError):
-        raise LedgerError(f"nobody can say where {path} is: the folder in which the program runs is gone, "
-                          "or ~ stands for no one's; give the whole path") from None
+        raise LedgerError(
+            f"nobody can say where {path} is: the folder in which the program runs is gone, "
+            "or ~ stands for no one's; give the whole path"
+        ) from None

@@ -72,11 +72,16 @@ class Report:
         """One row for each charge."""
         rows = [
             {
-                "seq": entry.seq, "at": entry.at, "budget": str(entry.budget), "gaussian": entry.gaussian,
-                "formula": entry.formula, "method": entry.method, "released": _names(entry),
+                "seq": entry.seq,
+                "at": entry.at,
+                "budget": str(entry.budget),
+                "gaussian": entry.gaussian,
+                "formula": entry.formula,
+                "method": entry.method,
+                "released": _names(entry),
             }
             for entry in self.entries
-        ]  # fmt: skip
+        ]
         columns = ["seq", "at", "budget", "gaussian", "formula", "method", "released"]
         return pd.DataFrame(rows, columns=columns).set_index("seq")
 
@@ -90,9 +95,11 @@ class Report:
             best = Approx(max(epsilon, LEAST), self.delta) if epsilon <= MOST else None
             found = [charges.to_pure(), charges.to_zcdp(), charges.to_gdp(), best]
         return pd.DataFrame(
-            {"notion": [kind.__name__.lower() for kind in (Pure, Zcdp, Gdp, Approx)],
-             "spent": ["" if budget is None else str(budget) for budget in found]}
-        ).set_index("notion")  # fmt: skip
+            {
+                "notion": [kind.__name__.lower() for kind in (Pure, Zcdp, Gdp, Approx)],
+                "spent": ["" if budget is None else str(budget) for budget in found],
+            }
+        ).set_index("notion")
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -126,13 +133,18 @@ class Report:
             "left": self.left.to_dict() if self.left else None,
             "charges": [
                 {
-                    "seq": entry.seq, "at": entry.at, "budget": entry.budget.to_dict(),
-                    "gaussian": entry.gaussian, "cost": to_text(entry.cost), "formula": entry.formula,
-                    "method": entry.method, "released": dict(entry.released),
+                    "seq": entry.seq,
+                    "at": entry.at,
+                    "budget": entry.budget.to_dict(),
+                    "gaussian": entry.gaussian,
+                    "cost": to_text(entry.cost),
+                    "formula": entry.formula,
+                    "method": entry.method,
+                    "released": dict(entry.released),
                 }
                 for entry in self.entries
             ],
-        }  # fmt: skip
+        }
 
     def __str__(self) -> str:
         rule = "=" * WIDTH
@@ -148,11 +160,21 @@ class Report:
         charges = [f"{item.seq:>5}  {item.at}  {str(item.budget):<29}{_what(item)}" for item in self.entries]
         notions = [f"  {kind:<8}{spent or '-'}" for kind, spent in self.notions["spent"].items()]
         curve = [f"  {delta:<10.0e}{epsilon:.4g}" for delta, epsilon in self.curve.itertuples(index=False)]
-        return "\n".join([
-            *head, rule, "    #  charged (UTC)         cost                         for", *charges, rule,
-            "All charges together, in each notion of privacy", *notions, "", "  delta     epsilon", *curve,
-            rule,
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                *head,
+                rule,
+                "    #  charged (UTC)         cost                         for",
+                *charges,
+                rule,
+                "All charges together, in each notion of privacy",
+                *notions,
+                "",
+                "  delta     epsilon",
+                *curve,
+                rule,
+            ]
+        )
 
     def __repr__(self) -> str:
         return str(self)

@@ -103,6 +103,7 @@ class Rule:
 
     def largest(self, like: Charge, left: Amount) -> Budget | None:
         """Largest budget of the kind and delta of `like` that fits into `left`; None if none does."""
+
         def fits(amount: float) -> bool:
             charge = Charge(_resized(like.budget, amount), like.gaussian)
             try:

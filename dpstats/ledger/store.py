@@ -274,15 +274,31 @@ def ends(connection: sqlite3.Connection) -> list[Entry]:
 def append(connection: sqlite3.Connection, entry: Entry) -> None:
     """Write one charge into the transaction."""
     row = (
-        entry.seq, entry.at, json.dumps(entry.budget.to_dict()), int(entry.gaussian), to_text(entry.cost),
-        to_text(entry.spent), entry.formula, entry.method, json.dumps(dict(entry.released)), entry.unit,
-    )  # fmt: skip
+        entry.seq,
+        entry.at,
+        json.dumps(entry.budget.to_dict()),
+        int(entry.gaussian),
+        to_text(entry.cost),
+        to_text(entry.spent),
+        entry.formula,
+        entry.method,
+        json.dumps(dict(entry.released)),
+        entry.unit,
+    )
     connection.execute(f"INSERT INTO charges ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _entry(row: tuple[int, str, str, int, str, str, str, str, str, str]) -> Entry:
     seq, at, budget, gaussian, cost, spent, formula, method, released, unit = row
     return Entry(
-        seq, at, from_dict(json.loads(budget)), bool(gaussian), from_text(cost), from_text(spent),
-        formula, method, json.loads(released), unit,
-    )  # fmt: skip
+        seq,
+        at,
+        from_dict(json.loads(budget)),
+        bool(gaussian),
+        from_text(cost),
+        from_text(spent),
+        formula,
+        method,
+        json.loads(released),
+        unit,
+    )

@@ -8,6 +8,17 @@ from dpstats.models.survreg import Survreg, survreg
 from dpstats.models.svm import Svm, svm
 
 __all__ = [
-    "GlmModel", "KaplanMeier", "LinearModel", "Survreg", "Svm", "glm", "kaplan_meier", "logit", "ols",
-    "public_moments", "ridge", "survreg", "svm",
-]  # fmt: skip
+    "GlmModel",
+    "KaplanMeier",
+    "LinearModel",
+    "Survreg",
+    "Svm",
+    "glm",
+    "kaplan_meier",
+    "logit",
+    "ols",
+    "public_moments",
+    "ridge",
+    "survreg",
+    "svm",
+]

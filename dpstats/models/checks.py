@@ -69,11 +69,14 @@ def check_budget(budget: object, n: int) -> None:
         BudgetError where it is about the budget.
     """
     if not isinstance(budget, Budget):
-        raise BudgetError("budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got "
-                          f"{shown(budget)}")
+        raise BudgetError(
+            f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
+        )
     if n < 1:
-        raise SpecificationError("the data have no rows; give the table that holds them. Messages of "
-                                 "contributors go to fit_contributions instead")
+        raise SpecificationError(
+            "the data have no rows; give the table that holds them. Messages of "
+            "contributors go to fit_contributions instead"
+        )
     if isinstance(budget, Approx) and budget.delta > 1 / n:
         raise BudgetError(
             f"delta = {budget.delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"

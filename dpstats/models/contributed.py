@@ -108,17 +108,29 @@ def _of_input(plan: Plan, totals: Totals, unit: float, middle: float) -> dict[st
     params[0] += middle
     unknown = np.diag(np.full(len(params), np.inf))
     return {
-        "params": params, "cov": unknown, "cov_privacy": unknown, "flags": (), "no_errors": NO_ERRORS,
+        "params": params,
+        "cov": unknown,
+        "cov_privacy": unknown,
+        "flags": (),
+        "no_errors": NO_ERRORS,
         "target": TARGET.format(plan.ball, plan.ridge, totals.n * plan.parts[0].sd ** 2),
-    }  # fmt: skip
+    }
 
 
 def _published(name: str, plan: Plan, totals: Totals) -> dict[str, Any]:
     """What a record says of a plan and its messages."""
     budget: Budget = Gdp(plan.local[0]) if plan.central is None else plan.budget
     return dict(
-        model=name, formula=plan.formula, schema=plan.schema, names=plan.design.names,
-        nobs=totals.n, budget=budget, method=NAMES[plan.method] + (" as published" if plan.compat else ""),
-        adjacency="replace one contributor's record", unit="one contributor", guarantees=plan.guarantees,
-        messages={"accepted": totals.n} | totals.rejected.to_dict(), not_private=totals.not_private,
-    )  # fmt: skip
+        model=name,
+        formula=plan.formula,
+        schema=plan.schema,
+        names=plan.design.names,
+        nobs=totals.n,
+        budget=budget,
+        method=NAMES[plan.method] + (" as published" if plan.compat else ""),
+        adjacency="replace one contributor's record",
+        unit="one contributor",
+        guarantees=plan.guarantees,
+        messages={"accepted": totals.n} | totals.rejected.to_dict(),
+        not_private=totals.not_private,
+    )

@@ -22,9 +22,14 @@ _WHAT = "weights of a quadratic likelihood"
 
 
 def fit_by_functional(
-    curator: Curator, design: Design, dist: Dist, box: Box, budget: Budget,
-    ledger: Ledger | str | Path | None, compat: str | None,
-) -> SurvivalFit:  # fmt: skip
+    curator: Curator,
+    design: Design,
+    dist: Dist,
+    box: Box,
+    budget: Budget,
+    ledger: Ledger | str | Path | None,
+    compat: str | None,
+) -> SurvivalFit:
     """Check, pay, release once and publish; `survreg` has the words for users.
 
     Raises
@@ -41,12 +46,25 @@ def fit_by_functional(
     names = (*design.names, "Log(scale)")
     problems = (*found.problems, *(["published"] if compat else []))
     return SurvivalFit(
-        model="survreg", dist=dist.name, formula=design.formula, schema=design.schema, names=names,
-        params=found.params, cov=found.cov, cov_privacy=found.cov_privacy, nobs=curator.n, budget=budget,
-        method=method, released=(_WHAT,), settings=_settings(found, compat),
-        adjacency=curator.unit.adjacency, unit=str(curator.unit), flags=cautions(problems, names),
-        ledger=line, not_private=curator.not_private,
-    )  # fmt: skip
+        model="survreg",
+        dist=dist.name,
+        formula=design.formula,
+        schema=design.schema,
+        names=names,
+        params=found.params,
+        cov=found.cov,
+        cov_privacy=found.cov_privacy,
+        nobs=curator.n,
+        budget=budget,
+        method=method,
+        released=(_WHAT,),
+        settings=_settings(found, compat),
+        adjacency=curator.unit.adjacency,
+        unit=str(curator.unit),
+        flags=cautions(problems, names),
+        ledger=line,
+        not_private=curator.not_private,
+    )
 
 
 def _checked(design: Design, budget: Budget) -> float:

@@ -34,7 +34,7 @@ from dpstats.models.checks import (
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
-from dpstats.models.margin import fit_debiased_logit, fit_margin, said
+from dpstats.models.margin import MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
 from dpstats.results import GlmFit
 from dpstats.schema import Event, Flag, Schema
@@ -89,9 +89,14 @@ def logit(
 
 @forgetting
 def glm(
-    formula: str, data: Any, schema: Schema, family: str, exposure: str | None = None, public: Any = None,
+    formula: str,
+    data: Any,
+    schema: Schema,
+    family: str,
+    exposure: str | None = None,
+    public: Any = None,
     weights: str | None = None,
-) -> GlmModel | LinearModel:  # fmt: skip
+) -> GlmModel | LinearModel:
     """Describe a generalised linear model.
 
     Parameters
@@ -149,9 +154,15 @@ class GlmModel(HoldsRows):
     """
 
     def __init__(
-        self, name: str, family: GlmFamily, formula: str, data: Any, schema: Schema, public: Any,
+        self,
+        name: str,
+        family: GlmFamily,
+        formula: str,
+        data: Any,
+        schema: Schema,
+        public: Any,
         weights: str | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_family(family)
         self._name, self.family = name, family
         self.design: Design = build_design(formula, schema, weights)
@@ -161,9 +172,15 @@ class GlmModel(HoldsRows):
         self._rows = rows_of(data, self.design)
 
     def fit(
-        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
-        compat: str | None = None, c: float | None = None, robust: bool = False, release: Sequence[str] = (),
-    ) -> GlmFit:  # fmt: skip
+        self,
+        budget: Budget,
+        method: str = "auto",
+        ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+        c: float | None = None,
+        robust: bool = False,
+        release: Sequence[str] = (),
+    ) -> GlmFit:
         """Spend a budget and estimate.
 
         Parameters
@@ -215,10 +232,8 @@ class GlmModel(HoldsRows):
         able = newton and self.family.name in LIKELIHOODS and self.design.weights is None
         asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
         if self.family is BINOMIAL and among(method, _MARGIN):
-            return fit_margin(
-                GlmFit, self.design, self._rows, budget, LOGISTIC_LOSS, model=self._name,
-                dist=self.family.name, method=method, c=c, ledger=ledger, compat=compat,
-            )  # fmt: skip
+            margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
+            return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
         self._check_options(method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
             return fit_debiased_logit(
@@ -234,14 +249,28 @@ class GlmModel(HoldsRows):
         result = self._estimate(curator, method, left(budget.mu, asked), robust)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family.name) if asked else None
         return GlmFit(
-            model=self._name, dist=self.family.name, formula=self.design.formula, schema=self.design.schema,
-            weights=self.design.weights, names=self.design.names, params=result.params, cov=result.cov,
-            cov_privacy=result.cov_privacy, dispersion=result.dispersion, loglik=loglik, nobs=curator.n,
-            budget=budget, method=named, released=tuple(costs), adjacency=curator.unit.adjacency,
+            model=self._name,
+            dist=self.family.name,
+            formula=self.design.formula,
+            schema=self.design.schema,
+            weights=self.design.weights,
+            names=self.design.names,
+            params=result.params,
+            cov=result.cov,
+            cov_privacy=result.cov_privacy,
+            dispersion=result.dispersion,
+            loglik=loglik,
+            nobs=curator.n,
+            budget=budget,
+            method=named,
+            released=tuple(costs),
+            adjacency=curator.unit.adjacency,
             unit=str(curator.unit),
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
-            flags=cautions(result.problems, self.design.names), ledger=line, not_private=curator.not_private,
-        )  # fmt: skip
+            flags=cautions(result.problems, self.design.names),
+            ledger=line,
+            not_private=curator.not_private,
+        )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> GlmFit:
         """Estimate from messages that contributors have made private themselves; the model needs no data.
@@ -332,9 +361,14 @@ def _problem(design: Design, family: GlmFamily, model: str) -> Problem:
         )
     lower, upper = design.bounds[int(design.has_intercept) :].T
     return Problem(
-        family, lower, upper, response.bounds, design.offset_bounds, design.has_intercept,
+        family,
+        lower,
+        upper,
+        response.bounds,
+        design.offset_bounds,
+        design.has_intercept,
         coded=_coded(design)[int(design.has_intercept) :],
-    )  # fmt: skip
+    )
 
 
 def _coded(design: Design) -> np.ndarray:

@@ -115,16 +115,23 @@ class KaplanMeier(HoldsRows):
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
         curator = Curator(self._rows, self.design, budget)
         cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
-        line = curator.pay(
-            ledger, formula=self.design.formula, method=method, costs={"exit counts": cost}
-        )
+        line = curator.pay(ledger, formula=self.design.formula, method=method, costs={"exit counts": cost})
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
         return CurveFit(
-            formula=self.design.formula, times=self.times, groups=self.groups, counts=release.values[0],
-            sds=release.sds[0], nobs=curator.n, budget=budget, method=method, time_unit=_unit(self.design),
-            adjacency=curator.unit.adjacency, unit=str(curator.unit), ledger=line,
+            formula=self.design.formula,
+            times=self.times,
+            groups=self.groups,
+            counts=release.values[0],
+            sds=release.sds[0],
+            nobs=curator.n,
+            budget=budget,
+            method=method,
+            time_unit=_unit(self.design),
+            adjacency=curator.unit.adjacency,
+            unit=str(curator.unit),
+            ledger=line,
             not_private=curator.not_private,
-        )  # fmt: skip
+        )
 
     @always_shown
     def __repr__(self) -> str:

@@ -81,9 +81,13 @@ def ols(
 
 @forgetting
 def ridge(
-    formula: str, data: Any, schema: Schema, alpha: float | str, public: Any = None,
+    formula: str,
+    data: Any,
+    schema: Schema,
+    alpha: float | str,
+    public: Any = None,
     weights: str | None = None,
-) -> LinearModel:  # fmt: skip
+) -> LinearModel:
     """Describe a ridge regression: half the mean squared error plus alpha / 2 times the squared coefficients.
 
     The normalisation is that of statsmodels' ``fit_regularized(L1_wt=0)``, but the intercept is not
@@ -134,9 +138,15 @@ class LinearModel(HoldsRows):
     """
 
     def __init__(
-        self, name: str, formula: str, data: Any, schema: Schema, alpha: float, public: Any,
+        self,
+        name: str,
+        formula: str,
+        data: Any,
+        schema: Schema,
+        alpha: float,
+        public: Any,
         weights: str | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._name, self.alpha = name, alpha
         self.design: Design = build_design(formula, schema, weights)
         self._box = _box(self.design, name)
@@ -145,9 +155,12 @@ class LinearModel(HoldsRows):
         self._rows = rows_of(data, self.design)
 
     def fit(
-        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        self,
+        budget: Budget,
+        method: str = "auto",
+        ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
-    ) -> LinearFit:  # fmt: skip
+    ) -> LinearFit:
         """Spend a budget and estimate.
 
         Parameters
@@ -189,11 +202,23 @@ class LinearModel(HoldsRows):
         line = curator.pay(ledger, formula=self.design.formula, method=named, costs=released)
         estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
         return LinearFit(
-            model=self._name, dist="gaussian", formula=self.design.formula, schema=self.design.schema,
-            weights=self.design.weights, names=self.design.names, nobs=curator.n, budget=budget, method=named,
-            released=tuple(released), adjacency=curator.unit.adjacency, unit=str(curator.unit),
-            alpha=self.alpha, ledger=line, not_private=curator.not_private, **estimate,
-        )  # fmt: skip
+            model=self._name,
+            dist="gaussian",
+            formula=self.design.formula,
+            schema=self.design.schema,
+            weights=self.design.weights,
+            names=self.design.names,
+            nobs=curator.n,
+            budget=budget,
+            method=named,
+            released=tuple(released),
+            adjacency=curator.unit.adjacency,
+            unit=str(curator.unit),
+            alpha=self.alpha,
+            ledger=line,
+            not_private=curator.not_private,
+            **estimate,
+        )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan) -> LinearFit:
         """Estimate from messages that contributors have made private themselves; the model needs no data.

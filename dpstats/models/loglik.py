@@ -67,7 +67,13 @@ def log_likelihood(
         top = float(density.max()) - log_sigma
     low = min(top, 0.0) - math.log(max(curator.n, 1)) - ROOM
     release = curator.release(
-        "log_likelihood", cost(mu), params=np.nan_to_num(params), low=low, high=max(top, 0.0), family=family,
-        sigma=math.exp(log_sigma), log=log,
-    )  # fmt: skip
+        "log_likelihood",
+        cost(mu),
+        params=np.nan_to_num(params),
+        low=low,
+        high=max(top, 0.0),
+        family=family,
+        sigma=math.exp(log_sigma),
+        log=log,
+    )
     return Quantity(float(release.values[0][0]), release.sd, release.sd)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dpstats._arguments import among, shown
+from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Gdp, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -51,19 +53,34 @@ def check_labels(design: Design, model: str) -> None:
         raise FormulaError(f"{model} needs a variable declared as flag() left of ~, its codes for 1 and 0")
 
 
+@dataclass(frozen=True, repr=False)
+class MarginModel(HoldsRows):
+    """A loss of a margin on the rows of a design, and what the record calls it."""
+
+    design: Design
+    rows: Rows
+    loss: MarginLoss
+    model: str
+    dist: str
+
+
 def fit_margin(
-    kind: type[K], design: Design, rows: Rows, budget: Budget, loss: MarginLoss, *, model: str, dist: str,
-    method: str, c: float | None = None, ledger: Ledger | str | Path | None = None, compat: str | None = None,
-) -> K:  # fmt: skip
+    kind: type[K],
+    asked: MarginModel,
+    budget: Budget,
+    method: str,
+    c: float | None,
+    ledger: Ledger | str | Path | None,
+    compat: str | None,
+) -> K:
     """Spend a budget on the penalised minimum of a loss of a margin.
 
     Parameters
     ----------
     kind : {GlmFit, SvmFit}
         Of the result.
-    design, rows, budget, loss
-    model, dist : str
-        As the record names them.
+    asked : MarginModel
+    budget : Budget
     method : {"objective", "output"}
     c : float, optional
         Penalty: minimise the mean loss + c |theta|^2. Default: as small as the budget allows, for "output"
@@ -76,6 +93,7 @@ def fit_margin(
     SpecificationError
         Before anything is spent.
     """
+    design, rows, loss = asked.design, asked.rows, asked.loss
     _check_weights(design, METHODS.get(method, method))
     _check(method, c, compat, budget)
     check_budget(budget, rows.n)
@@ -84,21 +102,26 @@ def fit_margin(
     plan = make_plan(budget, pure_tilt=compat == "paper" and method == "objective")
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
     _try(curator, ball, plan, loss, ridge, method, compat)
-    return _published(
-        kind, curator, design, budget, METHODS[method] + (" as published" if compat else ""), plan.costs,
-        ledger,
-        lambda: fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat),
-        lambda result: dict(
-            model=model, dist=dist, target=TARGET.format(result.penalty, len(design.names)),
-            settings={"loss": loss.title},
-        ),
-    )  # fmt: skip
+    named = METHODS[method] + (" as published" if compat else "")
+
+    def estimated() -> Estimate:
+        return fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat)
+
+    result, fields = _paid(curator, design, budget, named, plan.costs, ledger, estimated)
+    target, settings = TARGET.format(result.penalty, len(design.names)), {"loss": loss.title}
+    return kind(model=asked.model, dist=asked.dist, target=target, settings=settings, **fields)
 
 
 def fit_debiased_logit(
-    design: Design, rows: Rows, budget: Pure, problem: Problem, *, model: str, robust: bool,
+    design: Design,
+    rows: Rows,
+    budget: Pure,
+    problem: Problem,
+    *,
+    model: str,
+    robust: bool,
     ledger: Ledger | str | Path | None,
-) -> GlmFit:  # fmt: skip
+) -> GlmFit:
     """Spend a budget on a logistic regression by objective perturbation under pure epsilon, the
     penalty's bias removed.
 
@@ -121,31 +144,46 @@ def fit_debiased_logit(
     check_budget(budget, rows.n)
     curator, plan = Curator(rows, design, budget), make_debiased_plan(budget, robust)
     check_debiased(curator, problem, plan)
-    return _published(
-        GlmFit, curator, design, budget, DEBIASED, plan.costs,
-        ledger, lambda: fit_debiased(curator, problem, plan, robust),
-        lambda result: dict(
-            model=model, dist="binomial", target=None, settings={"R": round(result.radius, 4)} | said(robust)
-        ),
-    )  # fmt: skip
+
+    def estimated() -> Estimate:
+        return fit_debiased(curator, problem, plan, robust)
+
+    result, fields = _paid(curator, design, budget, DEBIASED, plan.costs, ledger, estimated)
+    settings = {"R": round(result.radius, 4)} | said(robust)
+    return GlmFit(model=model, dist="binomial", settings=settings, **fields)
 
 
-def _published(
-    kind: type[K], curator: Curator, design: Design, budget: Budget, method: str,
-    costs: dict[str, Pure | Gdp], ledger: Ledger | str | Path | None, estimated: Callable[[], Estimate],
-    described: Callable[[Estimate], dict[str, Any]],
-) -> K:  # fmt: skip
-    """Pay, estimate and put the record together."""
+def _paid(
+    curator: Curator,
+    design: Design,
+    budget: Budget,
+    method: str,
+    costs: dict[str, Pure | Gdp],
+    ledger: Ledger | str | Path | None,
+    estimated: Callable[[], Estimate],
+) -> tuple[Estimate, dict[str, Any]]:
+    """Pay and estimate; return the estimate, and what the record says of all such fits."""
     method += " (pure epsilon)" if isinstance(budget, Pure) else ""
     line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     result = estimated()
-    return kind(
-        formula=design.formula, schema=design.schema, names=design.names, params=result.params,
-        cov=result.cov, cov_privacy=result.cov_privacy, tails=result.tails, nobs=curator.n, budget=budget,
-        method=method, released=tuple(costs), adjacency=curator.unit.adjacency, unit=str(curator.unit),
-        flags=cautions(result.problems, design.names), ledger=line, not_private=curator.not_private,
-        **described(result),
-    )  # fmt: skip
+    return result, dict(
+        formula=design.formula,
+        schema=design.schema,
+        names=design.names,
+        params=result.params,
+        cov=result.cov,
+        cov_privacy=result.cov_privacy,
+        tails=result.tails,
+        nobs=curator.n,
+        budget=budget,
+        method=method,
+        released=tuple(costs),
+        adjacency=curator.unit.adjacency,
+        unit=str(curator.unit),
+        flags=cautions(result.problems, design.names),
+        ledger=line,
+        not_private=curator.not_private,
+    )
 
 
 def said(robust: bool) -> dict[str, str]:
@@ -170,9 +208,14 @@ def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> 
 
 
 def _ridge(
-    curator: Curator, ball: UnitBall, plan: Plan, loss: MarginLoss, method: str, c: float | None,
+    curator: Curator,
+    ball: UnitBall,
+    plan: Plan,
+    loss: MarginLoss,
+    method: str,
+    c: float | None,
     compat: str | None,
-) -> float:  # fmt: skip
+) -> float:
     """2 n c, public."""
     if c is None and method != "output" and not compat:
         cost = curator.cost_per_row(plan.minimum.amount)
@@ -182,15 +225,24 @@ def _ridge(
 
 
 def _try(
-    curator: Curator, ball: UnitBall, plan: Plan, loss: MarginLoss, ridge: float, method: str,
+    curator: Curator,
+    ball: UnitBall,
+    plan: Plan,
+    loss: MarginLoss,
+    ridge: float,
+    method: str,
     compat: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Have the curator refuse what it would refuse after the ledger was charged."""
     paper = compat == "paper"
     curator.check_minimum(
-        plan.minimum, loss=loss, ridge=ridge, tilted=method == "objective", spherical=paper,
+        plan.minimum,
+        loss=loss,
+        ridge=ridge,
+        tilted=method == "objective",
+        spherical=paper,
         **ball.public(),
-    )  # fmt: skip
+    )
     if paper:
         zeros = [0.0] * ball.k
         curator.noise(

@@ -41,9 +41,12 @@ COLUMNS = "columns"
 RELEASED = (COLUMNS, "event matrix", "score", "information", "check of the law")
 SIGNS_METHOD = "signs of residuals (Gaussian)"
 SIGNS_RELEASED = (
-    COLUMNS, "event matrix", "signs of residuals", "score and information of intercept and log sigma",
+    COLUMNS,
+    "event matrix",
+    "signs of residuals",
+    "score and information of intercept and log sigma",
     "check of the law",
-)  # fmt: skip
+)
 # The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
 ROUTES = f"{METHOD} or {SIGNS_METHOD}"
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
@@ -109,9 +112,13 @@ class Survreg(HoldsRows):
         self._rows = open_rows(data, schema, self.design.variables)
 
     def fit(
-        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
-        compat: str | None = None, release: Sequence[str] = (),
-    ) -> SurvivalFit:  # fmt: skip
+        self,
+        budget: Budget,
+        method: str = "auto",
+        ledger: Ledger | str | Path | None = None,
+        compat: str | None = None,
+        release: Sequence[str] = (),
+    ) -> SurvivalFit:
         """Spend a budget and estimate.
 
         Parameters
@@ -161,9 +168,7 @@ class Survreg(HoldsRows):
         if isinstance(budget, Pure):
             _check_pure(self.design)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            line = curator.pay(
-                ledger, formula=self.design.formula, method=PURE_METHOD, costs=pure_plan.costs
-            )
+            line = curator.pay(ledger, formula=self.design.formula, method=PURE_METHOD, costs=pure_plan.costs)
             result = fit_location_scale_pure(curator, problem, pure_plan)
             return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
@@ -189,18 +194,38 @@ class Survreg(HoldsRows):
         return log_likelihood(curator, mu, params[:-1], dist.family, float(params[-1]), dist.log)
 
     def _publish(
-        self, result: Estimate, budget: Budget, line: str | None, curator: Curator, method: str,
-        released: tuple[str, ...], loglik: Quantity | None = None,
-    ) -> SurvivalFit:  # fmt: skip
+        self,
+        result: Estimate,
+        budget: Budget,
+        line: str | None,
+        curator: Curator,
+        method: str,
+        released: tuple[str, ...],
+        loglik: Quantity | None = None,
+    ) -> SurvivalFit:
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
         return SurvivalFit(
-            model="survreg", dist=self.dist, formula=self.design.formula, schema=self.design.schema,
-            names=names, params=result.params, cov=result.cov, cov_privacy=result.cov_privacy, nobs=curator.n,
-            budget=budget, method=method, released=released, settings=settings, loglik=loglik,
-            adjacency=curator.unit.adjacency, unit=str(curator.unit),
-            flags=cautions(result.problems, names), ledger=line, not_private=curator.not_private,
-        )  # fmt: skip
+            model="survreg",
+            dist=self.dist,
+            formula=self.design.formula,
+            schema=self.design.schema,
+            names=names,
+            params=result.params,
+            cov=result.cov,
+            cov_privacy=result.cov_privacy,
+            nobs=curator.n,
+            budget=budget,
+            method=method,
+            released=released,
+            settings=settings,
+            loglik=loglik,
+            adjacency=curator.unit.adjacency,
+            unit=str(curator.unit),
+            flags=cautions(result.problems, names),
+            ledger=line,
+            not_private=curator.not_private,
+        )
 
     @always_shown
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import MarginLoss, huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.margin import check_labels, fit_margin
+from dpstats.models.margin import MarginModel, check_labels, fit_margin
 from dpstats.results import SvmFit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
@@ -75,9 +75,12 @@ class Svm(HoldsRows):
         self._rows = open_rows(data, schema, self.design.variables)
 
     def fit(
-        self, budget: Budget, method: str = "auto", ledger: Ledger | str | Path | None = None,
+        self,
+        budget: Budget,
+        method: str = "auto",
+        ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
-    ) -> SvmFit:  # fmt: skip
+    ) -> SvmFit:
         """Spend a budget and estimate.
 
         Parameters
@@ -113,10 +116,9 @@ class Svm(HoldsRows):
         """
         if not among(method, ("auto", "objective", "output")):
             raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {shown(method)}")
-        return fit_margin(
-            SvmFit, self.design, self._rows, budget, self._loss, model="svm", dist="huber",
-            method="objective" if method == "auto" else method, c=self._c, ledger=ledger, compat=compat,
-        )  # fmt: skip
+        method = "objective" if method == "auto" else method
+        asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber")
+        return fit_margin(SvmFit, asked, budget, method, self._c, ledger, compat)
 
     @always_shown
     def __repr__(self) -> str:

@@ -79,9 +79,12 @@ def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
     sampling += np.cumsum(changing**2)
     lost = np.where(usable, 0.0, np.nan)
     return CumulativeHazard(
-        at_risk, events, _rising(np.cumsum(events * inverse) + lost),
-        np.sqrt(sampling + privacy) + lost, np.sqrt(privacy) + lost,
-    )  # fmt: skip
+        at_risk,
+        events,
+        _rising(np.cumsum(events * inverse) + lost),
+        np.sqrt(sampling + privacy) + lost,
+        np.sqrt(privacy) + lost,
+    )
 
 
 def _at_risk(j: int) -> tuple[Array, Array]:

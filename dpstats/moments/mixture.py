@@ -62,10 +62,12 @@ class Tails:
 
     def half_widths(self, level: float, cov: np.ndarray) -> np.ndarray:
         """Half-widths of intervals for coefficients whose total variances are on the diagonal of `cov`."""
-        return np.array([
-            self._half_width(level, float(total), float(part))
-            for total, part in zip(np.diagonal(cov), self.variances, strict=True)
-        ])  # fmt: skip
+        return np.array(
+            [
+                self._half_width(level, float(total), float(part))
+                for total, part in zip(np.diagonal(cov), self.variances, strict=True)
+            ]
+        )
 
     def two_sided(self, distances: np.ndarray, cov: np.ndarray) -> np.ndarray:
         """Chance of an error larger than each distance, in either direction."""
@@ -87,8 +89,9 @@ class Tails:
         sd, tail = math.sqrt(total), (1 - level) / 2
         most = 4 * abs(float(special.ndtri(tail))) + 40
         return sd * float(
-            optimize.brentq(lambda q: self._beyond(q * sd, total, part) - tail, 0, most, xtol=1e-13,
-            rtol=1e-13)
+            optimize.brentq(
+                lambda q: self._beyond(q * sd, total, part) - tail, 0, most, xtol=1e-13, rtol=1e-13
+            )
         )
 
     def to_dict(self) -> dict[str, Any]:

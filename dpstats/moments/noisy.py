@@ -245,9 +245,14 @@ class NoisyMoments:
             rel = max(rel, along)
             return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wide)
         told = posterior(
-            self.gram, self.noise_gram, self.cross, self.noise_cross, self.prior,
-            most_explained(self.square, self.noise_square), self.expected,
-        )  # fmt: skip
+            self.gram,
+            self.noise_gram,
+            self.cross,
+            self.noise_cross,
+            self.prior,
+            most_explained(self.square, self.noise_square),
+            self.expected,
+        )
         gram, gain, guess, before = told
         delta = gain @ self.cross
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
@@ -290,9 +295,19 @@ class NoisyMoments:
 
 
 _ARRAYS = dict(  # axes
-    gram=2, cross=1, origin=1, map=2, penalised=1, constant=1, meat=2, prior=2, shape=2, whole=2,
-    whole_error=2, expected=2,
-)  # fmt: skip
+    gram=2,
+    cross=1,
+    origin=1,
+    map=2,
+    penalised=1,
+    constant=1,
+    meat=2,
+    prior=2,
+    shape=2,
+    whole=2,
+    whole_error=2,
+    expected=2,
+)
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

@@ -86,9 +86,14 @@ def most_explained(square: float, noise: float) -> float:
 
 
 def posterior(
-    matrix: Array, noise_matrix: float, cross: Array, noise_cross: float, prior: Array, most: float,
+    matrix: Array,
+    noise_matrix: float,
+    cross: Array,
+    noise_cross: float,
+    prior: Array,
+    most: float,
     expected: Array | None = None,
-) -> Posterior:  # fmt: skip
+) -> Posterior:
     """Of delta with covariance `prior`, up to a factor.
 
     Parameters

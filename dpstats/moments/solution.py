@@ -45,9 +45,14 @@ class Solution:
 
 
 def judged(
-    params: Array, sampling: Array, privacy: Array, guess: Array, rel: float, before: Array | None = None,
+    params: Array,
+    sampling: Array,
+    privacy: Array,
+    guess: Array,
+    rel: float,
+    before: Array | None = None,
     seen: bool = True,
-) -> Solution:  # fmt: skip
+) -> Solution:
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
 
     Parameters

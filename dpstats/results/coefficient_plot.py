@@ -35,8 +35,15 @@ def plot_coef(
     ax = axes(ax, height=1.6 + 0.3 * len(where))
     left, right = np.where(known, low, 0.0), np.where(known, high, 0.0)
     middle = np.where(known, centre, 0.0)
-    ax.hlines(rows[known], left[known], right[known], color="C1", alpha=0.45, linewidth=THICK,
-              label="with privacy noise")  # fmt: skip
+    ax.hlines(
+        rows[known],
+        left[known],
+        right[known],
+        color="C1",
+        alpha=0.45,
+        linewidth=THICK,
+        label="with privacy noise",
+    )
     start, stop = middle + inner * (left - middle), middle + inner * (right - middle)
     ax.hlines(rows[known], start[known], stop[known], color="C0", linewidth=THICK, label="sampling alone")
     ax.plot(middle[known], rows[known], "o", color="black", markersize=4, label="estimate")

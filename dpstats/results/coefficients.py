@@ -161,9 +161,7 @@ class Coefficients(Released):
         names = list(self.record.names)
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
-    def conf_int(
-        self, alpha: float | None = None, joint: Joint = None, level: float = 0.95
-    ) -> pd.DataFrame:
+    def conf_int(self, alpha: float | None = None, joint: Joint = None, level: float = 0.95) -> pd.DataFrame:
         """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
 
         Parameters
@@ -276,9 +274,7 @@ class Coefficients(Released):
 
     linear_hypothesis = wald_test  # the name in R's car
 
-    def t_test_pairwise(
-        self, term: str, newdata: NewData | None = None, method: str = "hs"
-    ) -> PairwiseTest:
+    def t_test_pairwise(self, term: str, newdata: NewData | None = None, method: str = "hs") -> PairwiseTest:
         """Test the difference between any two levels of a factor.
 
         Parameters

@@ -24,8 +24,17 @@ QUANTITIES = ("dispersion", "loglik")
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")
 MAY_LACK = ("title", "ledger")
 REQUIRED = (
-    *TEXTS, "schema", "names", *ARRAYS, "nobs", "budget", "released", "settings", "flags", "not_private"
-)  # fmt: skip
+    *TEXTS,
+    "schema",
+    "names",
+    *ARRAYS,
+    "nobs",
+    "budget",
+    "released",
+    "settings",
+    "flags",
+    "not_private",
+)
 
 
 def described_record(record: Record) -> dict[str, Any]:

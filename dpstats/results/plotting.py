@@ -62,7 +62,6 @@ def plot_path(
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")
     title = "Ridge path, 95 % intervals for the penalised coefficients"
-    ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label,
-           title=titled(record, title))  # fmt: skip
+    ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label, title=titled(record, title))
     legend(ax)
     return ax

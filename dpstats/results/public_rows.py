@@ -67,7 +67,10 @@ def finite_numbers(name: str, values: ArrayLike, m: int) -> Array:
 
 
 def simulated(
-    record: Record, newdata: NewData | None, nsim: int, seed: int | None,
+    record: Record,
+    newdata: NewData | None,
+    nsim: int,
+    seed: int | None,
     draw: Callable[[Array, np.random.Generator], Array],
 ) -> pd.DataFrame:
     """Return responses that `draw` makes of linear predictors, `nsim` for each row of new data."""

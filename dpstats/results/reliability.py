@@ -88,9 +88,7 @@ class Reliability(Fit):
         columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
         return tables.by_point(name, at, columns, level)
 
-    def _at_times(
-        self, newdata: NewData | None, times: np.ndarray, asked: str
-    ) -> tuple[Points, np.ndarray]:
+    def _at_times(self, newdata: NewData | None, times: np.ndarray, asked: str) -> tuple[Points, np.ndarray]:
         """Return each point of new data at each time."""
         at = points(self.record, newdata, asked)
         return at.repeated(len(times)), np.tile(times, len(at.exog))

@@ -106,14 +106,23 @@ class CurveFit(Shown, Stored):
         for group, counts, sds in zip(self.groups, self.counts, self.sds, strict=True):
             found = cumulative_hazard(counts, sds)
             survival = np.exp(-found.value)
-            frames.append(pd.DataFrame({
-                "group": group, "time": self.times, "at_risk": found.at_risk, "events": found.events,
-                "survival": survival, "std_error": survival * found.se,
-                "conf_low": np.exp(-(found.value + z * found.se)),
-                "conf_high": np.exp(-np.maximum(found.value - z * found.se, 0.0)),
-                "privacy_share": (found.se_privacy / found.se) ** 2, "cumulative_hazard": found.value,
-                "hazard_error": found.se,
-            }))  # fmt: skip
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "group": group,
+                        "time": self.times,
+                        "at_risk": found.at_risk,
+                        "events": found.events,
+                        "survival": survival,
+                        "std_error": survival * found.se,
+                        "conf_low": np.exp(-(found.value + z * found.se)),
+                        "conf_high": np.exp(-np.maximum(found.value - z * found.se, 0.0)),
+                        "privacy_share": (found.se_privacy / found.se) ** 2,
+                        "cumulative_hazard": found.value,
+                        "hazard_error": found.se,
+                    }
+                )
+            )
         return pd.concat(frames, ignore_index=True)
 
     @property
@@ -128,10 +137,15 @@ class CurveFit(Shown, Stored):
         heads = (*points("time"), *counts, *points("survival", "std err"), share, *limit_columns(0.95))
         frame = self.frame
         tables = tuple(
-            Table(heads, tuple(map(_cells, block.itertuples(index=False))), 1, title=str(group),
-                  aside=f"{level_percent(0.95)} intervals")
+            Table(
+                heads,
+                tuple(map(_cells, block.itertuples(index=False))),
+                1,
+                title=str(group),
+                aside=f"{level_percent(0.95)} intervals",
+            )
             for group, block in frame.groupby("group", sort=False)
-        )  # fmt: skip
+        )
         note = "At risk and events are noisy counts, of the interval that ends at the time. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
         note += f"'{NOT_ESTIMABLE}': fewer at risk than noise can be told from."
@@ -144,8 +158,11 @@ class CurveFit(Shown, Stored):
         title = "Kaplan-Meier curve"
         return Document(
             title=title if self.not_private else f"Private {title}",
-            banner=BANNER if self.not_private else "", head=tuple(pairs), tables=tables, notes=(note,),
-        )  # fmt: skip
+            banner=BANNER if self.not_private else "",
+            head=tuple(pairs),
+            tables=tables,
+            notes=(note,),
+        )
 
     def plot(self, level: float = 0.95, ax: Axes | None = None) -> Axes:
         """Plot the fraction that survives against time, with bands. Needs matplotlib.
@@ -164,13 +181,22 @@ class CurveFit(Shown, Stored):
             label = ", ".join(part for part in ("" if new else "Kaplan-Meier", str(group)) if part)
             ax.plot(block["time"], block["survival"], marker=".", **look, label=label or "all rows")
             ax.fill_between(
-                block["time"], block["conf_low"], block["conf_high"], color=look["color"], alpha=BAND,
+                block["time"],
+                block["conf_low"],
+                block["conf_high"],
+                color=look["color"],
+                alpha=BAND,
                 linewidth=0,
-            )  # fmt: skip
+            )
         if new:
             title = f"Kaplan-Meier curve, {level_percent(level)} band"
-            ax.set(ylabel="survival", ylim=(-0.02, 1.02), xlim=(0, None), title=self.titled(title),
-                   xlabel=f"time ({self.time_unit})" if self.time_unit else "time")  # fmt: skip
+            ax.set(
+                ylabel="survival",
+                ylim=(-0.02, 1.02),
+                xlim=(0, None),
+                title=self.titled(title),
+                xlabel=f"time ({self.time_unit})" if self.time_unit else "time",
+            )
         if len(ax.get_legend_handles_labels()[1]) > 1:
             legend(ax)
         return ax
@@ -184,10 +210,14 @@ class CurveFit(Shown, Stored):
         return {
             "format": FORMAT,
             **{name: getattr(self, name) for name in TEXTS},
-            "times": self.times.tolist(), "groups": list(self.groups), "counts": self.counts.tolist(),
-            "sds": self.sds.tolist(), "nobs": self.nobs, "budget": self.budget.to_dict(),
+            "times": self.times.tolist(),
+            "groups": list(self.groups),
+            "counts": self.counts.tolist(),
+            "sds": self.sds.tolist(),
+            "nobs": self.nobs,
+            "budget": self.budget.to_dict(),
             "not_private": self.not_private,
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> CurveFit:

@@ -60,16 +60,22 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
     ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
     response = record.design.response
     assert isinstance(response, SurvResponse)
-    low, high = max(float(ends[0].min()), response.time_bounds[0]), min(
-        float(ends[1].max()), response.time_bounds[1]
+    low, high = (
+        max(float(ends[0].min()), response.time_bounds[0]),
+        min(float(ends[1].max()), response.time_bounds[1]),
     )
     return (low, high) if low < high else response.time_bounds
 
 
 def draw(
-    record: Record, at: Points, grid: np.ndarray, of: Function, back: Callable[[np.ndarray], np.ndarray],
-    level: float, ax: Axes,
-) -> None:  # fmt: skip
+    record: Record,
+    at: Points,
+    grid: np.ndarray,
+    of: Function,
+    back: Callable[[np.ndarray], np.ndarray],
+    level: float,
+    ax: Axes,
+) -> None:
     """Draw back(of(time)) over `grid`, a line with its band for each point."""
     for i in range(len(at.exog)):
         one = at.rows(np.full(len(grid), i))
@@ -91,10 +97,15 @@ def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: 
         with np.errstate(divide="ignore"):
             middle, low, high = np.clip(quantile(failed), least, most)
         ax.errorbar(
-            block["time"], middle, yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
-            fmt=MARKERS[i % len(MARKERS)], color="0.25", markersize=4, linewidth=0.8,
+            block["time"],
+            middle,
+            yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
+            fmt=MARKERS[i % len(MARKERS)],
+            color="0.25",
+            markersize=4,
+            linewidth=0.8,
             label=f"Kaplan-Meier, {group!s}" if group else "Kaplan-Meier",
-        )  # fmt: skip
+        )
 
 
 def spaced(record: Record, ends: Range) -> np.ndarray:

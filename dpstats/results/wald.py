@@ -160,9 +160,7 @@ def t_test(record: Record, hypothesis: Hypothesis) -> ContrastTest:
     return contrasts(record, matrix, value, null)
 
 
-def contrasts(
-    record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple[str, ...]
-) -> ContrastTest:
+def contrasts(record: Record, matrix: np.ndarray, value: np.ndarray, null: tuple[str, ...]) -> ContrastTest:
     """Test matrix @ params = value, row by row."""
     effect = matrix @ record.params - value
     sd = standard_errors(matrix, record.cov)

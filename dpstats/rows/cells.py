@@ -82,10 +82,13 @@ def _shown(cells: pa.Array) -> pa.Array:
     """The texts of views whose lengths and places have 32 bits, as polars makes them."""
     buffers, views, valid = cells.buffers()[2:], _views(cells), cells.is_valid()
     texts = [
-        None if not is_valid else view[1:].tobytes()[: view[0]] if view[0] <= _INLINE
+        None
+        if not is_valid
+        else view[1:].tobytes()[: view[0]]
+        if view[0] <= _INLINE
         else buffers[view[2]].slice(int(view[3]), int(view[0])).to_pybytes()
         for view, is_valid in zip(views, valid.to_pylist(), strict=True)
-    ]  # fmt: skip
+    ]
     return pa.array(texts, pa.large_binary())
 
 
@@ -235,11 +238,25 @@ _TYPES = (
     (_texts, (str,)),
     (_numpy_texts, (np.str_,)),
     (_floats, (float, np.float16, np.float32, np.float64, np.longdouble)),
-    (_integers, (int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
-                 np.longlong, np.ulonglong)),
+    (
+        _integers,
+        (
+            int,
+            np.int8,
+            np.int16,
+            np.int32,
+            np.int64,
+            np.uint8,
+            np.uint16,
+            np.uint32,
+            np.uint64,
+            np.longlong,
+            np.ulonglong,
+        ),
+    ),
     (_booleans, (bool, np.bool_)),
     (_decimals, (Decimal,)),
-)  # fmt: skip
+)
 _KNOWN = np.array(
     sorted((id(kind), number) for number, (_, kinds) in enumerate(_TYPES, 1) for kind in set(kinds))
 )

@@ -42,8 +42,11 @@ def _zstd(path: Path) -> Any:
 
 
 COMPRESSED: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _zstd
-}  # fmt: skip
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _zstd,
+}
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,14 @@ class CsvFile:
             why = str(error)
         except Exception:  # which may quote what was read
             suffix = self.path.suffix.lower()
-            why = "it cannot be opened; may you read it?" if suffix not in COMPRESSED else (
-                "its name says that it is compressed, and it cannot be unpacked; is it complete? "
-                f"If it is not compressed, take {suffix} off its name")
+            why = (
+                "it cannot be opened; may you read it?"
+                if suffix not in COMPRESSED
+                else (
+                    "its name says that it is compressed, and it cannot be unpacked; is it complete? "
+                    f"If it is not compressed, take {suffix} off its name"
+                )
+            )
         raise DataError(f"{self.path} cannot be read as a CSV file with a header of column names: {why}")
 
     @property
@@ -86,8 +94,10 @@ class CsvFile:
         """The source of what is asked for."""
         asked.require(self.names)
         lines = Lines(self.names, self.sep, self.decimal, None if self.is_utf8 else self.encoding, asked)
-        return Source(lambda: _ahead(lines.parse, self._chunks()),
-                      f"{self.path} cannot be read to its end: is it complete?")
+        return Source(
+            lambda: _ahead(lines.parse, self._chunks()),
+            f"{self.path} cannot be read to its end: is it complete?",
+        )
 
     def lines(self) -> Iterator[bytes]:
         """The lines after the header, of which each is a record, without the newlines that end them."""
@@ -184,12 +194,14 @@ def read_csv(
     if sep == decimal:
         raise DataError(f"sep and decimal are both {sep!r}; in a file with decimal commas, sep is often ';'")
     if not _is_ascii_based(encoding):
-        raise DataError(f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
-                        f"'latin-1', not {shown(encoding)}")
+        raise DataError(
+            f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
+            f"'latin-1', not {shown(encoding)}"
+        )
     return CsvFile(path, sep, decimal, encoding)
 
 
-_NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + "+-\"\r\n\0")
+_NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + '+-"\r\n\0')
 
 
 def _is_ascii_based(encoding: object) -> bool:

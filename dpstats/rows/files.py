@@ -16,8 +16,10 @@ from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
 _CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
 _AS_BYTES = {
-    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()
-}  # fmt: skip
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
 
 
 def of_path(path: Path, asked: Asked) -> Source:

@@ -57,17 +57,23 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     """
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     if b"\r" in line:
-        raise Unreadable("it has carriage returns in its first line, as where lines end in them alone; "
-                         "save it with the line ends of Linux or Windows")
+        raise Unreadable(
+            "it has carriage returns in its first line, as where lines end in them alone; "
+            "save it with the line ends of Linux or Windows"
+        )
     why = ""
     try:
         names = [name.strip() for name in fields(line.decode(encoding), sep)]
     except ValueError:
-        why = (f"its first line is not in {encoding.removesuffix('-sig')}; say which encoding it has, as in "
-               "dps.read_csv(path, encoding='latin-1'), or --encoding latin-1 on the command line")
+        why = (
+            f"its first line is not in {encoding.removesuffix('-sig')}; say which encoding it has, as in "
+            "dps.read_csv(path, encoding='latin-1'), or --encoding latin-1 on the command line"
+        )
     except csv.Error:
-        why = ("its first line has a null character, or a quotation mark that is not closed or that "
-               "something follows; take it out")
+        why = (
+            "its first line has a null character, or a quotation mark that is not closed or that "
+            "something follows; take it out"
+        )
     if not why and not any(names):
         why = "its first line is blank; take out the lines above the names of the columns"
     if why:

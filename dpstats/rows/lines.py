@@ -58,14 +58,16 @@ class Lines:
             ),
             parse_options=pa_csv.ParseOptions(delimiter=sep, ignore_empty_lines=False),
             convert_options=pa_csv.ConvertOptions(
-                check_utf8=False, null_values=MISSING_TEXTS, decimal_point=decimal,
+                check_utf8=False,
+                null_values=MISSING_TEXTS,
+                decimal_point=decimal,
                 include_columns=sorted({str(place) for place in self._places.values()}),
                 column_types={
                     str(place): pa.float64() if name in self._numbers else pa.binary()
                     for name, place in self._places.items()
                 },
             ),
-        )  # fmt: skip
+        )
 
     def parse(self, chunk: bytes) -> Batch:
         """The cells of whole lines, shape (lines,) each."""
@@ -136,8 +138,10 @@ class Lines:
 
     def _columns(self, table: pa.Table) -> dict[str, Column]:
         read = {name: _whole(table.column(str(place))) for name, place in self._places.items()}
-        return {name: of_arrow(column) if name in self._numbers else Texts(column)
-                for name, column in read.items()}
+        return {
+            name: of_arrow(column) if name in self._numbers else Texts(column)
+            for name, column in read.items()
+        }
 
     def _by_hand(self, line: bytes) -> list[str] | None:
         """The fields of one line, None if it cannot be read."""

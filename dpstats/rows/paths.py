@@ -49,5 +49,7 @@ def kind_of(path: object) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in SEPARATORS:
         return suffixes[-1]
-    raise DataError(f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSIONS)} if compressed, "
-                    f"or in .parquet or .arrow: {found}. dps.read_csv(path) takes a CSV file of any name")
+    raise DataError(
+        f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSIONS)} if compressed, "
+        f"or in .parquet or .arrow: {found}. dps.read_csv(path) takes a CSV file of any name"
+    )

@@ -74,8 +74,10 @@ class Rows(HoldsRows):
         for start in range(0, self.n, size):
             block = {name: values[start : start + size] for name, values in columns.items()}
             with np.errstate(all="ignore"):
-                yield {name: values if name in kept else values.astype(np.float64, copy=False)
-                       for name, values in block.items()}
+                yield {
+                    name: values if name in kept else values.astype(np.float64, copy=False)
+                    for name, values in block.items()
+                }
 
     def _coded(self) -> dict[str, Array]:
         """All rows, in the terms of the encoder."""
@@ -100,9 +102,11 @@ class Rows(HoldsRows):
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
     blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
-    columns = blocks[0] if len(blocks) == 1 else {
-        name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
-    }  # fmt: skip
+    columns = (
+        blocks[0]
+        if len(blocks) == 1
+        else {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    )
     if unit.column:
         columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)
     return columns
@@ -144,8 +148,10 @@ def _source(data: Any, asked: Asked) -> Source:
         if repeated(data):  # noise hides one row of a record
             raise DataError("data hold a table twice; give each table once, for a record is to be one row")
         return of_frames(data, asked, _of_item)
-    raise DataError("data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
-                    f"iterable of frames, not {shown(data)}{_remedy(data)}")
+    raise DataError(
+        "data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "
+        f"iterable of frames, not {shown(data)}{_remedy(data)}"
+    )
 
 
 def _is_table(data: Any) -> bool:
@@ -165,8 +171,10 @@ def _of_table(data: Any, asked: Asked) -> Source:
 
 def _of_item(item: Any, asked: Asked) -> Source:
     if not _is_table(item):
-        raise DataError("data may be an iterable of frames, each a pandas, polars or Arrow frame or a "
-                        f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame")
+        raise DataError(
+            "data may be an iterable of frames, each a pandas, polars or Arrow frame or a "
+            f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame"
+        )
     return _of_table(item, asked)
 
 

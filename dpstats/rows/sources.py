@@ -28,9 +28,11 @@ from dpstats.schema import Event, Flag, Levels, Schema
 
 HIDDEN = "The cause is not shown, because it may quote what was read"
 WINDOWS = (
-    pd.api.typing.Rolling, pd.api.typing.Expanding, pd.api.typing.ExponentialMovingWindow,
+    pd.api.typing.Rolling,
+    pd.api.typing.Expanding,
+    pd.api.typing.ExponentialMovingWindow,
     pd.api.typing.Window,
-)  # fmt: skip
+)
 # what is iterated over, and not by frames of which each holds other records
 NO_FRAMES = (bytes, bytearray, memoryview, np.ndarray, pd.Series, pd.Index, io.IOBase, *WINDOWS)
 HELD = (Sequence, ValuesView)  # have their items
@@ -70,10 +72,12 @@ class Asked:
         missing = [name for name in self.columns if name not in columns]
         if missing:
             lacking = ", ".join(map(repr, missing))
-            raise DataError(f"the data have no column {lacking}{_near(missing, columns)} Rename the column, "
-                            "or the variable in the formula and in the schema. Of a file: does the first "
-                            "line hold the names? is the separator right (dps.read_csv(path, sep=';'), or "
-                            "--sep ';' on the command line)?")
+            raise DataError(
+                f"the data have no column {lacking}{_near(missing, columns)} Rename the column, "
+                "or the variable in the formula and in the schema. Of a file: does the first "
+                "line hold the names? is the separator right (dps.read_csv(path, sep=';'), or "
+                "--sep ';' on the command line)?"
+            )
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
             raise DataError(f"the data have more than one column {twice[0]!r}; keep one")
@@ -117,8 +121,10 @@ class Source(HoldsRows):
 
 
 def _refused() -> NoReturn:
-    raise DataError("the data can be read only once, and reading them was stopped. Make the model again with "
-                    "the data from their beginning: what is left of them is too few rows")
+    raise DataError(
+        "the data can be read only once, and reading them was stopped. Make the model again with "
+        "the data from their beginning: what is left of them is too few rows"
+    )
 
 
 SPENT = Source(_refused)
@@ -141,8 +147,10 @@ def of_frame(frame: pd.DataFrame, asked: Asked) -> Source:
 
 def _check_index(frame: pd.DataFrame, asked: Asked) -> None:
     if frame.columns.nlevels > 1:
-        raise DataError("the columns of the data have names of more than one level; give each one name, such "
-                        "as by data.columns = data.columns.get_level_values(-1)")
+        raise DataError(
+            "the columns of the data have names of more than one level; give each one name, such "
+            "as by data.columns = data.columns.get_level_values(-1)"
+        )
     held = [name for name in asked.columns if name in frame.index.names and name not in frame.columns]
     if held:
         raise DataError(f"the data have {held[0]!r} in their index, not as a column; give data.reset_index()")
@@ -179,8 +187,9 @@ def _listed(name: str, column: Any) -> Any:
     if isinstance(column, str | bytes | bytearray) or not isinstance(column, Sequence):
         # of a set, one cell decides where the others stand, and how many there are
         remedy = "; give a list of its cells, in the order of the rows" * isinstance(column, Iterable)
-        raise DataError(f"the column {name!r} must be an array, a list or a series, not "
-                        f"{type(column).__name__}{remedy}")
+        raise DataError(
+            f"the column {name!r} must be an array, a list or a series, not {type(column).__name__}{remedy}"
+        )
     # each cell by itself: np.array would guess one type for all
     return _made(name, lambda: np.fromiter(column, dtype=object))
 

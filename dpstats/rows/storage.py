@@ -11,10 +11,20 @@ import pyarrow as pa
 from dpstats.schema import Event, Flag, Levels, Variable
 
 _KNOWN = (
-    np.dtype, pd.DatetimeTZDtype, pd.BooleanDtype, pd.Float32Dtype, pd.Float64Dtype, pd.Int8Dtype,
-    pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype, pd.UInt8Dtype, pd.UInt16Dtype, pd.UInt32Dtype,
+    np.dtype,
+    pd.DatetimeTZDtype,
+    pd.BooleanDtype,
+    pd.Float32Dtype,
+    pd.Float64Dtype,
+    pd.Int8Dtype,
+    pd.Int16Dtype,
+    pd.Int32Dtype,
+    pd.Int64Dtype,
+    pd.UInt8Dtype,
+    pd.UInt16Dtype,
+    pd.UInt32Dtype,
     pd.UInt64Dtype,
-)  # fmt: skip
+)
 _REMEDY = {
     "dates": ", which have no unit; give days since one origin, (data[{0!r}] - origin) / pd.Timedelta('1D')",
     "durations": ", which have no unit; give their number, such as data[{0!r}] / pd.Timedelta('1D')",
@@ -37,8 +47,10 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
     if variable is None:
         if kind in ("integers", "texts", "objects", "booleans"):
             return None
-        return (f"the column {name!r} names the unit of privacy and holds {kind}; give whole numbers or "
-                f"texts, such as data[{name!r}].astype('Int64')")
+        return (
+            f"the column {name!r} names the unit of privacy and holds {kind}; give whole numbers or "
+            f"texts, such as data[{name!r}].astype('Int64')"
+        )
     if kind in ("integers", "texts", "objects", "booleans", "floats"):
         return None
     if isinstance(variable, Levels | Flag | Event):
@@ -69,9 +81,17 @@ def _held(dtype: Any) -> str:
 
 
 _KINDS = {
-    "f": "floats", "i": "integers", "u": "integers", "b": "booleans", "O": "objects", "U": "texts",
-    "T": "texts", "M": "dates", "m": "durations", "c": "complex numbers",
-}  # fmt: skip
+    "f": "floats",
+    "i": "integers",
+    "u": "integers",
+    "b": "booleans",
+    "O": "objects",
+    "U": "texts",
+    "T": "texts",
+    "M": "dates",
+    "m": "durations",
+    "c": "complex numbers",
+}
 
 
 def _held_by_arrow(dtype: pa.DataType) -> str:
@@ -90,6 +110,10 @@ _ARROW = {
     "texts": (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null),
     "durations": (pa.types.is_duration,),
     "dates": (pa.types.is_temporal,),
-    "bytes": (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary,
-              pa.types.is_binary_view),
-}  # fmt: skip
+    "bytes": (
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_fixed_size_binary,
+        pa.types.is_binary_view,
+    ),
+}

@@ -24,7 +24,21 @@ from dpstats.schema.variables import (
 )
 
 __all__ = [
-    "ROW", "WEIGHS",
-    "Bounded", "Count", "Event", "Flag", "Levels", "Norm", "Schema", "Unit", "Variable",
-    "bounded", "count", "event", "flag", "level_text", "levels",
+    "ROW",
+    "WEIGHS",
+    "Bounded",
+    "Count",
+    "Event",
+    "Flag",
+    "Levels",
+    "Norm",
+    "Schema",
+    "Unit",
+    "Variable",
+    "bounded",
+    "count",
+    "event",
+    "flag",
+    "level_text",
+    "levels",
 ]

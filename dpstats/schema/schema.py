@@ -56,8 +56,10 @@ class Schema(Mapping[str, Variable]):
 
     def __init__(self, variables: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         if variables is not None and not isinstance(variables, Mapping):
-            raise SchemaError(f"a schema maps names to declarations; got {shown(variables)}; write "
-                              "Schema(x=bounded(0, 1), ...)")
+            raise SchemaError(
+                f"a schema maps names to declarations; got {shown(variables)}; write "
+                "Schema(x=bounded(0, 1), ...)"
+            )
         declared = dict(variables or {})
         for name in keywords:
             if name in declared:
@@ -248,8 +250,10 @@ def _is(kind: type[Unit] | type[Norm], value: Any) -> bool:
 
 def _check_apart(unit: Unit, variables: Mapping[str, Variable]) -> None:
     if unit.column is not None and unit.column in variables:
-        raise SchemaError(f"{unit.column!r} is declared as {variables[unit.column].kind}, so it cannot name "
-                          "the unit of privacy; a column is one or the other")
+        raise SchemaError(
+            f"{unit.column!r} is declared as {variables[unit.column].kind}, so it cannot name "
+            "the unit of privacy; a column is one or the other"
+        )
 
 
 def _variable(name: object, value: Any) -> Variable:
@@ -281,8 +285,11 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     for key in given:
         if key not in fields:
             close = difflib.get_close_matches(str(key), fields, 1)
-            raise SchemaError(f"{kind} has no {shown(key)}; did you mean {close[0]!r}?" if close else
-                              f"{kind} has no {shown(key)}, only {', '.join(fields)}")
+            raise SchemaError(
+                f"{kind} has no {shown(key)}; did you mean {close[0]!r}?"
+                if close
+                else f"{kind} has no {shown(key)}, only {', '.join(fields)}"
+            )
     for key, item in fields.items():
         if key not in given and item.default is dataclasses.MISSING:
             raise SchemaError(f"{kind} needs {key!r}")

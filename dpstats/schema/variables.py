@@ -162,8 +162,10 @@ class Levels:
         for place, text in enumerate(texts, 1):
             first = seen.setdefault(text.strip(), place)
             if first < place:
-                raise SchemaError(f"a level is declared twice, as number {first} and number {place}; keep "
-                                  "one, as blanks around a name do not matter")
+                raise SchemaError(
+                    f"a level is declared twice, as number {first} and number {place}; keep "
+                    "one, as blanks around a name do not matter"
+                )
         if self.other and OTHER in texts:
             raise SchemaError(f"other=True adds a level {OTHER!r}, which is declared already: drop one")
         if len(self.all) < 2:

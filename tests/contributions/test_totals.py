@@ -64,10 +64,15 @@ def test_a_hundred_thousand_hostile_messages_change_the_count_and_nothing_else(t
 
     plain, ids = [row.tobytes() for row in noise], [draw.bytes(16) for _ in range(8 * each)]
     kinds = [
-        (mark, with_one(math.nan)), (mark, with_one(math.inf)), (mark, with_one(-1e308)),
-        (mark, with_one(limit * (1 + 1e-9))), (mark, [row[:-8] for row in plain]), ("0" * 64, plain),
-        (None, plain), (mark, [row + row for row in plain]),
-    ]  # fmt: skip
+        (mark, with_one(math.nan)),
+        (mark, with_one(math.inf)),
+        (mark, with_one(-1e308)),
+        (mark, with_one(limit * (1 + 1e-9))),
+        (mark, [row[:-8] for row in plain]),
+        ("0" * 64, plain),
+        (None, plain),
+        (mark, [row + row for row in plain]),
+    ]
     plans = [kind[0] for kind in kinds for _ in range(each)]
     values = [row for kind in kinds for row in kind[1]]
     honest = [(message.plan, message.id, message.values.tobytes()) for message in HONEST]
@@ -89,25 +94,48 @@ def test_one_number_out_of_range_is_found_at_either_end(sign: float) -> None:
 
 def test_every_bit_pattern_of_a_number_is_taken_or_left(tmp_path: Path) -> None:
     bits = np.random.default_rng(0).integers(0, 2**64, (5000, PLAN.size), dtype=np.uint64)
-    found = total([*HONEST, *(Message(HONEST[0].plan, bytes([7, *i.to_bytes(15)]), row) for i, row in
-                              enumerate(bits.view(np.float64)))], PLAN)  # fmt: skip
+    found = total(
+        [
+            *HONEST,
+            *(
+                Message(HONEST[0].plan, bytes([7, *i.to_bytes(15)]), row)
+                for i, row in enumerate(bits.view(np.float64))
+            ),
+        ],
+        PLAN,
+    )
     same(found, out_of_range=5000)
 
 
 ZEROS = [0.0] * PLAN.size
 HOSTILE_LINES = [
-    b"", b"\n", b"null\n", b"[]\n", b"3\n", b"{}\n", b"{\n", b"\xff\xfe\n", b'{"plan": 1}\n',
+    b"",
+    b"\n",
+    b"null\n",
+    b"[]\n",
+    b"3\n",
+    b"{}\n",
+    b"{\n",
+    b"\xff\xfe\n",
+    b'{"plan": 1}\n',
     b"[" * 100_000 + b"\n",
     b'{"a": "' + b"x" * 1_000_000 + b'"}\n',
     *(
         json.dumps({"plan": HONEST[0].plan, "id": "0" * 32, "values": ZEROS} | more).encode() + b"\n"
         for more in (
-            {"id": "0" * 30}, {"id": "g" * 32}, {"id": 5}, {"id": None}, {"plan": ["x"]}, {"values": "x"},
-            {"values": {"0": 1}}, {"values": [0.0]}, {"values": [ZEROS]},
+            {"id": "0" * 30},
+            {"id": "g" * 32},
+            {"id": 5},
+            {"id": None},
+            {"plan": ["x"]},
+            {"values": "x"},
+            {"values": {"0": 1}},
+            {"values": [0.0]},
+            {"values": [ZEROS]},
             *({"values": [item] * PLAN.size} for item in (None, "0", 10**400, True)),
         )
     ),
-]  # fmt: skip
+]
 
 
 def test_lines_that_are_no_messages_are_counted(tmp_path: Path) -> None:
@@ -126,9 +154,18 @@ class Hostile:
 
 
 def test_items_that_are_no_messages_are_counted() -> None:
-    bad = [None, 3, "text", b"", [], {}, Hostile(), Message(HONEST[0].plan, b"short", HONEST[0].values),
-           Message(HONEST[0].plan, b"0" * 16, HONEST[0].values[:-1]),
-           Message(HONEST[0].plan, b"0" * 16, HONEST[0].values.astype(complex))]  # fmt: skip
+    bad = [
+        None,
+        3,
+        "text",
+        b"",
+        [],
+        {},
+        Hostile(),
+        Message(HONEST[0].plan, b"short", HONEST[0].values),
+        Message(HONEST[0].plan, b"0" * 16, HONEST[0].values[:-1]),
+        Message(HONEST[0].plan, b"0" * 16, HONEST[0].values.astype(complex)),
+    ]
     same(total([*bad, *HONEST], PLAN), malformed=len(bad))
 
 

@@ -9,9 +9,12 @@ from dpstats import testing
 from dpstats.contributors import Message, Plan, contribute_rows
 
 SCHEMA = dps.Schema(
-    income=dps.bounded(0, 10, unit="k"), age=dps.bounded(18, 80), educ=dps.levels("low", "mid", "high"),
-    urban=dps.flag(), member=dps.flag("yes", "no"),
-)  # fmt: skip
+    income=dps.bounded(0, 10, unit="k"),
+    age=dps.bounded(18, 80),
+    educ=dps.levels("low", "mid", "high"),
+    urban=dps.flag(),
+    member=dps.flag("yes", "no"),
+)
 FORMULA = "income ~ age + educ + urban"
 BUDGET = dps.approx(1, 1e-5)
 
@@ -22,9 +25,12 @@ def people(n: int, seed: int = 0) -> dict[str, Any]:
     income = 3 + 0.03 * age + 0.8 * level - 0.5 * urban + draw.normal(0, 0.8, n)
     member = draw.uniform(size=n) < 1 / (1 + np.exp(0.5 - 0.01 * age + 0.4 * urban))
     return {
-        "income": income, "age": age, "educ": np.array(["low", "mid", "high"])[level], "urban": urban,
+        "income": income,
+        "age": age,
+        "educ": np.array(["low", "mid", "high"])[level],
+        "urban": urban,
         "member": np.where(member, "yes", "no"),
-    }  # fmt: skip
+    }
 
 
 def plan(n: int = 1000, formula: str = FORMULA, **more: Any) -> Plan:

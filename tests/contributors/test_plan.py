@@ -45,10 +45,15 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("budget.epsilon", 2.0), ("budget.delta", 1e-4), ("contributors", 500), ("honest", 0.5),
-        ("message.0.noise_sd", 0.001), ("message.0.noise_sd", 1.0), ("method", "input"),
+        ("budget.epsilon", 2.0),
+        ("budget.delta", 1e-4),
+        ("contributors", 500),
+        ("honest", 0.5),
+        ("message.0.noise_sd", 0.001),
+        ("message.0.noise_sd", 1.0),
+        ("method", "input"),
     ],
-)  # fmt: skip
+)
 def test_noise_that_does_not_match_the_budget_is_refused(path: str, value: Any) -> None:
     with pytest.raises(SpecificationError, match="noise of this plan is not what its budget asks for"):
         Plan.from_dict(changed(path, value))
@@ -57,10 +62,15 @@ def test_noise_that_does_not_match_the_budget_is_refused(path: str, value: Any) 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("formula", "income ~ age + urban + educ"), ("schema.age.upper", 90.0), ("hash", "0" * 64),
-        ("ball", 2.0), ("message", []), ("message.0.part", "other"), ("message.0.numbers", 27),
+        ("formula", "income ~ age + urban + educ"),
+        ("schema.age.upper", 90.0),
+        ("hash", "0" * 64),
+        ("ball", 2.0),
+        ("message", []),
+        ("message.0.part", "other"),
+        ("message.0.numbers", 27),
     ],
-)  # fmt: skip
+)
 def test_any_other_change_is_refused_by_the_hash(path: str, value: Any) -> None:
     with pytest.raises(SpecificationError, match="hash of the plan does not fit"):
         Plan.from_dict(changed(path, value))

@@ -58,12 +58,13 @@ def test_derivatives_of_the_page():
     params, c = np.array([0.5, -1.0]), 0.01
     for loss, mean, curvature, scores in (
         (
-            LOGISTIC_LOSS, [0.1198061024, -0.1607128417],
+            LOGISTIC_LOSS,
+            [0.1198061024, -0.1607128417],
             [[0.10512143412, 0.02124021617], [0.02124021617, 0.08156863169]],
             [[0.14068278929, 0.03463083585], [0.03463083585, 0.08658657674]],
         ),
         (HUBER, [0.185, -0.22625], [[0.02, 0], [0, 0.05125]], [[0.3624, 0.0902], [0.0902, 0.23475625]]),
-    ):  # fmt: skip
+    ):
         problem = Objective(Labelled(2), loss=loss, ridge=2 * c * 4, **unit_map(2))
         point = problem.at(Blocks(labelled(*TINY), Labelled(2), 8192), params, np.zeros(2))
         assert point.gradient / 4 == pytest.approx(mean, abs=5e-11)
@@ -157,10 +158,16 @@ def apart(name: str, rows: list[list[float]], params: list[float], loss) -> tupl
     values = []
     for x1, x2, y in rows:
         (block,) = Blocks(labelled(np.array([[x1, x2]]), np.array([y])), Labelled(2), 1)
-        values.append(np.concatenate([
-            part.pack(left.T @ (left if right is None else right))
-            for part, (left, right) in zip(statistic.parts, statistic.factors(block, Scratch()), strict=True)
-        ]))  # fmt: skip
+        values.append(
+            np.concatenate(
+                [
+                    part.pack(left.T @ (left if right is None else right))
+                    for part, (left, right) in zip(
+                        statistic.parts, statistic.factors(block, Scratch()), strict=True
+                    )
+                ]
+            )
+        )
     return float(np.linalg.norm(values[0] - values[1])), statistic.sensitivity
 
 

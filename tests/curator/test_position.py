@@ -65,10 +65,14 @@ def bank(d, seed=3):
     x[::5] = np.rint(x[::5])
     time = np.where(draw.uniform(size=BANK) < 0.2, draw.integers(0, 2, BANK), np.exp(draw.normal(0, 2, BANK)))
     return dict(
-        exog=np.column_stack([np.ones(BANK), x]), endog=time, event=draw.integers(0, 2, BANK).astype(float),
-        entry=time * draw.uniform(-0.5, 1, BANK), ok=draw.uniform(size=BANK) < 0.9,
-        offset=draw.normal(size=BANK), weight=draw.uniform(size=BANK),
-    )  # fmt: skip
+        exog=np.column_stack([np.ones(BANK), x]),
+        endog=time,
+        event=draw.integers(0, 2, BANK).astype(float),
+        entry=time * draw.uniform(-0.5, 1, BANK),
+        ok=draw.uniform(size=BANK) < 0.9,
+        offset=draw.normal(size=BANK),
+        weight=draw.uniform(size=BANK),
+    )
 
 
 def made_of(statistic, rows, places):

@@ -11,9 +11,19 @@ PACKAGE = Path(dpstats.__file__).parent
 MAKERS = [path for part in ("curator", "contributors") for path in sorted((PACKAGE / part).rglob("*.py"))]
 # what reads settings, seeds a generator or is one; `secrets` and OpenDP are neither
 FORBIDDEN = {
-    "environ", "getenv", "urandom", "random", "Random", "seed", "default_rng", "RandomState", "Generator",
-    "SystemRandom", "time", "getpid",
-}  # fmt: skip
+    "environ",
+    "getenv",
+    "urandom",
+    "random",
+    "Random",
+    "seed",
+    "default_rng",
+    "RandomState",
+    "Generator",
+    "SystemRandom",
+    "time",
+    "getpid",
+}
 
 
 def named(path: Path) -> set[str]:

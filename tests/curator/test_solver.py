@@ -78,13 +78,19 @@ ROW = st.tuples(ENTRY, ENTRY, st.sampled_from([-1.0, 1.0]), st.integers(1, 30))
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(ROW, min_size=1, max_size=12), st.sampled_from(LOSSES), st.floats(-4, 4),
-    st.tuples(st.floats(-1, 1), st.floats(-1, 1)), st.floats(-2, 9),
-)  # fmt: skip
+    st.lists(ROW, min_size=1, max_size=12),
+    st.sampled_from(LOSSES),
+    st.floats(-4, 4),
+    st.tuples(st.floats(-1, 1), st.floats(-1, 1)),
+    st.floats(-2, 9),
+)
 def test_every_answer_is_certified(
-    drawn: list[tuple[float, float, float, int]], loss: MarginLoss, ridge: float,
-    tilt: tuple[float, float], size: float,
-) -> None:  # fmt: skip
+    drawn: list[tuple[float, float, float, int]],
+    loss: MarginLoss,
+    ridge: float,
+    tilt: tuple[float, float],
+    size: float,
+) -> None:
     """Separable, repeated, tiny and empty rows, and tilts of any length."""
     table = np.array([row[:3] for row in drawn for _ in range(row[3])])
     x, y, b = table[:, :2], table[:, 2], np.array(tilt) * 10**size

@@ -24,9 +24,16 @@ def averaged(points: np.ndarray) -> Averaged:
     for matrix in matrices:
         releases.add(matrix, 1e-9, np.eye(2))
     return Averaged(
-        points, scores, matrices, 1e-9, usable(releases, np.eye(2), 1.0), np.eye(2), Accumulator(), False,
+        points,
+        scores,
+        matrices,
+        1e-9,
+        usable(releases, np.eye(2), 1.0),
+        np.eye(2),
+        Accumulator(),
+        False,
         np.zeros(2),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -61,9 +68,20 @@ def fitted(steps: Averaged, dim: bool = False) -> Estimate:
     zeros, ones = np.zeros(2), np.ones(2)
     problem = Problem(BINOMIAL, -ones, ones, (0.0, 1.0), intercept=False)
     located = Located(
-        zeros, ones, zeros, -ones, ones, thinnest=1.0, rare=(), mean=0.5, sd=0.5, offset=0.0, noise=0.0,
-        prior=ones, dim=np.array([False, dim]),
-    )  # fmt: skip
+        zeros,
+        ones,
+        zeros,
+        -ones,
+        ones,
+        thinnest=1.0,
+        rare=(),
+        mean=0.5,
+        sd=0.5,
+        offset=0.0,
+        noise=0.0,
+        prior=ones,
+        dim=np.array([False, dim]),
+    )
     return estimate(steps, problem, located, Bounds(3.0, None), ROWS)
 
 

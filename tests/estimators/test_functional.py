@@ -30,12 +30,25 @@ FAMILIES = [SEV, LOGISTIC]
 ROWS = np.array([[0, 0.5, -1], [0.25, 0.5, -0.5], [0.5, 0, 0.25], [0.7, 0.1, 1]])
 BETA = (-1.102941, 2.862745, 0.009804)
 T1 = {
-    "sev": dict(q2=-3.15625, pq=(-0.25, 0.7, -0.65), diagonal=(-2, -0.40125, -0.255),
-                off=(-0.725, -0.55, -0.0975), p=(-2.184466, 5.669903, 0.019417), q=1.980583, sigma=0.504902),
-    "logistic": dict(q2=-2.578125, pq=(-0.125, 0.35, -0.325), diagonal=(-1, -0.200625, -0.1275),
-                     off=(-0.3625, -0.275, -0.04875), p=(-2.195122, 5.697561, 0.019512), q=1.990244,
-                     sigma=0.502451),
-}  # fmt: skip
+    "sev": dict(
+        q2=-3.15625,
+        pq=(-0.25, 0.7, -0.65),
+        diagonal=(-2, -0.40125, -0.255),
+        off=(-0.725, -0.55, -0.0975),
+        p=(-2.184466, 5.669903, 0.019417),
+        q=1.980583,
+        sigma=0.504902,
+    ),
+    "logistic": dict(
+        q2=-2.578125,
+        pq=(-0.125, 0.35, -0.325),
+        diagonal=(-1, -0.200625, -0.1275),
+        off=(-0.3625, -0.275, -0.04875),
+        p=(-2.195122, 5.697561, 0.019512),
+        q=1.990244,
+        sigma=0.502451,
+    ),
+}
 
 
 def t1_moments() -> Moments:
@@ -80,8 +93,10 @@ def test_t2_half_of_what_is_published(d: int) -> None:
     paper = REGISTRY["functional_weights"](MadeDesign(d), **boxes(d), published=1.0)
     assert tight.sensitivity_l1 / 2 == pytest.approx(T2[d], abs=5e-5)
     assert paper.sensitivity_l1 / 2 == pytest.approx(4 + 4 * math.sqrt(d) + d)
-    assert_allclose(REGISTRY["functional_weights"](
-        MadeDesign(d), **boxes(d), published=0.5).sensitivity_l1 / 4, 2 + 2 * math.sqrt(d) + d / 2)
+    assert_allclose(
+        REGISTRY["functional_weights"](MadeDesign(d), **boxes(d), published=0.5).sensitivity_l1 / 4,
+        2 + 2 * math.sqrt(d) + d / 2,
+    )
 
 
 @pytest.mark.parametrize("d", [1, 3, 6])

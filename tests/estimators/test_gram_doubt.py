@@ -48,10 +48,19 @@ def test_the_variance_of_rows_whose_weights_measure_precision_is_within_its_doub
     left = np.minimum(1, cut * np.mean(weights) / weights)
     share, kept = np.mean(weights), np.mean(weights * left)
     plain = LinearMoments(
-        n=len(weights), gram=[[kept / share]], cross=[0.0], square=np.mean(left) / share, noise_gram=0.0,
-        noise_cross=0.0, noise_square=0.0, origin=[0.0], map=[[1.0]], scale=1.0, penalised=[0.0],
+        n=len(weights),
+        gram=[[kept / share]],
+        cross=[0.0],
+        square=np.mean(left) / share,
+        noise_gram=0.0,
+        noise_cross=0.0,
+        noise_square=0.0,
+        origin=[0.0],
+        map=[[1.0]],
+        scale=1.0,
+        penalised=[0.0],
         constant=[1.0],
-    )  # fmt: skip
+    )
     told = _rated(plain, 1.0, 1.0)
     assert told.unit == 1.0 and plain.gram_weight == pytest.approx(kept / share)
     error = told.square / told.mean_weight * share - 1

@@ -26,9 +26,14 @@ from tests.estimators.test_exact import FloatSum
 N = 800
 UNLIMITED = dps.gdp(1e12)
 SCHEMA = dps.Schema(
-    y=dps.bounded(-30, 40), a=dps.bounded(-4, 5), b=dps.bounded(95, 106), t=dps.bounded(0, 3),
-    w=dps.bounded(0, 5), g=dps.levels("p", "q", "r"), s=dps.flag(true=1, false=0),
-)  # fmt: skip
+    y=dps.bounded(-30, 40),
+    a=dps.bounded(-4, 5),
+    b=dps.bounded(95, 106),
+    t=dps.bounded(0, 3),
+    w=dps.bounded(0, 5),
+    g=dps.levels("p", "q", "r"),
+    s=dps.flag(true=1, false=0),
+)
 CASES: dict[str, dict[str, Any]] = {
     "intercept": dict(formula="y ~ a + b"),
     "no intercept": dict(formula="y ~ 0 + a + b"),
@@ -47,24 +52,36 @@ def frame(seed: int = 3, n: int = N) -> pd.DataFrame:
     """Nearly collinear columns and uniform errors: tails lighter than the normal's are not corrected for."""
     generator = np.random.default_rng(seed)
     a = generator.normal(size=n).clip(-4, 4)
-    data = pd.DataFrame({
-        "a": a, "b": 100 + a + generator.uniform(-0.2, 0.2, n), "t": generator.uniform(0, 3, n),
-        "w": generator.uniform(0.2, 5, n), "g": generator.choice(["p", "q", "r"], n, p=[0.6, 0.3, 0.1]),
-        "s": (generator.uniform(size=n) < 0.2).astype(int),
-    })  # fmt: skip
+    data = pd.DataFrame(
+        {
+            "a": a,
+            "b": 100 + a + generator.uniform(-0.2, 0.2, n),
+            "t": generator.uniform(0, 3, n),
+            "w": generator.uniform(0.2, 5, n),
+            "g": generator.choice(["p", "q", "r"], n, p=[0.6, 0.3, 0.1]),
+            "s": (generator.uniform(size=n) < 0.2).astype(int),
+        }
+    )
     data["y"] = 1 + 2 * a - (data["b"] - 100) + 1.5 * (data["g"] == "q") + generator.uniform(-2, 2, n)
     return data
 
 
-def ours(data: pd.DataFrame, formula: str, weights: str | None = None, offset: str | None = None,
-         budget: Any = UNLIMITED, alpha: float = 0.0) -> dps.Fit:  # fmt: skip
+def ours(
+    data: pd.DataFrame,
+    formula: str,
+    weights: str | None = None,
+    offset: str | None = None,
+    budget: Any = UNLIMITED,
+    alpha: float = 0.0,
+) -> dps.Fit:
     formula += f" + offset({offset})" if offset else ""
     with noise(NoNoise()):
         return dps.ridge(formula, data, SCHEMA, alpha, weights=weights).fit(budget)
 
 
-def theirs(data: pd.DataFrame, formula: str, weights: str | None = None, offset: str | None = None,
-           **robust: Any) -> RegressionResultsWrapper:  # fmt: skip
+def theirs(
+    data: pd.DataFrame, formula: str, weights: str | None = None, offset: str | None = None, **robust: Any
+) -> RegressionResultsWrapper:
     data = data.assign(y=data["y"] - data.eval(offset)) if offset else data
     return smf.wls(formula, data, weights=data[weights] if weights else 1.0).fit(**robust)
 
@@ -185,9 +202,7 @@ def spread_frame(unequal: bool, seed: int, n: int) -> pd.DataFrame:
 def test_standard_errors_are_robust_where_errors_differ_in_spread(weights: str | None) -> None:
     data = spread_frame(True, 7, 20_000)
     fit = ours(data, "y ~ a + s", weights)
-    usual, robust = (
-        in_order(theirs(data, "y ~ a + s", weights, **how).bse, fit.names) for how in ({}, HC1)
-    )
+    usual, robust = (in_order(theirs(data, "y ~ a + s", weights, **how).bse, fit.names) for how in ({}, HC1))
     slope = fit.names.index("a")
     assert usual[slope] < 0.75 * robust[slope]
     assert fit.bse.to_numpy() == pytest.approx(robust, rel=0.01)
@@ -209,9 +224,18 @@ def test_standard_errors_are_the_usual_ones_where_errors_do_not_differ() -> None
 SPEC = dps.Schema(u=dps.bounded(-3, 3), x=dps.bounded(-3, 3), y=dps.bounded(-10, 10))
 SPEC_ROWS = {"u": np.ones(4), "x": np.array([0.0, 1, -1, 2]), "y": np.array([0.5, 2, -1, 9])}
 SPEC_PUBLIC = dict(
-    center=[0, 0], scale=[1, 1], y_center=0, y_scale=1, log=False, constant=False, whitening=np.eye(2),
-    line=np.zeros(2), sigma=1, radius=np.sqrt(2), limit=4,
-)  # fmt: skip
+    center=[0, 0],
+    scale=[1, 1],
+    y_center=0,
+    y_scale=1,
+    log=False,
+    constant=False,
+    whitening=np.eye(2),
+    line=np.zeros(2),
+    sigma=1,
+    radius=np.sqrt(2),
+    limit=4,
+)
 
 
 def released(columns: dict[str, np.ndarray]) -> Any:
@@ -231,10 +255,19 @@ def test_the_example_of_the_spec() -> None:
     assert np.diag(release.sds[0]) / 4 == pytest.approx(1.4142135624, rel=1e-5)
     assert release.sds[0][off] / 4 == pytest.approx(1.0, rel=1e-5)
     moments = LinearMoments(
-        n=4, gram=matrix[:2, :2], cross=matrix[:2, 2] / c, square=matrix[2, 2] / c**2, noise_gram=0.0,
-        noise_cross=0.0, noise_square=0.0, origin=np.zeros(2), map=np.eye(2), scale=1.0, penalised=np.ones(2),
+        n=4,
+        gram=matrix[:2, :2],
+        cross=matrix[:2, 2] / c,
+        square=matrix[2, 2] / c**2,
+        noise_gram=0.0,
+        noise_cross=0.0,
+        noise_square=0.0,
+        origin=np.zeros(2),
+        map=np.eye(2),
+        scale=1.0,
+        penalised=np.ones(2),
         constant=[1, 0],
-    )  # fmt: skip
+    )
     assert moments.solve().params == pytest.approx([0.6947969186, 2.0843907559], abs=1e-4)
     assert moments.mean_weight == pytest.approx(0.85, abs=1e-5)
     # the spec's is per row, ours per unit of weight and over n - d

@@ -1,6 +1,5 @@
 """What rows that enter late are expected to say, against means over made-up events."""
 
-
 import numpy as np
 import pytest
 
@@ -23,15 +22,31 @@ W = np.array([[1.0, 0.1, 0.0], [0.1, 0.8, -0.2], [0.0, -0.2, 1.2]])
 def bounding(dist: str) -> Bounding:
     family, ones = DISTS[dist].family, np.ones(3)
     events = Events(
-        FRACTION, FRACTION * MOMENTS, FRACTION * MOMENTS, 0.0, LINE, FRACTION * (WITHIN * SIGMA) ** 2, 0.0,
+        FRACTION,
+        FRACTION * MOMENTS,
+        FRACTION * MOMENTS,
+        0.0,
+        LINE,
+        FRACTION * (WITHIN * SIGMA) ** 2,
+        0.0,
         noise_ratio=ones,
-    )  # fmt: skip
+    )
     scale = RowScale(
-        log=False, center=np.zeros(2), scale=np.ones(2), y_center=0.0, y_scale=1.0, lower=-9 * ones,
-        upper=9 * ones, fraction=FRACTION, fraction_sd=0.0, binary=np.zeros(2, dtype=bool), ratio=np.ones(2),
+        log=False,
+        center=np.zeros(2),
+        scale=np.ones(2),
+        y_center=0.0,
+        y_scale=1.0,
+        lower=-9 * ones,
+        upper=9 * ones,
+        fraction=FRACTION,
+        fraction_sd=0.0,
+        binary=np.zeros(2, dtype=bool),
+        ratio=np.ones(2),
         error=np.zeros(2),
-        shares=np.zeros((2, 0)), places=np.zeros((2, 0)),
-    )  # fmt: skip
+        shares=np.zeros((2, 0)),
+        places=np.zeros((2, 0)),
+    )
     problem = Problem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
     return Bounding(problem, scale, events, 0.5, 1.0, 10_000)
 

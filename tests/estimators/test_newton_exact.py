@@ -37,12 +37,14 @@ LINEAR = "age + np.log(income) + region"
 def frame() -> pd.DataFrame:
     rng = np.random.default_rng(5)
     n = 3000
-    made = pd.DataFrame({
-        "age": rng.integers(18, 80, n).astype(float),
-        "income": rng.lognormal(10, 0.6, n),
-        "region": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
-        "days": rng.integers(30, 366, n).astype(float),
-    })
+    made = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n).astype(float),
+            "income": rng.lognormal(10, 0.6, n),
+            "region": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
+            "days": rng.integers(30, 366, n).astype(float),
+        }
+    )
     eta = 0.03 * (made.age - 50) + 0.5 * (made.region == "b") + 0.3 * np.log(made.income / 2e4)
     made["bought"] = (rng.random(n) < 1 / (1 + np.exp(1 - eta))).astype(int)
     made["claims"] = rng.negative_binomial(2, 2 / (2 + made.days / 365 * np.exp(eta)))
@@ -73,7 +75,7 @@ CASES: dict[str, tuple[Callable, Callable]] = {
         lambda frame: dps.glm(f"amount ~ {LINEAR}", frame, SCHEMA, "gamma"),
         lambda frame: smf.glm(f"amount ~ {LINEAR}", frame, family=log_link(sm.families.Gamma)).fit(tol=1e-13),
     ),
-}  # fmt: skip
+}
 
 
 def standard_errors(expected: Any) -> np.ndarray:

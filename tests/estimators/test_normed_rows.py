@@ -20,10 +20,23 @@ def scale(constant: bool, radius: float) -> RowScale:
     lower, upper = np.append((-1 - middle) / size, -1.0), np.append((1 - middle) / size, 1.0)
     nothing = np.zeros((6, 1))
     return RowScale(
-        center=middle, scale=size, y_center=0.0, y_scale=1.0, log=False, fraction=1.0, fraction_sd=0.0,
-        binary=np.zeros(6, dtype=bool), lower=lower, upper=upper, ratio=np.ones(6), error=np.zeros(6),
-        shares=nothing, places=nothing, constant=constant, norms=(([0, 1, 2, 3, 4], np.sqrt(5)),),
-    )  # fmt: skip
+        center=middle,
+        scale=size,
+        y_center=0.0,
+        y_scale=1.0,
+        log=False,
+        fraction=1.0,
+        fraction_sd=0.0,
+        binary=np.zeros(6, dtype=bool),
+        lower=lower,
+        upper=upper,
+        ratio=np.ones(6),
+        error=np.zeros(6),
+        shares=nothing,
+        places=nothing,
+        constant=constant,
+        norms=(([0, 1, 2, 3, 4], np.sqrt(5)),),
+    )
 
 
 @pytest.mark.parametrize("constant", [True, False])

@@ -33,7 +33,8 @@ def rows(n: int = 400, seed: int = 1) -> pd.DataFrame:
 PUBLIC = rows(100, seed=2)
 
 
-def fitted(frame, alpha=0.0, mu=1e4, compat=None, formula=FORMULA, weights=None, source=None, schema=SCHEMA):
+def fitted(frame, alpha=0.0, mu=1e4, compat=None, source=None, weights=None, **changes):
+    formula, schema = changes.get("formula", FORMULA), changes.get("schema", SCHEMA)
     design = build_design(formula, schema, weights)
     moments = dps.public_moments(formula, PUBLIC.assign(a=PUBLIC.a * frame.attrs.get("unit", 1)), schema)
     with noise(source or NoNoise()):

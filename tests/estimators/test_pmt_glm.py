@@ -21,9 +21,10 @@ from tests.models.visits import HOW, PUBLIC, SCHEMA, WAYS, model, truth, visits
 N = 4000
 DATA = visits(N, 3)
 FAMILIES = {
-    "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(),
+    "binomial": sm.families.Binomial(),
+    "poisson": sm.families.Poisson(),
     "gamma": sm.families.Gamma(sm.families.links.Log()),
-}  # fmt: skip
+}
 RESPONSE = {"binomial": "ill", "poisson": "visits", "gamma": "cost"}
 PMT = [way for way in WAYS if way[1] != "newton" and way != ("poisson", "paper")]
 

@@ -47,11 +47,21 @@ def flagged(share: float, width: int = 4, n: int = 40_000) -> tuple[np.ndarray, 
     x[:, 0] = (flag - share) / size
     ends = np.array([np.append(-share / size, [-9.0] * width), np.append((1 - share) / size, [9.0] * width)])
     return np.column_stack([np.ones(n), x]), RowScale(
-        center=np.zeros(width), scale=np.ones(width), y_center=0.0, y_scale=1.0, log=False, fraction=1.0,
-        fraction_sd=1e-3, binary=np.arange(width) == 0, lower=ends[0], upper=ends[1],
-        ratio=np.append(share * (1 - share) / size**2, np.ones(width - 1)), error=np.full(width, 0.3),
-        shares=np.zeros((width, 0)), places=np.zeros((width, 0)),
-    )  # fmt: skip
+        center=np.zeros(width),
+        scale=np.ones(width),
+        y_center=0.0,
+        y_scale=1.0,
+        log=False,
+        fraction=1.0,
+        fraction_sd=1e-3,
+        binary=np.arange(width) == 0,
+        lower=ends[0],
+        upper=ends[1],
+        ratio=np.append(share * (1 - share) / size**2, np.ones(width - 1)),
+        error=np.full(width, 0.3),
+        shares=np.zeros((width, 0)),
+        places=np.zeros((width, 0)),
+    )
 
 
 @pytest.mark.parametrize("share", [0.003, 0.01, 0.05, 0.3])
@@ -134,10 +144,20 @@ def test_weibull_lives_say_the_same_however_they_are_censored() -> None:
 
 PROBLEM = dict(lower=np.zeros(2), upper=np.ones(2), response=(0.0, 50.0), coded=np.array([True, False]))
 LOCATED = Located(
-    center=np.array([0.0, 0.01, 0.01]), scale=np.ones(3), least=np.zeros(3), lower=np.zeros(3),
-    upper=np.ones(3), thinnest=1.0, rare=(), mean=1.0, sd=1.0, offset=0.0, noise=0.0, prior=np.ones(3),
+    center=np.array([0.0, 0.01, 0.01]),
+    scale=np.ones(3),
+    least=np.zeros(3),
+    lower=np.zeros(3),
+    upper=np.ones(3),
+    thinnest=1.0,
+    rare=(),
+    mean=1.0,
+    sd=1.0,
+    offset=0.0,
+    noise=0.0,
+    prior=np.ones(3),
     dim=np.zeros(3, dtype=bool),
-)  # fmt: skip
+)
 POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
 
 

@@ -20,9 +20,20 @@ def length(n: int, mu: float, rare: int = 0, thinnest: float = 1.0) -> float:
     """Square length of the longest row, over k."""
     problem = Problem(BINOMIAL, -FAR[1:], FAR[1:], (0.0, 1.0))
     located = Located(
-        np.zeros(K), np.ones(K), np.zeros(K), -FAR, FAR, thinnest=thinnest, rare=(LEVEL,) * rare, mean=0.5,
-        sd=0.5, offset=0.0, noise=0.0, prior=np.zeros(K), dim=np.zeros(K, dtype=bool),
-    )  # fmt: skip
+        np.zeros(K),
+        np.ones(K),
+        np.zeros(K),
+        -FAR,
+        FAR,
+        thinnest=thinnest,
+        rare=(LEVEL,) * rare,
+        mean=0.5,
+        sd=0.5,
+        offset=0.0,
+        noise=0.0,
+        prior=np.zeros(K),
+        dim=np.zeros(K, dtype=bool),
+    )
     bounds = Chooser(problem, located, n, mu).choose(Whitening.none(K), 0.13, 1.0)
     return bounds.radius**2 / K
 

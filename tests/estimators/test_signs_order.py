@@ -12,6 +12,8 @@ def test_the_releases_in_their_order() -> None:
     step = ["sign_score", "martingale_score"]
     asked = ["event_moments", "event_matrix", *["martingale_score"] * 3, *step * 8, "sign_sizes", *step * 8]
     assert [record.name for record in recording.records] == [
-        *asked, *["martingale_score"] * 4, "hazard_contrasts",
-    ]  # fmt: skip
+        *asked,
+        *["martingale_score"] * 4,
+        "hazard_contrasts",
+    ]
     assert fit.record.method == SIGNS_METHOD

@@ -33,9 +33,12 @@ def broken(value):
         return []
     if callable(value):
         return [
-            None, lambda *given: np.full(np.shape(given[0]), np.nan), lambda *given: 3.0 * value(*given) + 1,
-            lambda *given: {}["nothing"], lambda *given: "a text",
-        ]  # fmt: skip
+            None,
+            lambda *given: np.full(np.shape(given[0]), np.nan),
+            lambda *given: 3.0 * value(*given) + 1,
+            lambda *given: {}["nothing"],
+            lambda *given: "a text",
+        ]
     if isinstance(value, str):
         return ["unknown"]
     return [None, (1.0, 0.0)] if isinstance(value, tuple) else [None, math.nan, "a text"]

@@ -19,8 +19,11 @@ LIKELIHOODS = {
     "gaussian": lambda y, mean: PHI * stats.norm.logpdf(y, mean, math.sqrt(PHI)),
 }
 RESPONSES = {
-    "binomial": (0.0, 1.0), "poisson": (0.0, 3.0, 11.0), "gamma": (0.2, 4.0), "gaussian": (-3.0, 2.0),
-}  # fmt: skip
+    "binomial": (0.0, 1.0),
+    "poisson": (0.0, 3.0, 11.0),
+    "gamma": (0.2, 4.0),
+    "gaussian": (-3.0, 2.0),
+}
 
 
 @pytest.fixture(params=FAMILIES.values(), ids=FAMILIES)

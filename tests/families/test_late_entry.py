@@ -15,9 +15,14 @@ pytestmark = pytest.mark.long
 
 @settings(max_examples=40, deadline=None)
 @given(
-    EVERY, st.floats(1.34, 64), st.floats(-60, -1.2), st.floats(0, 40), st.floats(-5, 5), st.floats(-15, 6),
+    EVERY,
+    st.floats(1.34, 64),
+    st.floats(-60, -1.2),
+    st.floats(0, 40),
+    st.floats(-5, 5),
+    st.floats(-15, 6),
     st.floats(0, 12),
-)  # fmt: skip
+)
 def test_compensators_since_the_entry(
     kind: tuple[Family, float], c: float, low: float, high: float, pivot: float, above: float, watched: float
 ) -> None:

@@ -82,7 +82,7 @@ def test_integrals_of_the_taper(family: Family, floor: float, c: float) -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     EVERY, st.floats(1.34, 64), st.floats(-60, -1.2), st.floats(0, 40), st.floats(-5, 5), st.floats(-15, 6)
-)  # fmt: skip
+)
 def test_compensators(
     kind: tuple[Family, float], c: float, low: float, high: float, pivot: float, above_pivot: float
 ) -> None:

@@ -87,20 +87,23 @@ def largest(where: Truncation, bounds: ScoreBounds, generator: np.random.Generat
 @given(
     st.sampled_from([SEV, LOGISTIC, NORMAL]),
     st.sampled_from(CUTS) | st.floats(1.0, 64.0),
-    st.floats(-8, 8),
-    st.floats(0, 16),
-    st.floats(-60, -1.2),
-    st.floats(0, 40),
+    st.tuples(st.floats(-8, 8), st.floats(0, 16)),
+    st.tuples(st.floats(-60, -1.2), st.floats(0, 40)),
     st.floats(0.4, 1.0),
-    st.floats(-60, 3) | st.floats(-4, -0.5),
-    st.booleans(),
+    st.tuples(st.floats(-60, 3) | st.floats(-4, -0.5), st.booleans()),
     st.integers(0, 2**32),
 )
 def test_no_row_and_no_pair_lies_beyond_the_bounds(
-    family: Family, c: float, first: float, width: float, low: float, high: float, share: float,
-    floor: float, delayed: bool, seed: int,
-) -> None:  # fmt: skip
-    where = Truncation(family, c, (first, first + width), (low, high), floor=floor, delayed=delayed)
+    family: Family,
+    c: float,
+    pivots: tuple[float, float],
+    limits: tuple[float, float],
+    share: float,
+    early: tuple[float, bool],
+    seed: int,
+) -> None:
+    (first, width), (floor, delayed) = pivots, early
+    where = Truncation(family, c, (first, first + width), limits, floor=floor, delayed=delayed)
     bounds = score_bounds(where, share)
     found = largest(where, bounds, np.random.default_rng(seed))
     for name, value in found.items():
@@ -108,9 +111,10 @@ def test_no_row_and_no_pair_lies_beyond_the_bounds(
 
 
 FAMILIES = pytest.mark.parametrize(
-    ("family", "floor"), [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -2.5)],
+    ("family", "floor"),
+    [(SEV, -np.inf), (LOGISTIC, -np.inf), (NORMAL, -2.5)],
     ids=lambda value: getattr(value, "name", f"{value}"),
-)  # fmt: skip
+)
 
 
 @FAMILIES
@@ -118,9 +122,13 @@ FAMILIES = pytest.mark.parametrize(
 @pytest.mark.parametrize("limits", [(-3.0, 1.0), (-6.0, 2.0), (-14.0, 5.0)])
 @pytest.mark.parametrize(("pivots", "tight"), [((0.8, 1.2), 0.97), ((-1.0, 2.0), 0.94), ((-4.0, 4.0), 0.88)])
 def test_bounds_are_tight(
-    family: Family, floor: float, c: float, limits: tuple[float, float], pivots: tuple[float, float],
+    family: Family,
+    floor: float,
+    c: float,
+    limits: tuple[float, float],
+    pivots: tuple[float, float],
     tight: float,
-) -> None:  # fmt: skip
+) -> None:
     where = Truncation(family, c, pivots, limits, floor=floor)
     bounds = score_bounds(where, 0.7)
     found = largest(where, bounds, np.random.default_rng(7))

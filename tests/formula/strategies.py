@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 SCHEMA = Schema(
-    y=bounded(-5, 5), t=bounded(0.1, 1000, unit="h"), e=event(), x=bounded(-1, 1), z=bounded(0, 100),
-    w=bounded(2, 7), c=count(20), f=flag(), g=levels("a", "b", "c"), h=levels("u", "v", other=True),
-)  # fmt: skip
+    y=bounded(-5, 5),
+    t=bounded(0.1, 1000, unit="h"),
+    e=event(),
+    x=bounded(-1, 1),
+    z=bounded(0, 100),
+    w=bounded(2, 7),
+    c=count(20),
+    f=flag(),
+    g=levels("a", "b", "c"),
+    h=levels("u", "v", other=True),
+)
 NUMERIC = ("t", "x", "z", "w", "c", "f")
 _CONTRASTS = ("", ", Treatment('b')", ", Treatment(2)", ", Sum", ", Helmert", ", Diff", ", Poly")
 
@@ -21,18 +29,50 @@ def _number(low: float, high: float) -> st.SearchStrategy[str]:
 
 
 def _grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    unary = st.sampled_from((
-        "np.log(np.abs({}) + 0.5)", "np.log(1 + ({}) ** 2)", "np.exp(-(({}) / 50) ** 2)",
-        "np.sqrt(np.abs({}))", "np.sin({})", "np.cos({})", "np.tanh({})", "np.arctan({})",
-        "np.arcsinh({})", "np.abs({})", "-({})", "np.floor({})", "np.ceil({})", "np.sign({})",
-        "np.cbrt({})", "1 / (1 + ({}) ** 2)", "({}) ** 3",
-        "np.log(({}))", "np.sqrt({})", "1 / ({})", "({}) ** -2", "({}) ** 0.5", "np.exp({})", "np.expm1({})",
-        "np.log1p({})", "np.log2(2 + np.abs({}))", "np.log10(({}) + 3)", "np.minimum({}, 3)",
-        "2 * (({}) > 0.5)", "np.maximum({}, -0.5)", "np.clip({}, -1, 2)",
-    ))  # fmt: skip
-    binary = st.sampled_from((
-        "({}) + ({})", "({}) - ({})", "({}) * ({})", "({}) / ({})", "np.minimum({}, {})",
-    ))  # fmt: skip
+    unary = st.sampled_from(
+        (
+            "np.log(np.abs({}) + 0.5)",
+            "np.log(1 + ({}) ** 2)",
+            "np.exp(-(({}) / 50) ** 2)",
+            "np.sqrt(np.abs({}))",
+            "np.sin({})",
+            "np.cos({})",
+            "np.tanh({})",
+            "np.arctan({})",
+            "np.arcsinh({})",
+            "np.abs({})",
+            "-({})",
+            "np.floor({})",
+            "np.ceil({})",
+            "np.sign({})",
+            "np.cbrt({})",
+            "1 / (1 + ({}) ** 2)",
+            "({}) ** 3",
+            "np.log(({}))",
+            "np.sqrt({})",
+            "1 / ({})",
+            "({}) ** -2",
+            "({}) ** 0.5",
+            "np.exp({})",
+            "np.expm1({})",
+            "np.log1p({})",
+            "np.log2(2 + np.abs({}))",
+            "np.log10(({}) + 3)",
+            "np.minimum({}, 3)",
+            "2 * (({}) > 0.5)",
+            "np.maximum({}, -0.5)",
+            "np.clip({}, -1, 2)",
+        )
+    )
+    binary = st.sampled_from(
+        (
+            "({}) + ({})",
+            "({}) - ({})",
+            "({}) * ({})",
+            "({}) / ({})",
+            "np.minimum({}, {})",
+        )
+    )
     return st.builds(str.format, unary, inner) | st.builds(str.format, binary, inner, inner)
 
 
@@ -45,9 +85,13 @@ SHARED_FACTORS = st.one_of(
     st.sampled_from(("C(g, levels=['c', 'a', 'b'])", "C(g, Sum, levels=['b', 'a', 'c'])")),
     EXPRESSIONS.map("I({})".format),
     st.builds("I({} > {})".format, st.sampled_from(("x", "z - w", "np.sin(t)")), _number(-0.9, 0.9)),
-    st.builds("bs(z, knots=[20, {}], degree={}, include_intercept={}, lower_bound=0, upper_bound=100)".format,
-              st.integers(21, 99), st.integers(0, 3), st.booleans()),
-)  # fmt: skip
+    st.builds(
+        "bs(z, knots=[20, {}], degree={}, include_intercept={}, lower_bound=0, upper_bound=100)".format,
+        st.integers(21, 99),
+        st.integers(0, 3),
+        st.booleans(),
+    ),
+)
 """Factors that mean the same in patsy."""
 
 OWN_FACTORS = st.one_of(
@@ -66,9 +110,13 @@ OWN_FACTORS = st.one_of(
 def right_sides(factors: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     """Sums of terms, each a product of up to three factors, with or without an intercept."""
     terms = st.lists(factors, min_size=1, max_size=3).flatmap(
-        lambda chosen: st.sampled_from((":", "*")).map(lambda sign: sign.join(chosen)))
-    return st.builds(str.__add__, st.lists(terms, min_size=1, max_size=3).map(" + ".join),
-                     st.sampled_from(("", " - 1", " + 0")))
+        lambda chosen: st.sampled_from((":", "*")).map(lambda sign: sign.join(chosen))
+    )
+    return st.builds(
+        str.__add__,
+        st.lists(terms, min_size=1, max_size=3).map(" + ".join),
+        st.sampled_from(("", " - 1", " + 0")),
+    )
 
 
 OFFSETS = st.one_of(st.sampled_from(NUMERIC), EXPRESSIONS).map("offset({})".format)
@@ -100,10 +148,37 @@ def inside(n: int, seed: int) -> pd.DataFrame:
 
 
 _WILD: tuple[Any, ...] = (
-    np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0, -1, 1, 2, True, None, "", " ", "a", "b", "zzz", "1",
-    "NaN", "1e400", pd.NA, pd.Timestamp("2020-01-01"), 10**400, 1j, (1, 2), [3], {}, b"a",
-    np.float32(0.3), -0.0,
-)  # fmt: skip
+    np.nan,
+    np.inf,
+    -np.inf,
+    1e300,
+    -1e300,
+    5e-324,
+    0,
+    -1,
+    1,
+    2,
+    True,
+    None,
+    "",
+    " ",
+    "a",
+    "b",
+    "zzz",
+    "1",
+    "NaN",
+    "1e400",
+    pd.NA,
+    pd.Timestamp("2020-01-01"),
+    10**400,
+    1j,
+    (1, 2),
+    [3],
+    {},
+    b"a",
+    np.float32(0.3),
+    -0.0,
+)
 
 
 def wild(n: int, seed: int) -> pd.DataFrame:
@@ -118,11 +193,14 @@ def wild(n: int, seed: int) -> pd.DataFrame:
         floats = 10.0 ** rng.uniform(-310, 308, n) * rng.choice([-1.0, 1.0, np.nan, np.inf], n)
         columns[name] = (
             # as they are: pandas 2 looks for dates in arrays of objects, and raises at 10**400
-            usual[name], pd.Series(cells, dtype=object), floats,
+            usual[name],
+            pd.Series(cells, dtype=object),
+            floats,
             np.float32(0.3) * np.ones(n, dtype=np.float32),
-            rng.integers(-3, 4, n), rng.random(n) < 0.5,
+            rng.integers(-3, 4, n),
+            rng.random(n) < 0.5,
             pd.array(rng.choice(["a", "", "1", None], n), dtype="str"),
             pd.array(rng.choice([0, 1, 2, None], n), dtype="Int64"),
             pd.Categorical(rng.choice([-2.5, 0, 1, 40], n)),
-        )[kind]  # fmt: skip
+        )[kind]
     return pd.DataFrame(columns)

@@ -12,13 +12,22 @@ from dpstats.rows import open_rows
 from dpstats.schema import Schema, bounded, event, flag, levels
 from tests.formula.strategies import SCHEMA, inside
 
-DRIVES = Schema({"time": bounded(1, 4000, unit="days"), "failed": event(), "temp": bounded(10, 50, unit="C"),
-                 "maker": levels("HGST", "WDC", other=True), "my flag": flag("y", "n")})  # fmt: skip
+DRIVES = Schema(
+    {
+        "time": bounded(1, 4000, unit="days"),
+        "failed": event(),
+        "temp": bounded(10, 50, unit="C"),
+        "maker": levels("HGST", "WDC", other=True),
+        "my flag": flag("y", "n"),
+    }
+)
 DESIGN = build_design("Surv(time, failed) ~ temp + maker", DRIVES)
 
 
 def test_the_dry_run_prints_columns_bounds_and_radius():
-    assert repr(DESIGN) == """\
+    assert (
+        repr(DESIGN)
+        == """\
 Surv(time, failed) ~ temp + maker
 
 column            lower    upper
@@ -31,6 +40,7 @@ temp                 10       50
 Response: Surv(time, failed), time between 1 and 4000, censored beyond
 Radius: 50.02 (no row is longer)
 No row was read."""
+    )
     assert "Note: temp / maker means temp + temp:maker" in repr(build_design("time ~ temp / maker", DRIVES))
     assert "Response: time between 1 and 4000" in repr(build_design("time ~ temp", DRIVES))
 
@@ -44,20 +54,46 @@ def test_a_design_is_its_formula_and_schema():
         DESIGN.bounds[0, 0] = 9.0
 
 
-@pytest.mark.parametrize("right, notes", [
-    ("x / g", 1), ("x + I(x / w)", 0), ("np.log(t / w)", 0), ("(x + z) ** 2", 0), ("x:g", 0), ("g - 1", 0),
-    ("np.log(t) / g", 1), ("bs(z, df=4) + np.exp(x / 2) + g / x", 1), ("g / (x + z)", 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "right, notes",
+    [
+        ("x / g", 1),
+        ("x + I(x / w)", 0),
+        ("np.log(t / w)", 0),
+        ("(x + z) ** 2", 0),
+        ("x:g", 0),
+        ("g - 1", 0),
+        ("np.log(t) / g", 1),
+        ("bs(z, df=4) + np.exp(x / 2) + g / x", 1),
+        ("g / (x + z)", 0),
+    ],
+)
 def test_only_misleading_operators_are_remarked(right, notes):
     assert len(build_design(f"y ~ {right}", SCHEMA).notes) == notes
 
 
-@pytest.mark.parametrize("right, separate", [
-    ("1", True), ("x", True), ("x + z + w", True), ("x + z - 1", True), ("np.log(t) + x", True),
-    ("I(x + z) + w", True), ("x + offset(x)", True), ("x:z + w", True), ("I(x > 0) + z", True),
-    ("x * z", False), ("x + x:z", False), ("x + I(x ** 2)", False), ("I(x + z) + z", False),
-    ("x + g", False), ("C(g, Sum)", False), ("bs(z, df=4)", False), ("x:g", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "right, separate",
+    [
+        ("1", True),
+        ("x", True),
+        ("x + z + w", True),
+        ("x + z - 1", True),
+        ("np.log(t) + x", True),
+        ("I(x + z) + w", True),
+        ("x + offset(x)", True),
+        ("x:z + w", True),
+        ("I(x > 0) + z", True),
+        ("x * z", False),
+        ("x + x:z", False),
+        ("x + I(x ** 2)", False),
+        ("I(x + z) + z", False),
+        ("x + g", False),
+        ("C(g, Sum)", False),
+        ("bs(z, df=4)", False),
+        ("x:g", False),
+    ],
+)
 def test_covariates_are_separate_if_nothing_public_ties_them(right, separate):
     """Each is one column of variables of its own."""
     assert build_design(f"Surv(t, e) ~ {right}", SCHEMA).separate is separate
@@ -81,12 +117,15 @@ def test_blocks_of_any_size_give_the_same_rows():
         assert all(part.exog.flags.f_contiguous for part in parts)
 
 
-@pytest.mark.parametrize("newdata", [
-    {"temp": [30, 60.0], "maker": ["WDC", "x"]},
-    [{"temp": 30, "maker": "WDC"}, {"temp": 60, "maker": "x", "unused": 1}],
-    pd.DataFrame({"temp": [30, 60.0], "maker": ["WDC", "x"]}, index=[7, 7]),
-    {"temp": np.array([30, 60.0]), "maker": pd.Series(["WDC", "x"]), "time": "not read"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "newdata",
+    [
+        {"temp": [30, 60.0], "maker": ["WDC", "x"]},
+        [{"temp": 30, "maker": "WDC"}, {"temp": 60, "maker": "x", "unused": 1}],
+        pd.DataFrame({"temp": [30, 60.0], "maker": ["WDC", "x"]}, index=[7, 7]),
+        {"temp": np.array([30, 60.0]), "maker": pd.Series(["WDC", "x"]), "time": "not read"},
+    ],
+)
 def test_new_data_of_any_make(newdata):
     exog, clipped = DESIGN.exog(newdata)
     np.testing.assert_array_equal(exog, [[1, 1, 0, 30], [1, 0, 1, 50]])
@@ -100,16 +139,19 @@ def test_one_new_row_and_broadcast_scalars():
     assert constant.exog({})[0].tolist() == [[1.0]] and constant.exog([{}, {}])[0].shape == (2, 1)
 
 
-@pytest.mark.parametrize("newdata, words", [
-    ({"temp": 30}, "newdata lacks 'maker'; the formula needs temp, maker"),
-    ([{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}], "row 1: temp = nan is not a finite number"),
-    ({"temp": "hot", "maker": "WDC"}, "row 0: temp = 'hot' is not a finite number"),
-    ({"temp": 30, "maker": None}, "maker = None is not one of the levels HGST, WDC, other"),
-    ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
-    ({"temp": [], "maker": []}, "newdata have no rows"),
-    ("temp=30", "a dict of values or columns"),
-    (3, "a dict of values or columns"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "newdata, words",
+    [
+        ({"temp": 30}, "newdata lacks 'maker'; the formula needs temp, maker"),
+        ([{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}], "row 1: temp = nan is not a finite number"),
+        ({"temp": "hot", "maker": "WDC"}, "row 0: temp = 'hot' is not a finite number"),
+        ({"temp": 30, "maker": None}, "maker = None is not one of the levels HGST, WDC, other"),
+        ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
+        ({"temp": [], "maker": []}, "newdata have no rows"),
+        ("temp=30", "a dict of values or columns"),
+        (3, "a dict of values or columns"),
+    ],
+)
 def test_unusable_new_data_say_what_is_wrong(newdata, words):
     with pytest.raises(SpecificationError, match=words):
         DESIGN.exog(newdata)

@@ -51,17 +51,20 @@ def test_an_interval_covers_the_function(function, arity, ends):
     assert np.all(values >= lower[0] - slack) and np.all(values <= upper[0] + slack)
 
 
-@pytest.mark.parametrize("term, variable, truth, excess", [
-    ("I(v - v ** 2)", bounded(-1, 1), (-2, 0.25), 0.01),
-    ("I(v - v ** 2 / 100)", bounded(0, 100), (0, 25), 0.2),
-    ("I(np.log(v) - np.log(v) ** 2 / 9)", bounded(0.1, 1000), (LOG - LOG ** 2 / 9, 2.25), 0.03),
-    ("I(11605 / (273.15 + v))", bounded(0, 100), (11605 / 373.15, 11605 / 273.15), 1e-9),
-    ("np.sin(v)", bounded(0, 1), (0, math.sin(1)), 1e-9),
-    ("np.cos(v)", bounded(-1, 7), (-1, 1), 1e-9),
-    ("center(v, 'middle')", bounded(10, 30), (-10, 10), 1e-9),
-    ("scale(v, center=10, scale=5)", bounded(0, 30), (-2, 4), 1e-9),
-    ("clip(v, 2, 8)", bounded(0, 30), (2, 8), 1e-9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "term, variable, truth, excess",
+    [
+        ("I(v - v ** 2)", bounded(-1, 1), (-2, 0.25), 0.01),
+        ("I(v - v ** 2 / 100)", bounded(0, 100), (0, 25), 0.2),
+        ("I(np.log(v) - np.log(v) ** 2 / 9)", bounded(0.1, 1000), (LOG - LOG**2 / 9, 2.25), 0.03),
+        ("I(11605 / (273.15 + v))", bounded(0, 100), (11605 / 373.15, 11605 / 273.15), 1e-9),
+        ("np.sin(v)", bounded(0, 1), (0, math.sin(1)), 1e-9),
+        ("np.cos(v)", bounded(-1, 7), (-1, 1), 1e-9),
+        ("center(v, 'middle')", bounded(10, 30), (-10, 10), 1e-9),
+        ("scale(v, center=10, scale=5)", bounded(0, 30), (-2, 4), 1e-9),
+        ("clip(v, 2, 8)", bounded(0, 30), (2, 8), 1e-9),
+    ],
+)
 def test_bounds_are_tight(term, variable, truth, excess):
     """Sub-boxes shrink the overestimate (docs/theory/rows.md#bounds-of-expressions)."""
     design = build_design(f"y ~ {term}", Schema(y=bounded(0, 1), v=variable))
@@ -71,8 +74,10 @@ def test_bounds_are_tight(term, variable, truth, excess):
 
 def test_the_radius_multiplies_norms_of_factors():
     """A block of dummies counts 1, a spline block 1, their product with a number its largest size."""
-    radius = {right: build_design(f"y ~ {right}", SCHEMA).radius
-              for right in ("g", "z:g - 1", "bs(z, df=7) + 0", "C(g, Sum)", "x * h")}
+    radius = {
+        right: build_design(f"y ~ {right}", SCHEMA).radius
+        for right in ("g", "z:g - 1", "bs(z, df=7) + 0", "C(g, Sum)", "x * h")
+    }
     assert radius["g"] == pytest.approx(math.sqrt(2))
     assert radius["z:g - 1"] == pytest.approx(100)
     assert radius["bs(z, df=7) + 0"] == pytest.approx(1)
@@ -106,8 +111,14 @@ def test_cut_makes_named_levels_closed_on_the_left():
 def test_df_spaces_the_knots_of_a_spline_equally_in_the_public_range(df, degree, intercept):
     frame, design, ours = _exog(f"bs(z, df={df}, degree={degree}, include_intercept={intercept})")
     inner = np.linspace(0, 100, df - degree - intercept + 2)[1:-1]
-    theirs = patsy.bs(frame["z"].to_numpy(), knots=inner, degree=degree, include_intercept=intercept,
-                      lower_bound=0, upper_bound=100)  # fmt: skip
+    theirs = patsy.bs(
+        frame["z"].to_numpy(),
+        knots=inner,
+        degree=degree,
+        include_intercept=intercept,
+        lower_bound=0,
+        upper_bound=100,
+    )
     assert len(design.names) == df
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 

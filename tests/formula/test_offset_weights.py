@@ -36,10 +36,15 @@ def test_bounds_of_a_sum_are_those_of_one_expression():
     assert build_design("y ~ offset(x) + offset(-x)", SCHEMA).offset_bounds == pytest.approx((0, 0), abs=0.01)
 
 
-@pytest.mark.parametrize("formula, names", [
-    ("y ~ offset(x)", ("Intercept",)), ("y ~ offset(x) + g - 1", ("g[a]", "g[b]", "g[c]")),
-    ("y ~ offset(x) + x", ("Intercept", "x")), ("y ~ offset(x) + z - offset(x)", ("Intercept", "z")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "formula, names",
+    [
+        ("y ~ offset(x)", ("Intercept",)),
+        ("y ~ offset(x) + g - 1", ("g[a]", "g[b]", "g[c]")),
+        ("y ~ offset(x) + x", ("Intercept", "x")),
+        ("y ~ offset(x) + z - offset(x)", ("Intercept", "z")),
+    ],
+)
 def test_columns_beside_an_offset(formula, names):
     assert build_design(formula, SCHEMA).names == names
 
@@ -50,10 +55,16 @@ def test_a_variable_may_be_called_offset():
     assert design.names == ("Intercept", "offset") and design.variables == ("y", "offset")
 
 
-@pytest.mark.parametrize("weights, expected", [
-    ("w", FRAME["w"] / 7), ("np.sqrt(z)", np.sqrt(FRAME["z"]) / 10), ("1 * (x > 0.2)", FRAME["x"] > 0.2),
-    ("f", FRAME["f"]), (" Q('w') - 2", (FRAME["w"] - 2) / 5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "weights, expected",
+    [
+        ("w", FRAME["w"] / 7),
+        ("np.sqrt(z)", np.sqrt(FRAME["z"]) / 10),
+        ("1 * (x > 0.2)", FRAME["x"] > 0.2),
+        ("f", FRAME["f"]),
+        (" Q('w') - 2", (FRAME["w"] - 2) / 5),
+    ],
+)
 def test_weights_are_shares_of_their_maximum(weights, expected):
     block = read("y ~ x", weights)
     np.testing.assert_allclose(block.weight, expected.astype(float), rtol=1e-12, atol=1e-15)
@@ -67,24 +78,27 @@ def test_without_weights_all_rows_have_weight_1():
     assert build_design("y ~ x", SCHEMA, weights="w").max_weight == 7.0
 
 
-@pytest.mark.parametrize("weights, words", [
-    ("x", r"may be -1 by the public bounds.*declare a lower bound of 0.*weights='np.maximum\(x, 0\)'"),
-    ("w - 3", r"np.maximum\(w - 3, 0\)"),
-    ("0 * w", "is 0 everywhere, or nearly"),
-    ("1e-150 * w", "is 0 everywhere, or nearly"),
-    ("g", "'g' is a category"),
-    ("x > 0", r"write 1 \* "),
-    ("1 / x", "the divisor must not be 0"),
-    ("u", "'u' has no public bounds: declare it in the schema"),
-    ("w / w.mean()", r"'w.mean\(\)' is not allowed"),
-    ("np.sum(w)", "np.sum"),
-    ("w +", "cannot be read"),
-    ("", "cannot be read"),
-    ("offset(w)", "term of its own"),
-    (np.ones(3), "weights= is a text such as 'w'.*not a ndarray: keep it as a column.*declare"),
-    (FRAME["w"], "not a Series"),
-    (1, "not 1: keep"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "weights, words",
+    [
+        ("x", r"may be -1 by the public bounds.*declare a lower bound of 0.*weights='np.maximum\(x, 0\)'"),
+        ("w - 3", r"np.maximum\(w - 3, 0\)"),
+        ("0 * w", "is 0 everywhere, or nearly"),
+        ("1e-150 * w", "is 0 everywhere, or nearly"),
+        ("g", "'g' is a category"),
+        ("x > 0", r"write 1 \* "),
+        ("1 / x", "the divisor must not be 0"),
+        ("u", "'u' has no public bounds: declare it in the schema"),
+        ("w / w.mean()", r"'w.mean\(\)' is not allowed"),
+        ("np.sum(w)", "np.sum"),
+        ("w +", "cannot be read"),
+        ("", "cannot be read"),
+        ("offset(w)", "term of its own"),
+        (np.ones(3), "weights= is a text such as 'w'.*not a ndarray: keep it as a column.*declare"),
+        (FRAME["w"], "not a Series"),
+        (1, "not 1: keep"),
+    ],
+)
 def test_refused_weights(weights, words):
     with pytest.raises(FormulaError, match=words):
         build_design("y ~ x", SCHEMA, weights=weights)

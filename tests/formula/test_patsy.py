@@ -15,8 +15,12 @@ FRAME = inside(60, 3)
 BLOCK = next(open_rows(FRAME, SCHEMA, list(SCHEMA)).blocks())
 
 
-@settings(max_examples=300, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
+@settings(
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
 @given(right_sides(SHARED_FACTORS))
 def test_names_and_values_are_those_of_patsy(right):
     try:

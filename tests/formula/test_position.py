@@ -40,9 +40,14 @@ def test_a_function_of_a_row_is_the_same_at_every_place(function, arity):
 
 
 SCHEMA = Schema(
-    time=bounded(0.1, 1e4), began=bounded(0, 1e4), failed=event(failed=1, censored=0), x=bounded(-5, 5),
-    w=bounded(0.01, 1e6), maker=levels("a", "b", "c", other=True), share=bounded(0, 3),
-)  # fmt: skip
+    time=bounded(0.1, 1e4),
+    began=bounded(0, 1e4),
+    failed=event(failed=1, censored=0),
+    x=bounded(-5, 5),
+    w=bounded(0.01, 1e6),
+    maker=levels("a", "b", "c", other=True),
+    share=bounded(0, 3),
+)
 FORMULA = (
     "Surv(began, time, failed) ~ maker * np.log(w) + bs(x, knots=[-1, 0.3, 2]) + poly(x, 3) + np.sqrt(w):x"
     " + I(x ** 2 / (1 + w)) + np.sin(w) + np.exp(x) + offset(np.log1p(w) / 9)"
@@ -53,10 +58,14 @@ def records(size, places):
     draw = np.random.default_rng(7)
     w = np.where(draw.uniform(size=BANK) < 0.1, np.nan, np.exp(draw.normal(2, 4, BANK)))
     table = dict(
-        time=np.exp(draw.normal(3, 3, BANK)), began=draw.uniform(0, 9, BANK),
-        failed=draw.choice([0.0, 1.0, np.nan], BANK), x=draw.normal(size=BANK) * 3, w=w,
-        maker=draw.integers(-1, 4, BANK), share=draw.uniform(-1, 4, BANK),
-    )  # fmt: skip
+        time=np.exp(draw.normal(3, 3, BANK)),
+        began=draw.uniform(0, 9, BANK),
+        failed=draw.choice([0.0, 1.0, np.nan], BANK),
+        x=draw.normal(size=BANK) * 3,
+        w=w,
+        maker=draw.integers(-1, 4, BANK),
+        share=draw.uniform(-1, 4, BANK),
+    )
     return {name: column[places] for name, column in table.items()}
 
 

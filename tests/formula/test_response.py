@@ -7,8 +7,14 @@ from dpstats.formula import NumericResponse, SurvResponse, build_design
 from dpstats.rows import open_rows
 from dpstats.schema import Schema, bounded, event, flag
 
-SCHEMA = Schema(time=bounded(10, 400, unit="h"), start=bounded(0, 5), dead=event(failed=2, censored=1),
-                gone=flag(), y=bounded(1, 100), x=bounded(-1, 1))  # fmt: skip
+SCHEMA = Schema(
+    time=bounded(10, 400, unit="h"),
+    start=bounded(0, 5),
+    dead=event(failed=2, censored=1),
+    gone=flag(),
+    y=bounded(1, 100),
+    x=bounded(-1, 1),
+)
 TABLE = {
     "time": [5.0, 10, 100, 400, 400.5, 1e300, 50, np.nan, np.inf, 50],
     "start": [0.0, 1, 2, 3, 4, 5, 9, 1, 1, 1],
@@ -85,8 +91,13 @@ def test_a_variable_may_stand_on_both_sides(formula):
     assert block.exog[2, 1] in (100, np.log(100)) and not np.any(block.exog[7:9])
 
 
-LATE = Schema(start=bounded(2, 300), time=bounded(10, 400), dead=event(failed=2, censored=1), gone=flag(),
-              x=bounded(-1, 1))  # fmt: skip
+LATE = Schema(
+    start=bounded(2, 300),
+    time=bounded(10, 400),
+    dead=event(failed=2, censored=1),
+    gone=flag(),
+    x=bounded(-1, 1),
+)
 # usable; no number; entry moved up; both moved up; entry beyond its bounds; after the end; at the end; in the
 # wrong order before both were moved; missing; time beyond the horizon
 WATCHED = {
@@ -122,10 +133,15 @@ def test_without_an_entry_all_are_watched_from_the_start():
         assert not design.delayed and np.all(block.entry == -np.inf) and block.ok.sum() == 10
 
 
-@pytest.mark.parametrize("left", [
-    "Surv(time, dead, entry=start)", "Surv(entry=start, time=time, event=dead)",
-    "Surv(start, time, censored=gone)", "Surv(1 * start, time, dead)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "left",
+    [
+        "Surv(time, dead, entry=start)",
+        "Surv(entry=start, time=time, event=dead)",
+        "Surv(start, time, censored=gone)",
+        "Surv(1 * start, time, dead)",
+    ],
+)
 def test_ways_to_write_an_entry(left):
     _, block = watched(f"{left} ~ x")
     assert block.ok.tolist() == SEEN and block.entry[0] == 50

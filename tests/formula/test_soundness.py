@@ -25,8 +25,12 @@ FORMULAS = right_sides(SHARED_FACTORS | OWN_FACTORS)
 LEFT = st.sampled_from(("y", "I(y ** 3)", "np.exp(y)", "Surv(t, e)", "Surv(t / 24 + 1, censored=f)"))
 
 
-@settings(max_examples=800, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
+@settings(
+    max_examples=800,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
 @given(LEFT, FORMULAS, st.integers(0, len(BLOCKS) - 2), st.integers(0, 2**16))
 def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first, seed):
     try:
@@ -34,7 +38,7 @@ def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first,
     except FormulaError:
         assume(False)
     lower, upper = design.bounds.T
-    for raw in BLOCKS[first:first + 2]:
+    for raw in BLOCKS[first : first + 2]:
         block = design.read(raw)
         on = block.exog[block.ok]
         assert np.all(np.isfinite(block.exog)) and not np.any(block.exog[~block.ok])
@@ -45,15 +49,27 @@ def test_columns_stay_in_their_bounds_and_rows_in_the_radius(left, right, first,
 
         order = np.random.default_rng(seed).permutation(N)
         mixed = design.read({name: values[order] for name, values in raw.items()})
-        for ours, theirs in zip((block.exog, block.endog, block.event, block.ok),
-                                (mixed.exog, mixed.endog, mixed.event, mixed.ok), strict=True):
+        for ours, theirs in zip(
+            (block.exog, block.endog, block.event, block.ok),
+            (mixed.exog, mixed.endog, mixed.event, mixed.ok),
+            strict=True,
+        ):
             np.testing.assert_array_equal(ours[order], theirs)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
-@given(FORMULAS, st.lists(OFFSETS, max_size=3), st.none() | WEIGHTS, st.integers(0, len(BLOCKS) - 2),
-       st.integers(0, 2**16))
+@settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
+@given(
+    FORMULAS,
+    st.lists(OFFSETS, max_size=3),
+    st.none() | WEIGHTS,
+    st.integers(0, len(BLOCKS) - 2),
+    st.integers(0, 2**16),
+)
 def test_offsets_and_weights_stay_in_their_bounds(right, offsets, weights, first, seed):
     try:
         design = build_design(f"y ~ {' + '.join([right, *offsets])}", SCHEMA, weights)
@@ -62,7 +78,7 @@ def test_offsets_and_weights_stay_in_their_bounds(right, offsets, weights, first
         assume(False)
     assert (design.names, design.radius) == (plain.names, plain.radius)
     lower, upper = design.offset_bounds
-    for raw in BLOCKS[first:first + 2]:
+    for raw in BLOCKS[first : first + 2]:
         block = design.read(raw)
         assert block.offset.shape == block.weight.shape == (N,)
         assert np.all((block.offset >= lower) & (block.offset <= upper))

@@ -35,8 +35,10 @@ def test_a_thousand_wild_frames_say_nothing(caplog, capsys):
                 frame = inside(30, seed).astype({column: object}).assign(**{column: frame[column]})
             raw = next(open_rows(frame, SCHEMA, design.variables).blocks())
             block = design.read(raw)
-            usable = [values >= 0 if SCHEMA[name].kind == "levels" else np.isfinite(values)
-                      for name, values in raw.items()]
+            usable = [
+                values >= 0 if SCHEMA[name].kind == "levels" else np.isfinite(values)
+                for name, values in raw.items()
+            ]
             np.testing.assert_array_equal(block.ok, np.all(usable, axis=0))
             assert block.exog.shape == (30, len(design.names)) and block.exog.flags.f_contiguous
             assert block.endog.shape == block.event.shape == block.ok.shape == (30,)

@@ -23,9 +23,11 @@ TEXTS = pa.array(["aaaa", "bbbb", "aaaa"])
 CASES = {
     "offsets": (TEXTS, struct.pack("<4i", 0, 4, 8, 12), struct.pack("<4i", 0, 4, 1 << 30, 12)),
     "large offsets": (
-        TEXTS.cast(pa.large_string()), struct.pack("<4q", 0, 4, 8, 12), struct.pack("<4q", 0, 4, 1 << 40, 12)
+        TEXTS.cast(pa.large_string()),
+        struct.pack("<4q", 0, 4, 8, 12),
+        struct.pack("<4q", 0, 4, 1 << 40, 12),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -68,9 +68,7 @@ def test_a_refusal_says_what_was_asked_left_and_would_fit(tmp_path: Path) -> Non
     ledger.charge(dps.pure(2.6), **FOR)
     with pytest.raises(BudgetError) as refused:
         ledger.charge(dps.pure(1), **FOR)
-    assert str(refused.value) == (
-        "needs epsilon = 1.0, 0.4 is left of 3.0 in 'fleet'; pure(0.4) would fit"
-    )
+    assert str(refused.value) == ("needs epsilon = 1.0, 0.4 is left of 3.0 in 'fleet'; pure(0.4) would fit")
     assert len(ledger.entries()) == 1 and ledger.spent == dps.pure(2.6)
     ledger.charge(dps.pure(0.4), **FOR)
     assert ledger.left is None
@@ -167,9 +165,10 @@ def test_gaussian_is_true_or_false(fleet: Ledger, gaussian: object) -> None:
     [
         *product(("formula", "method", "unit"), (None, 5, b"y", "\ud800", ["y"], "m" * 10**6)),
         *(("released", wrong) for wrong in (5, None, "score", b"score", [5], ["\ud800"], {"score": ["mu"]})),
-        ("released", {"score": None}), ("released", [["score"]]),
+        ("released", {"score": None}),
+        ("released", [["score"]]),
     ],
-)  # fmt: skip
+)
 def test_every_other_argument_of_a_charge_is_of_its_kind(fleet: Ledger, name: str, wrong: object) -> None:
     with pytest.raises(SpecificationError, match=rf"\b{name} must be"):
         fleet.charge(dps.approx(1, 1e-7), **FOR | {name: wrong})
@@ -183,9 +182,13 @@ def test_costs_of_what_is_released_are_texts_numbers_or_budgets(fleet: Ledger) -
 
 
 SMALL = (
-    dps.pure(1e-30), dps.pure(1e-20), dps.gdp(1e-18), dps.gdp(1e-30), dps.zcdp(1e-30),
+    dps.pure(1e-30),
+    dps.pure(1e-20),
+    dps.gdp(1e-18),
+    dps.gdp(1e-30),
+    dps.zcdp(1e-30),
     dps.approx(1e-30, 1e-100),
-)  # fmt: skip
+)
 LARGE = (dps.pure(1e30), dps.gdp(1e30), dps.zcdp(1e30), dps.approx(1e30, 0.9))
 
 

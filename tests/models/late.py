@@ -51,9 +51,14 @@ def log_likelihood(data: dict[str, Any], dist: str, params: np.ndarray) -> float
 
 SURVIVORS = "Surv(start, time, failed) ~ a + b + c + d"
 SURVIVORS_SCHEMA = dps.Schema(
-    start=dps.bounded(-8, 8), time=dps.bounded(-8, 8), failed=dps.event(), a=dps.bounded(-4, 4),
-    b=dps.bounded(-4, 4), c=dps.bounded(-4, 4), d=dps.bounded(-4, 4),
-)  # fmt: skip
+    start=dps.bounded(-8, 8),
+    time=dps.bounded(-8, 8),
+    failed=dps.event(),
+    a=dps.bounded(-4, 4),
+    b=dps.bounded(-4, 4),
+    c=dps.bounded(-4, 4),
+    d=dps.bounded(-4, 4),
+)
 SURVIVORS_TRUTH = np.array([0.0, 0.5, -0.5, 0.5, -0.5, np.log(0.5)])
 
 

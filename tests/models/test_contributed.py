@@ -130,8 +130,12 @@ def test_the_summary_shows_both_guarantees_and_what_was_rejected() -> None:
     assert "Messages 3000 accepted; rejected: 1 malformed, 7 duplicate" in text
     assert "replace one contributor's record" in text and "NOT PRIVATE" in text
     assert found.messages == {
-        "accepted": N, "malformed": 1, "wrong_plan": 0, "out_of_range": 0, "duplicate": 7
-    }  # fmt: skip
+        "accepted": N,
+        "malformed": 1,
+        "wrong_plan": 0,
+        "out_of_range": 0,
+        "duplicate": 7,
+    }
     assert found.guarantees == of.guarantees and found.nobs == N and found.budget == BUDGET
     again = Fit.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.summary().as_text() == found.summary().as_text() and again.messages == found.messages

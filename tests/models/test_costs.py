@@ -19,19 +19,30 @@ from tests.models import drives, late
 
 N = 600
 SCHEMA = dps.Schema(
-    x=dps.bounded(-1, 1), z=dps.bounded(0, 2), group=dps.levels("a", "b"), good=dps.flag(),
-    y=dps.bounded(-5, 5), count=dps.count(20), amount=dps.bounded(0.01, 50),
-)  # fmt: skip
+    x=dps.bounded(-1, 1),
+    z=dps.bounded(0, 2),
+    group=dps.levels("a", "b"),
+    good=dps.flag(),
+    y=dps.bounded(-5, 5),
+    count=dps.count(20),
+    amount=dps.bounded(0.01, 50),
+)
 
 
 def table() -> pd.DataFrame:
     draw = np.random.default_rng(0)
     x, z = draw.uniform(-1, 1, N), draw.uniform(0, 2, N)
-    return pd.DataFrame({
-        "x": x, "z": z, "group": draw.choice(["a", "b"], N), "good": (x + draw.normal(size=N) > 0) * 1,
-        "y": x - z + draw.normal(size=N), "count": draw.poisson(np.exp(0.5 * x)),
-        "amount": np.exp(0.3 * x) * draw.gamma(2, 0.5, N),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": x,
+            "z": z,
+            "group": draw.choice(["a", "b"], N),
+            "good": (x + draw.normal(size=N) > 0) * 1,
+            "y": x - z + draw.normal(size=N),
+            "count": draw.poisson(np.exp(0.5 * x)),
+            "amount": np.exp(0.3 * x) * draw.gamma(2, 0.5, N),
+        }
+    )
 
 
 DATA, DRIVES, LATE = table(), drives.drives(N), late.late(300)
@@ -94,9 +105,7 @@ FITS: dict[str, Fitting] = {
     "survreg, delayed": asked(lambda: dps.survreg(late.FORMULA, LATE, late.SCHEMA)),
     "survreg, functional": asked(never_censored, method="functional"),
     "survreg, functional, paper": asked(never_censored, method="functional", compat="paper"),
-    "kaplan_meier": asked(
-        lambda: dps.kaplan_meier("Surv(time, failed) ~ maker", DRIVES, drives.SCHEMA)
-    ),
+    "kaplan_meier": asked(lambda: dps.kaplan_meier("Surv(time, failed) ~ maker", DRIVES, drives.SCHEMA)),
 }
 BUDGETS = [dps.pure(3), dps.zcdp(0.5), dps.gdp(2), dps.approx(3, 1e-6)]
 TOTALS = [dps.pure(30), dps.zcdp(30), dps.gdp(9), dps.approx(60, 1e-4)]

@@ -32,12 +32,18 @@ def sample(rep: int, n: int = N) -> pd.DataFrame:
     days = rng.uniform(100, 366, n)
     eta = {name: b[0] + b[1] * x + b[2] * rare for name, b in TRUTH.items()}
     mean = np.exp(eta["poisson"]) * days / 366
-    return pd.DataFrame({
-        "x": x, "rare": rare, "days": days,
-        "y": (rng.random(n) < 1 / (1 + np.exp(-eta["logit"]))).astype(int),
-        "claims": rng.negative_binomial(2, 2 / (2 + mean)),
-        "amount": np.exp(eta["gamma"]) * rng.gamma(2, 0.5, n), "share": rng.random(n), "balance": x,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": x,
+            "rare": rare,
+            "days": days,
+            "y": (rng.random(n) < 1 / (1 + np.exp(-eta["logit"]))).astype(int),
+            "claims": rng.negative_binomial(2, 2 / (2 + mean)),
+            "amount": np.exp(eta["gamma"]) * rng.gamma(2, 0.5, n),
+            "share": rng.random(n),
+            "balance": x,
+        }
+    )
 
 
 def model(name: str, frame: pd.DataFrame) -> dps.models.GlmModel:

@@ -21,8 +21,15 @@ ALIKE = [way for way in WAYS if way[1] != "paper"]
 BOTH_WAYS = pytest.mark.parametrize("way", ALIKE, ids=str)
 
 
-def fit(way: tuple[str, str], change: Any = None, schema: Any = None, right: str = RIGHT, source: Any = None,
-        budget: Any = BUDGET, **more: Any) -> pd.Series:  # fmt: skip
+def fit(
+    way: tuple[str, str],
+    change: Any = None,
+    schema: Any = None,
+    right: str = RIGHT,
+    source: Any = None,
+    budget: Any = BUDGET,
+    **more: Any,
+) -> pd.Series:
     """Private and public rows are changed alike."""
     family, how = way
     data, public = ({**rows, **(change(rows) if change else {})} for rows in (DATA, PUBLIC))
@@ -60,8 +67,11 @@ def test_other_bounds_of_a_covariate_do_not_matter_to_public_whitening(way: tupl
 
 @pytest.mark.parametrize("how", ["newton", "pmt"])
 def test_the_unit_of_a_gamma_response_moves_the_intercept_only(how: str) -> None:
-    cents = fit(("gamma", how), lambda rows: {"cost": rows["cost"] * 100} if "cost" in rows else {},
-                {"cost": dps.bounded(0, 5e5)})  # fmt: skip
+    cents = fit(
+        ("gamma", how),
+        lambda rows: {"cost": rows["cost"] * 100} if "cost" in rows else {},
+        {"cost": dps.bounded(0, 5e5)},
+    )
     wanted = fit(("gamma", how))
     wanted["Intercept"] += np.log(100)
     assert cents.to_numpy() == pytest.approx(wanted.to_numpy(), **SAME)
@@ -78,9 +88,12 @@ def test_a_constant_offset_moves_the_intercept_only(how: str) -> None:
     huge = dict(budget=dps.gdp(1e7), source=NoNoise())
     declared = {"months": dps.bounded(6, 24)}
     one = fit(
-        ("poisson", how), lambda rows: {"months": np.full(len(rows["age"]), 12.0)}, declared,
-        exposure="months", **huge,
-    )  # fmt: skip
+        ("poisson", how),
+        lambda rows: {"months": np.full(len(rows["age"]), 12.0)},
+        declared,
+        exposure="months",
+        **huge,
+    )
     other = fit(("poisson", how), **huge)
     other["Intercept"] -= np.log(12)
     assert one.to_numpy() == pytest.approx(other.to_numpy(), abs=1e-4)

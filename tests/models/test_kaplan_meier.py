@@ -19,9 +19,11 @@ from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.results.test_record import reachable
 
 SCHEMA = dps.Schema(
-    time=dps.bounded(1, 100, unit="days"), failed=dps.event(), maker=dps.levels("A", "B", "C"),
+    time=dps.bounded(1, 100, unit="days"),
+    failed=dps.event(),
+    maker=dps.levels("A", "B", "C"),
     temp=dps.bounded(0, 1),
-)  # fmt: skip
+)
 TIMES = [5.0, 10, 20, 30, 50, 80]
 LARGE = dps.zcdp(1e6)
 
@@ -30,10 +32,14 @@ def rows(n: int = 2000, seed: int = 1, censored: bool = True) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     time, end = rng.weibull(1.3, n) * 40 + 1, rng.uniform(0, 120, n) if censored else np.full(n, np.inf)
     end = np.minimum(end, 100.0)
-    return pd.DataFrame({
-        "time": np.minimum(time, end), "failed": (time <= end).astype(int),
-        "maker": rng.choice(["A", "B", "C"], n), "temp": 0.5,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "time": np.minimum(time, end),
+            "failed": (time <= end).astype(int),
+            "maker": rng.choice(["A", "B", "C"], n),
+            "temp": 0.5,
+        }
+    )
 
 
 def curve(data: pd.DataFrame, right: str = "1", budget: dps.budget.Budget = LARGE, **more) -> CurveFit:
@@ -79,8 +85,9 @@ def test_rows_censored_at_a_time_of_the_grid_are_at_risk_through_it() -> None:
 
 
 def test_counts_are_of_exits_and_a_row_at_a_time_of_the_grid_has_its_place() -> None:
-    data = pd.DataFrame({"time": [5, 5, 5.5, 80, 80, 99, 0.2, np.nan, 29.9],
-                         "failed": [1, 0, 1, 1, 0, 1, 1, 1, 0]})  # fmt: skip
+    data = pd.DataFrame(
+        {"time": [5, 5, 5.5, 80, 80, 99, 0.2, np.nan, 29.9], "failed": [1, 0, 1, 1, 0, 1, 1, 1, 0]}
+    )
     recording = Recording(NoNoise())
     with noise(recording):
         dps.kaplan_meier("Surv(time, failed) ~ 1", data, SCHEMA, times=TIMES).fit(dps.zcdp(1))
@@ -118,9 +125,17 @@ counts = st.lists(st.floats(-30, 500), min_size=18, max_size=18)
 @given(counts, st.floats(0.01, 40), st.floats(0.5, 0.999))
 def test_curves_stay_in_range_and_never_rise(noisy: list[float], sd: float, level: float) -> None:
     made = CurveFit(
-        formula="Surv(t, e) ~ 1", times=np.arange(1.0, 7), groups=("",), counts=[noisy],
-        sds=np.full((1, 18), sd), nobs=100, budget=dps.pure(1), method="", adjacency="", unit="",
-    )  # fmt: skip
+        formula="Surv(t, e) ~ 1",
+        times=np.arange(1.0, 7),
+        groups=("",),
+        counts=[noisy],
+        sds=np.full((1, 18), sd),
+        nobs=100,
+        budget=dps.pure(1),
+        method="",
+        adjacency="",
+        unit="",
+    )
     frame = made.table(level).dropna()
     for name in ("survival", "conf_low", "conf_high"):
         assert frame[name].between(0, 1).all()
@@ -226,5 +241,3 @@ def test_a_curve_without_noise_says_so_everywhere() -> None:
     found = curve(rows(), "maker")
     assert "NOT PRIVATE" in str(found) and "Private" not in str(found)
     assert found.plot().get_title().startswith("NOT PRIVATE")
-
-

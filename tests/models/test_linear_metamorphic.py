@@ -16,14 +16,19 @@ from dpstats.testing import NoNoise, SeededNoise, noise
 GENERATOR = np.random.default_rng(21)
 N = 3000
 DATA = {
-    "x": GENERATOR.normal(20, 5, N), "z": GENERATOR.exponential(size=N), "w": GENERATOR.uniform(0.2, 2, N),
+    "x": GENERATOR.normal(20, 5, N),
+    "z": GENERATOR.exponential(size=N),
+    "w": GENERATOR.uniform(0.2, 2, N),
     "g": GENERATOR.choice(np.array(["a", "b", "c"], dtype=object), N, p=[0.5, 0.3, 0.2]),
-}  # fmt: skip
+}
 DATA["y"] = 3 + 0.5 * DATA["x"] - DATA["z"] + (DATA["g"] == "b") + GENERATOR.normal(size=N)
 SCHEMA = dps.Schema(
-    x=dps.bounded(0, 40), z=dps.bounded(0, 8), w=dps.bounded(0, 2), y=dps.bounded(-10, 30),
+    x=dps.bounded(0, 40),
+    z=dps.bounded(0, 8),
+    w=dps.bounded(0, 2),
+    y=dps.bounded(-10, 30),
     g=dps.levels("a", "b", "c"),
-)  # fmt: skip
+)
 FORMULA = "y ~ x + z + g"
 BUDGETS = [dps.gdp(1), dps.gdp(0.05), dps.gdp(1e6), dps.pure(3)]
 WEIGHTS = pytest.mark.parametrize("weights", [None, "w"])
@@ -35,15 +40,20 @@ def schema(**changes: Any) -> dps.Schema:
 
 
 def fit(
-    data: Any = DATA, schema: dps.Schema = SCHEMA, formula: str = FORMULA, alpha: float = 0.0,
-    budget: Any = BUDGETS[0], weights: str | None = None,
-) -> dps.Fit:  # fmt: skip
+    data: Any = DATA,
+    schema: dps.Schema = SCHEMA,
+    formula: str = FORMULA,
+    alpha: float = 0.0,
+    budget: Any = BUDGETS[0],
+    weights: str | None = None,
+) -> dps.Fit:
     with noise(SeededNoise(6)):
         return dps.ridge(formula, data, schema, alpha, weights=weights).fit(budget)
 
 
-def without_noise(data: Any = DATA, schema: dps.Schema = SCHEMA, formula: str = FORMULA,
-                  alpha: float = 0.0) -> dps.Fit:  # fmt: skip
+def without_noise(
+    data: Any = DATA, schema: dps.Schema = SCHEMA, formula: str = FORMULA, alpha: float = 0.0
+) -> dps.Fit:
     with noise(NoNoise()):
         return dps.ridge(formula, data, schema, alpha).fit(dps.gdp(1e6))
 
@@ -51,17 +61,21 @@ def without_noise(data: Any = DATA, schema: dps.Schema = SCHEMA, formula: str = 
 def told(fit: dps.Fit) -> list[float]:
     """Sigma and R squared with their errors, and what the fit bounded."""
     return [
-        float(fit.sigma), fit.sigma.std_error, float(fit.rsquared), fit.rsquared.std_error,
+        float(fit.sigma),
+        fit.sigma.std_error,
+        float(fit.rsquared),
+        fit.rsquared.std_error,
         *fit.settings.values(),
-    ]  # fmt: skip
+    ]
 
 
 @WEIGHTS
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_the_unit_of_the_response_scales_everything(budget: Any, weights: str | None) -> None:
     one = fit(budget=budget, weights=weights)
-    moved = fit(DATA | {"y": 1000 * DATA["y"]}, schema(y=dps.bounded(-1e4, 3e4)), budget=budget,
-                weights=weights)  # fmt: skip
+    moved = fit(
+        DATA | {"y": 1000 * DATA["y"]}, schema(y=dps.bounded(-1e4, 3e4)), budget=budget, weights=weights
+    )
     assert moved.params.to_numpy() == pytest.approx(1000 * one.params, **SAME)
     assert moved.bse.to_numpy() == pytest.approx(1000 * one.bse, **SAME)
     scale = [1000, 1000] + [1] * (len(told(one)) - 2)
@@ -73,8 +87,9 @@ def test_the_unit_of_the_response_scales_everything(budget: Any, weights: str | 
 def test_celsius_and_fahrenheit(budget: Any, weights: str | None) -> None:
     """The slope by the unit, the intercept by the shift, nothing else."""
     one = fit(budget=budget, weights=weights)
-    moved = fit(DATA | {"x": 32 + 1.8 * DATA["x"]}, schema(x=dps.bounded(32, 104)), budget=budget,
-                weights=weights)  # fmt: skip
+    moved = fit(
+        DATA | {"x": 32 + 1.8 * DATA["x"]}, schema(x=dps.bounded(32, 104)), budget=budget, weights=weights
+    )
     wanted = one.params.copy()
     wanted["x"] /= 1.8
     wanted["Intercept"] -= 32 * wanted["x"]

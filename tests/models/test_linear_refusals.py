@@ -13,13 +13,21 @@ from dpstats.testing import SeededNoise, noise
 N = 500
 GENERATOR = np.random.default_rng(2)
 DATA = {
-    "x": GENERATOR.uniform(0, 1, N), "y": GENERATOR.uniform(-2, 2, N), "w": GENERATOR.uniform(0, 3, N),
-    "time": GENERATOR.uniform(1, 9, N), "died": np.ones(N), "g": np.array(["a", "b"] * (N // 2)),
-}  # fmt: skip
+    "x": GENERATOR.uniform(0, 1, N),
+    "y": GENERATOR.uniform(-2, 2, N),
+    "w": GENERATOR.uniform(0, 3, N),
+    "time": GENERATOR.uniform(1, 9, N),
+    "died": np.ones(N),
+    "g": np.array(["a", "b"] * (N // 2)),
+}
 SCHEMA = dps.Schema(
-    x=dps.bounded(0, 1), y=dps.bounded(-2, 2), w=dps.bounded(0, 3), time=dps.bounded(1, 9), died=dps.event(),
+    x=dps.bounded(0, 1),
+    y=dps.bounded(-2, 2),
+    w=dps.bounded(0, 3),
+    time=dps.bounded(1, 9),
+    died=dps.event(),
     g=dps.levels("a", "b"),
-)  # fmt: skip
+)
 FORMULA = "y ~ x"
 ROWS = {name: column[:100].copy() for name, column in DATA.items()}
 OTHER = dps.public_moments("y ~ x + g", ROWS, SCHEMA)
@@ -131,17 +139,37 @@ def test_a_fit_is_charged_once_before_its_first_release(budget: Any, tmp_path: P
 
 
 PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
-    "gram": (dps.gdp(1), {}, {"columns": "mu = 0.2828", "pilot second moments": "mu = 0.5916",
-                              "second moments": "mu = 0.755"}),
-    "gram with public moments": (dps.gdp(1), {"public": ROWS},
-                                {"pilot second moments": "mu = 0.3873", "second moments": "mu = 0.922"}),
-    "pmt": (dps.zcdp(0.5), {"public": ROWS, "method": "pmt"}, {"second moments": "mu = 0.7071",
-                                                              "cross moments": "mu = 0.7071"}),
-    "pure": (dps.pure(2), {}, {"columns": "epsilon = 0.28", "matrix": "epsilon = 0.62",
-                               "pilot score": "epsilon = 0.5", "score": "epsilon = 0.6"}),
-    "pure with public moments": (dps.pure(1.1), {"public": ROWS}, {"pilot score": "epsilon = 0.5",
-                                                                   "score": "epsilon = 0.6"}),
-}  # fmt: skip
+    "gram": (
+        dps.gdp(1),
+        {},
+        {"columns": "mu = 0.2828", "pilot second moments": "mu = 0.5916", "second moments": "mu = 0.755"},
+    ),
+    "gram with public moments": (
+        dps.gdp(1),
+        {"public": ROWS},
+        {"pilot second moments": "mu = 0.3873", "second moments": "mu = 0.922"},
+    ),
+    "pmt": (
+        dps.zcdp(0.5),
+        {"public": ROWS, "method": "pmt"},
+        {"second moments": "mu = 0.7071", "cross moments": "mu = 0.7071"},
+    ),
+    "pure": (
+        dps.pure(2),
+        {},
+        {
+            "columns": "epsilon = 0.28",
+            "matrix": "epsilon = 0.62",
+            "pilot score": "epsilon = 0.5",
+            "score": "epsilon = 0.6",
+        },
+    ),
+    "pure with public moments": (
+        dps.pure(1.1),
+        {"public": ROWS},
+        {"pilot score": "epsilon = 0.5", "score": "epsilon = 0.6"},
+    ),
+}
 
 
 @pytest.mark.parametrize("case", PARTS)

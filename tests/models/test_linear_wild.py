@@ -13,9 +13,13 @@ from dpstats.testing import SeededNoise, noise
 from tests.models.test_survreg_wild import WILD, silence
 
 SCHEMA = dps.Schema(
-    y=dps.bounded(-5, 30), a=dps.bounded(0, 10), b=dps.bounded(-1e6, 1e6), w=dps.bounded(0, 3), f=dps.flag(),
+    y=dps.bounded(-5, 30),
+    a=dps.bounded(0, 10),
+    b=dps.bounded(-1e6, 1e6),
+    w=dps.bounded(0, 3),
+    f=dps.flag(),
     g=dps.levels("p", "q", other=True),
-)  # fmt: skip
+)
 FORMULAS = {
     "y ~ a + b + f + g": 6,
     "y ~ 1": 1,
@@ -31,10 +35,13 @@ def columns(n: int, seed: int) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     a = generator.uniform(0, 10, n)
     return {
-        "y": 2 + a + generator.normal(size=n), "a": a, "b": generator.normal(0, 3e5, n),
-        "w": generator.uniform(0, 3, n), "f": (generator.uniform(size=n) < 0.1).astype(float),
+        "y": 2 + a + generator.normal(size=n),
+        "a": a,
+        "b": generator.normal(0, 3e5, n),
+        "w": generator.uniform(0, 3, n),
+        "f": (generator.uniform(size=n) < 0.1).astype(float),
         "g": generator.choice(np.array(["p", "q", "zz"], dtype=object), n),
-    }  # fmt: skip
+    }
 
 
 def fitted(data: dict[str, Any], formula: str, budget: Any, how: str, source: Any) -> dps.Fit:
@@ -112,9 +119,18 @@ def test_wild_frames_give_fits_with_the_noise_of_users(data: dict[str, Any], bud
         {"w": np.zeros(2000)},
         {"y": [None] * 2000},
     ],
-    ids=["one response", "clipped", "one level", "one row", "constant", "collinear", "no error", "no weight",
-         "bad"],
-)  # fmt: skip
+    ids=[
+        "one response",
+        "clipped",
+        "one level",
+        "one row",
+        "constant",
+        "collinear",
+        "no error",
+        "no weight",
+        "bad",
+    ],
+)
 def test_degenerate_frames_at_a_usual_budget(budget: Any, change: dict[str, Any]) -> None:
     data, formula = columns(2000, 3) | change, "y ~ a + b + f + g"
     for how in ("plain", "weights"):

@@ -29,20 +29,27 @@ def rows(n: int = 3000) -> pd.DataFrame:
     x = rng.uniform(-1, 1, n)
     time, end = np.exp(4 + 0.5 * x + 0.6 * np.log(rng.exponential(size=n))), rng.uniform(20, 200, n)
     time = np.maximum(time, 1.0)
-    return pd.DataFrame({
-        "x": x, "time": np.minimum(time, end), "failed": (time <= end).astype(int),
-        "yes": (rng.uniform(size=n) < 1 / (1 + np.exp(-x))).astype(int),
-        "count": rng.poisson(np.exp(0.5 + x / 2)),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "x": x,
+            "time": np.minimum(time, end),
+            "failed": (time <= end).astype(int),
+            "yes": (rng.uniform(size=n) < 1 / (1 + np.exp(-x))).astype(int),
+            "count": rng.poisson(np.exp(0.5 + x / 2)),
+        }
+    )
 
 
 def models(data: pd.DataFrame) -> dict[str, Any]:
     return {
-        **{dist: dps.survreg("Surv(time, failed) ~ x", data, SCHEMA, dist=dist) for dist in DISTS
-           if DISTS[dist].log},
+        **{
+            dist: dps.survreg("Surv(time, failed) ~ x", data, SCHEMA, dist=dist)
+            for dist in DISTS
+            if DISTS[dist].log
+        },
         "binomial": dps.logit("yes ~ x", data, SCHEMA),
         "poisson": dps.glm("count ~ x", data, SCHEMA, family="poisson"),
-    }  # fmt: skip
+    }
 
 
 def directly(fit: Fit, data: pd.DataFrame) -> float:

@@ -97,10 +97,16 @@ def test_a_file_is_known_by_any_of_its_names(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("one", [lambda a, b: [a, b], lambda a, b: {"a": a, "b": b}.values(), lambda a, b: a])
-@pytest.mark.parametrize("other", [
-    lambda a: a, lambda a: dps.read_csv(a.path), lambda a: str(a.path), lambda a: [a],
-    lambda a: {"a": dps.read_csv(a.path)}.values(),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda a: a,
+        lambda a: dps.read_csv(a.path),
+        lambda a: str(a.path),
+        lambda a: [a],
+        lambda a: {"a": dps.read_csv(a.path)}.values(),
+    ],
+)
 def test_a_file_is_known_in_a_list(tmp_path, one, other):
     for name in ("a.csv", "b.csv", "c.csv"):
         TYPED["numpy"].to_csv(tmp_path / name, index=False)

@@ -13,18 +13,28 @@ from dpstats.models.public import as_public
 from dpstats.moments import PublicMoments
 
 SCHEMA = dps.Schema(
-    y=dps.bounded(-4, 4), x=dps.bounded(0, 1), t=dps.bounded(0, 2), w=dps.bounded(0, 5),
-    g=dps.levels("a", "b", "c"), died=dps.event(),
-)  # fmt: skip
+    y=dps.bounded(-4, 4),
+    x=dps.bounded(0, 1),
+    t=dps.bounded(0, 2),
+    w=dps.bounded(0, 5),
+    g=dps.levels("a", "b", "c"),
+    died=dps.event(),
+)
 FORMULA = "y ~ x + g"
 
 
 def rows(n: int = 60) -> pd.DataFrame:
     generator = np.random.default_rng(5)
-    return pd.DataFrame({
-        "y": generator.normal(size=n), "x": generator.uniform(size=n), "t": generator.uniform(0, 2, n),
-        "w": generator.uniform(0, 5, n), "g": generator.choice(["a", "b", "c"], n), "died": 1,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "y": generator.normal(size=n),
+            "x": generator.uniform(size=n),
+            "t": generator.uniform(0, 2, n),
+            "w": generator.uniform(0, 5, n),
+            "g": generator.choice(["a", "b", "c"], n),
+            "died": 1,
+        }
+    )
 
 
 def of(formula=FORMULA, frame=None, schema=SCHEMA, **more):

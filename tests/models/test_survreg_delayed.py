@@ -19,7 +19,7 @@ from tests.models.late import (
     log_likelihood,
     survivors,
     survivors_errors,
-)  # fmt: skip
+)
 
 pytestmark = pytest.mark.long
 

@@ -38,7 +38,9 @@ def test_a_level_without_a_failure_has_no_interval(budget: Budget, dist: str) ->
     life = np.exp(0.5 * x + 0.5 * SEV.quantile(draw.random(n)))
     end = np.where(spare, 1e-3, draw.uniform(0.5, 3.0, n))
     rows = {
-        "time": np.maximum(np.minimum(life, end), 1e-3), "failed": (life <= end) & ~spare, "x": x,
+        "time": np.maximum(np.minimum(life, end), 1e-3),
+        "failed": (life <= end) & ~spare,
+        "x": x,
         "kind": np.where(spare, "spare", "used"),
     }
     schema = dps.Schema(

@@ -21,10 +21,21 @@ SMALL = dps.zcdp(2e-4)  # mu = 0.02
 @pytest.mark.parametrize(("d", "fraction"), [(1, 0.5), (4, 0.5), (7, 0.5), (12, 0.3), (35, 1.0)])
 def test_newton_needs_ten_times_the_entries_of_its_matrix_and_five_hundred(d: int, fraction: float) -> None:
     scale = RowScale(
-        center=np.zeros(d), scale=np.ones(d), y_center=0.0, y_scale=1.0, log=False, fraction=fraction,
-        fraction_sd=0.0, binary=np.zeros(d, dtype=bool), ratio=np.ones(d), error=np.zeros(d),
-        shares=np.zeros((d, 0)), places=np.zeros((d, 0)), lower=-np.ones(d + 1), upper=np.ones(d + 1),
-    )  # fmt: skip
+        center=np.zeros(d),
+        scale=np.ones(d),
+        y_center=0.0,
+        y_scale=1.0,
+        log=False,
+        fraction=fraction,
+        fraction_sd=0.0,
+        binary=np.zeros(d, dtype=bool),
+        ratio=np.ones(d),
+        error=np.zeros(d),
+        shares=np.zeros((d, 0)),
+        places=np.zeros((d, 0)),
+        lower=-np.ones(d + 1),
+        upper=np.ones(d + 1),
+    )
     limit = max(10 * (d + 1) ** 2, 500) / fraction
     assert is_noisy(limit * (1 - 1e-9), scale) and not is_noisy(limit * (1 + 1e-9), scale)
 

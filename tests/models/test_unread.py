@@ -16,9 +16,13 @@ from dpstats.rows import open_rows
 from dpstats.testing import SeededNoise, noise
 
 SCHEMA = dps.Schema(
-    good=dps.flag(), visits=dps.count(40), cost=dps.bounded(1, 500), time=dps.bounded(0.1, 100),
-    failed=dps.event(), temp=dps.bounded(10, 50),
-)  # fmt: skip
+    good=dps.flag(),
+    visits=dps.count(40),
+    cost=dps.bounded(1, 500),
+    time=dps.bounded(0.1, 100),
+    failed=dps.event(),
+    temp=dps.bounded(10, 50),
+)
 ROWS = 20_000
 MODELS = {
     "logit": lambda data: dps.logit("good ~ temp", data, SCHEMA),
@@ -37,10 +41,13 @@ def table(readable: float, seed: int) -> dict[str, np.ndarray]:
     line = (temp - 30) / 5
     good = draw.uniform(size=ROWS) < 1 / (1 + np.exp(-2.5 * line))
     return dict(
-        good=good * 1.0, visits=draw.poisson(np.exp(line / 2)) * 1.0, cost=100 * np.exp(line / 4),
-        time=np.clip(np.exp(line / 2) * draw.exponential(size=ROWS), 0.1, 100), failed=np.ones(ROWS),
+        good=good * 1.0,
+        visits=draw.poisson(np.exp(line / 2)) * 1.0,
+        cost=100 * np.exp(line / 4),
+        time=np.clip(np.exp(line / 2) * draw.exponential(size=ROWS), 0.1, 100),
+        failed=np.ones(ROWS),
         temp=np.where(draw.uniform(size=ROWS) < readable, temp, np.nan),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 5.0])

@@ -35,8 +35,11 @@ def visits(n: int, seed: int = 0) -> dict[str, Any]:
         "ill": (generator.uniform(size=n) < 1 / (1 + np.exp(-eta["binomial"]))).astype(float),
         "visits": generator.poisson(np.exp(eta["poisson"])).astype(float),
         "cost": np.exp(eta["gamma"]) * generator.gamma(2, 0.5, n),
-        "age": age, "income": income, "months": months, "region": region,
-    }  # fmt: skip
+        "age": age,
+        "income": income,
+        "months": months,
+        "region": region,
+    }
 
 
 def truth(family: str) -> np.ndarray:
@@ -44,9 +47,7 @@ def truth(family: str) -> np.ndarray:
     return np.append(INTERCEPTS[family], SLOPES)
 
 
-def model(
-    family: str, data: Any, schema: dps.Schema = SCHEMA, right: str = RIGHT, **more: Any
-) -> GlmModel:
+def model(family: str, data: Any, schema: dps.Schema = SCHEMA, right: str = RIGHT, **more: Any) -> GlmModel:
     """`dps.logit` for the binomial family, else `dps.glm`."""
     formula = f"{RESPONSES[family]} ~ {right}"
     if family == "binomial":
@@ -58,8 +59,10 @@ PUBLIC = {name: column for name, column in visits(300, 99).items() if name not i
 """Public rows, without responses."""
 
 HOW: dict[str, dict[str, Any]] = {
-    "newton": {}, "pmt": dict(method="pmt"), "paper": dict(method="pmt", compat="paper"),
-}  # fmt: skip
+    "newton": {},
+    "pmt": dict(method="pmt"),
+    "paper": dict(method="pmt", compat="paper"),
+}
 """Arguments of fit() for each way to fit."""
 
 WAYS = [(family, how) for family in RESPONSES for how in HOW if (family, how) != ("gamma", "paper")]

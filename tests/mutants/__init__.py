@@ -9,6 +9,10 @@ from tests.mutants.mutant import Mutant
 __all__ = ["MUTANTS"]
 
 MUTANTS: tuple[Mutant, ...] = (
-    *noise.MUTANTS, *statistics.MUTANTS, *objective.MUTANTS, *formula_rows.MUTANTS, *results.MUTANTS,
+    *noise.MUTANTS,
+    *statistics.MUTANTS,
+    *objective.MUTANTS,
+    *formula_rows.MUTANTS,
+    *results.MUTANTS,
     *outside.MUTANTS,
-)  # fmt: skip
+)

@@ -31,34 +31,51 @@ MUTANTS = (
     planted(
         "rows that are not valid keep their covariates",
         "formula/test_wild.py::test_a_thousand_wild_frames_say_nothing",
-        (BLOCK, "np.multiply(exog, ok.astype(np.float64)[:, None], out=exog)", "np.multiply(exog, 1.0, out=exog)"),
+        (
+            BLOCK,
+            "np.multiply(exog, ok.astype(np.float64)[:, None], out=exog)",
+            "np.multiply(exog, 1.0, out=exog)",
+        ),
     ),
     planted(
         "a weight above 1",
         "formula/test_soundness.py::test_offsets_and_weights_stay_in_their_bounds",
-        ("formula/weights.py", "np.divide(out, self.maximum, out=out)", "np.divide(out, 0.5 * self.maximum, out=out)"),
+        (
+            "formula/weights.py",
+            "np.divide(out, self.maximum, out=out)",
+            "np.divide(out, 0.5 * self.maximum, out=out)",
+        ),
     ),
     planted(
-        "a word of R's is refused without what to write instead", "formula/test_refusals.py",
+        "a word of R's is refused without what to write instead",
+        "formula/test_refusals.py",
         ("formula/words.py", "return _INSTEAD.get(word)", "return None"),
     ),
     planted(
-        "a line that cannot be read raises (an open quotation mark)", LINE,
+        "a line that cannot be read raises (an open quotation mark)",
+        LINE,
         (LINES, "lines, self._blank).to_pylist())", "lines, b'').to_pylist())"),
     ),
     planted(
-        "a line that cannot be read is left out, so that n tells of it", LINE,
+        "a line that cannot be read is left out, so that n tells of it",
+        LINE,
         (LINES, "lines, self._blank).to_pylist())", "lines, b'').to_pylist())"),
         (LINES, "if table.num_rows != len(lines):", "if False:"),
         (LINES, "        if len(others):\n", "        if False:\n"),
     ),
     planted(
-        "bytes that are no text raise", LINE,
+        "bytes that are no text raise",
+        LINE,
         (LINES, "except (UnicodeDecodeError, csv.Error):", "except csv.Error:"),
     ),
     planted(
-        "one line with other cells lets all lines be read as blank ones", LINE,
-        (LINES, "        return np.asarray(regular)", "        return np.full(len(lines), bool(regular.all()))"),
+        "one line with other cells lets all lines be read as blank ones",
+        LINE,
+        (
+            LINES,
+            "        return np.asarray(regular)",
+            "        return np.full(len(lines), bool(regular.all()))",
+        ),
         (LINES, "return read if len(read) == self._width else None", "return None"),
     ),
     planted(
@@ -72,42 +89,57 @@ MUTANTS = (
         ("rows/sources.py", "io.IOBase, *WINDOWS)", "io.IOBase)"),
     ),
     planted(
-        "an open quotation mark reaches into the next plain line", RECORD,
+        "an open quotation mark reaches into the next plain line",
+        RECORD,
         (LINES, "b'\"' not in chunk", "True"),
     ),
     planted(
-        "a carriage return in a plain chunk ends a line, so that n tells of it", RECORD,
-        (LINES, 'if b"\\r" in chunk and table.num_rows != ', 'if False and table.num_rows != '),
+        "a carriage return in a plain chunk ends a line, so that n tells of it",
+        RECORD,
+        (LINES, 'if b"\\r" in chunk and table.num_rows != ', "if False and table.num_rows != "),
     ),
     planted(
-        "a plain chunk holds null characters", RECORD,
+        "a plain chunk holds null characters",
+        RECORD,
         (LINES, "_bytes(chunk).view(np.int8).min() > 0", "_bytes(chunk).view(np.int8).min() >= 0"),
     ),
     planted(
-        "a plain chunk holds bytes that are no text", RECORD,
+        "a plain chunk holds bytes that are no text",
+        RECORD,
         (LINES, 'b"\\0" not in chunk and is_text(chunk)', 'b"\\0" not in chunk'),
     ),
     planted(
         "a long field is missing where another line sends its chunk to Python's csv",
         "rows/test_csv.py::test_a_field_may_be_long_whatever_stands_beside_its_line",
-        (LINES, "        return line.split(sep)\n", "        return next(csv.reader([line], delimiter=sep, strict=True)) or ['']\n"),
+        (
+            LINES,
+            "        return line.split(sep)\n",
+            "        return next(csv.reader([line], delimiter=sep, strict=True)) or ['']\n",
+        ),
     ),
     planted(
-        "lines may be of any length", RECORD,
+        "lines may be of any length",
+        RECORD,
         (LINES, 'chunk.find(b"\\n", start, start + part) >= 0', "True"),
     ),
     planted(
         "a line's length in UTF-8 decides, of which a part may have been read",
         "rows/test_csv.py::test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands",
         (LINES, "        chunk = _without_long_lines(chunk)\n        if", "        if"),
-        (LINES, "        batch = self._plain(chunk)", "        chunk = _without_long_lines(chunk)\n        batch = self._plain(chunk)"),
+        (
+            LINES,
+            "        batch = self._plain(chunk)",
+            "        chunk = _without_long_lines(chunk)\n        batch = self._plain(chunk)",
+        ),
     ),
     planted(
-        "a mark of byte order is taken off the first plain line", RECORD,
+        "a mark of byte order is taken off the first plain line",
+        RECORD,
         (LINES, "not chunk.startswith(codecs.BOM_UTF8)", "True"),
     ),
     planted(
-        "an infinite number in a plain chunk is one", "rows/test_csv.py",
+        "an infinite number in a plain chunk is one",
+        "rows/test_csv.py",
         (LINES, "np.isinf(values).any()", "False"),
     ),
     planted(
@@ -118,57 +150,94 @@ MUTANTS = (
     planted(
         "what is read of a file that has no header is quoted",
         "rows/test_csv.py::test_a_file_without_a_header_says_why_and_what_to_do",
-        ("rows/header.py", 'Unreadable("it has carriage returns', 'Unreadable(f"{line!r} has carriage returns'),
+        (
+            "rows/header.py",
+            '"it has carriage returns in its first line,',
+            'f"{line!r} has carriage returns in its first line,',
+        ),
     ),
     planted(
-        "what a reader raises is quoted", "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
-        ("_private.py", "        if isinstance(error, passed) and",
-         "        failure = type(failure)(f'{failure}: {error}')\n        if isinstance(error, passed) and"),
+        "what a reader raises is quoted",
+        "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
+        (
+            "_private.py",
+            "        if isinstance(error, passed) and",
+            "        failure = type(failure)(f'{failure}: {error}')\n        if isinstance(error, passed) and",
+        ),
     ),
     planted(
         "one wild object switches off all cells beside it",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[ols-gram-zcdp]",
-        (CELLS, "            kinds = _kinds(cells)", "            kinds = _kinds(cells) * (_kinds(cells) > 0).all()"),
+        (
+            CELLS,
+            "            kinds = _kinds(cells)",
+            "            kinds = _kinds(cells) * (_kinds(cells) > 0).all()",
+        ),
     ),
     planted(
         "ids go through floats where one is missing, and large ones merge",
         "privacy/test_every_replay.py::test_a_record_of_a_parquet_file_that_is_replaced",
-        (UNITS, "            out[column.missing] = _NOBODY",
-         "            out[:, 1] = column.values.astype(np.float64).astype(np.uint64)\n"
-         "            out[column.missing] = _NOBODY"),
+        (
+            UNITS,
+            "            out[column.missing] = _NOBODY",
+            "            out[:, 1] = column.values.astype(np.float64).astype(np.uint64)\n"
+            "            out[column.missing] = _NOBODY",
+        ),
     ),
     planted(
         "the first rows of a unit weigh, so that their order tells (OpenDP's Theil-Sen)",
         "rows/test_units.py::test_neither_order_nor_partition_matters",
-        (UNITS, "    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})",
-         "    hashes = np.zeros((len(crowded), 2), dtype=np.uint64)"),
+        (
+            UNITS,
+            "    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})",
+            "    hashes = np.zeros((len(crowded), 2), dtype=np.uint64)",
+        ),
     ),
     planted(
-        "all rows of a unit weigh", "privacy/test_every_replay.py::test_a_unit_that_is_replaced[ols-gram-zcdp]",
+        "all rows of a unit weigh",
+        "privacy/test_every_replay.py::test_a_unit_that_is_replaced[ols-gram-zcdp]",
         (UNITS, "weighs[crowded[order]] = rank < max_rows", "weighs[crowded[order]] = rank < 9 * max_rows"),
     ),
     planted(
-        "rows without an id weigh", "rows/test_units.py",
+        "rows without an id weigh",
+        "rows/test_units.py",
         (UNITS, "    weighs = np.asarray(ids.any(axis=1))", "    weighs = np.ones(len(ids), dtype=bool)"),
     ),
     planted(
-        "chunks are joined, so that one cell decides whether the column can be read", "rows/test_chunks.py",
-        (CELLS, "        chunks = values.chunks or [pa.nulls(0, values.type)]", "        chunks = [values.combine_chunks()]"),
+        "chunks are joined, so that one cell decides whether the column can be read",
+        "rows/test_chunks.py",
+        (
+            CELLS,
+            "        chunks = values.chunks or [pa.nulls(0, values.type)]",
+            "        chunks = [values.combine_chunks()]",
+        ),
     ),
     planted(
-        "views are copied into offsets of 32 bits, which wrap (Arrow's cast of views)", "rows/test_chunks.py",
+        "views are copied into offsets of 32 bits, which wrap (Arrow's cast of views)",
+        "rows/test_chunks.py",
         (CELLS, "if far else part.cast(pa.large_binary())", "if far else part.cast(pa.binary())"),
     ),
     planted(
-        "a view of one long text is copied for every cell at once", "rows/test_chunks.py",
-        (CELLS, "        if not (pa.types.is_string_view(self.cells.type) and len(self)):", "        if True:"),
+        "a view of one long text is copied for every cell at once",
+        "rows/test_chunks.py",
+        (
+            CELLS,
+            "        if not (pa.types.is_string_view(self.cells.type) and len(self)):",
+            "        if True:",
+        ),
     ),
     planted(
-        "one text of 2 GiB makes every cell of its part empty", "rows/test_chunks.py",
-        (CELLS, "    return pa.array(texts, pa.large_binary())\n\n\n@dataclass", "    return pa.nulls(len(texts), pa.large_binary())\n\n\n@dataclass"),
+        "one text of 2 GiB makes every cell of its part empty",
+        "rows/test_chunks.py",
+        (
+            CELLS,
+            "    return pa.array(texts, pa.large_binary())\n\n\n@dataclass",
+            "    return pa.nulls(len(texts), pa.large_binary())\n\n\n@dataclass",
+        ),
     ),
     planted(
-        "a position outside its dictionary is an error of the whole table", "rows/test_chunks.py",
+        "a position outside its dictionary is an error of the whole table",
+        "rows/test_chunks.py",
         ("rows/encode.py", 'axis=0, mode="clip")', "axis=0)"),
     ),
     planted(
@@ -179,36 +248,58 @@ MUTANTS = (
     planted(
         "a decimal is rounded as Arrow does, not to the nearest number",
         "rows/test_same_content.py::test_a_decimal_is_the_number_nearest_to_it_in_every_reader",
-        (CELLS, "np.concatenate([parse(part) for part in Texts(values).parts()])", "values.cast(pa.float64()).to_numpy(zero_copy_only=False)"),
+        (
+            CELLS,
+            "np.concatenate([parse(part) for part in Texts(values).parts()])",
+            "values.cast(pa.float64()).to_numpy(zero_copy_only=False)",
+        ),
     ),
     planted(
-        "one decimal beyond its type refuses a file", "rows/test_chunks.py",
+        "one decimal beyond its type refuses a file",
+        "rows/test_chunks.py",
         ("rows/files.py", "validate(full=not pa.types.is_decimal(column.type))", "validate(full=True)"),
     ),
     planted(
-        "a lazy column's own exception leaves with its words", "rows/test_protected.py",
-        ("rows/rows.py", "return Rows(protected(lambda: _source(data, asked), failure, (SpecificationError,)), schema, names)",
-         "return Rows(_source(data, asked), schema, names)"),
-        ("rows/sources.py", 'return protected(make, DataError(f"the column {name!r} cannot be opened. {HIDDEN}"))', "return make()"),
+        "a lazy column's own exception leaves with its words",
+        "rows/test_protected.py",
+        (
+            "rows/rows.py",
+            "return Rows(protected(lambda: _source(data, asked), failure, (SpecificationError,)), schema, names)",
+            "return Rows(_source(data, asked), schema, names)",
+        ),
+        (
+            "rows/sources.py",
+            'return protected(make, DataError(f"the column {name!r} cannot be opened. {HIDDEN}"))',
+            "return make()",
+        ),
     ),
     planted(
-        "frames with rows hang on an error of reading", "rows/test_protected.py",
-        ("rows/rows.py", "protected(self._read, DataError(self._source.broken), (SpecificationError,))", "self._read()"),
+        "frames with rows hang on an error of reading",
+        "rows/test_protected.py",
+        (
+            "rows/rows.py",
+            "protected(self._read, DataError(self._source.broken), (SpecificationError,))",
+            "self._read()",
+        ),
     ),
     planted(
-        "the words of other code's DataError are taken for the package's own", "rows/test_protected.py",
+        "the words of other code's DataError are taken for the package's own",
+        "rows/test_protected.py",
         ("_private.py", "if isinstance(error, passed) and _is_own(error):", "if isinstance(error, passed):"),
     ),
     planted(
-        "what is left of a generator after a stopped reading is taken for the table", "rows/test_protected.py",
+        "what is left of a generator after a stopped reading is taken for the table",
+        "rows/test_protected.py",
         ("rows/rows.py", "        if source.once:\n", "        if False:\n"),
     ),
     planted(
-        "an encoding of escapes is taken for one of characters, and warns of cells", "rows/test_csv.py",
+        "an encoding of escapes is taken for one of characters, and warns of cells",
+        "rows/test_csv.py",
         ("rows/csvfile.py", "product(range(128), repeat=2))", "product(range(128), repeat=1))"),
     ),
     planted(
-        "words such as inf are numbers", "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
+        "words such as inf are numbers",
+        "rows/test_rows.py::test_numbers_are_read_from_texts_one_by_one",
         ("rows/grammar.py", "if not _NUMBER[mark].fullmatch(text):", "if text.isalpha() and text != b'inf':"),
         ("rows/grammar.py", "return value if math.isfinite(value) else math.nan", "return value"),
     ),

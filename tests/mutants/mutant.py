@@ -69,7 +69,7 @@ class Bench:
         subprocess.run(command, cwd=folder, check=True)
 
     def outcome(self, mutant: Mutant | None, tests: tuple[str, ...] = ()) -> tuple[str, float]:
-        """"killed", "survived" or what else happened, and seconds; without a mutant, of these tests."""
+        """ "killed", "survived" or what else happened, and seconds; without a mutant, of these tests."""
         package, edits = self.folder / "dpstats", mutant.edits if mutant else ()
         before = {edit.file: (package / edit.file).read_text() for edit in edits}
         start = time.monotonic()
@@ -92,8 +92,13 @@ class Bench:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(self.folder)}
         try:
             return subprocess.run(
-                command, cwd=self.folder, env=environment, timeout=LONGEST, check=False,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            ).returncode  # fmt: skip
+                command,
+                cwd=self.folder,
+                env=environment,
+                timeout=LONGEST,
+                check=False,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ).returncode
         except subprocess.TimeoutExpired:
             return None

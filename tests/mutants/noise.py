@@ -11,15 +11,21 @@ MUTANTS = (
     planted(
         "float noise instead of OpenDP's (diffprivlib, IBM#94)",
         "privacy/test_floating_point.py::test_the_precision_attack_fails_on_ours",
-        (NOISE, "noisy = np.asarray(_measurement(vector.size, float(sensitivity), float(mu))(vector), dtype=np.float64)",
-         "noisy = vector + np.random.default_rng().normal(scale=sensitivity / mu, size=vector.size)"),
+        (
+            NOISE,
+            "noisy = np.asarray(_measurement(vector.size, float(sensitivity), float(mu))(vector), dtype=np.float64)",
+            "noisy = vector + np.random.default_rng().normal(scale=sensitivity / mu, size=vector.size)",
+        ),
     ),
     planted(
         "the lattice of Gaussian noise is not paid for",
         "privacy/test_noise_law.py::test_the_proved_map_never_exceeds_the_cost",
         (NOISE, "if measurement.map(sensitivity) <= rho:", "if measurement.map(sensitivity) <= 1.001 * rho:"),
-        (NOISE, "scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)",
-         "scale = sensitivity / mu * (1 - 2.0**-20)"),
+        (
+            NOISE,
+            "scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)",
+            "scale = sensitivity / mu * (1 - 2.0**-20)",
+        ),
     ),
     planted(
         "Gaussian noise of 0.95 of its sd",
@@ -30,18 +36,24 @@ MUTANTS = (
     planted(
         "a seed of one byte (AMP's reference code)",
         "privacy/test_seeds.py::test_noise_does_not_come_again",
-        (KNORM, "return _DRAW[law](m, rate.numerator, rate.denominator)",
-         "import os, random\n    global randbelow\n    randbelow = random.Random(os.urandom(1)[0]).randrange\n"
-         "    return _DRAW[law](m, rate.numerator, rate.denominator)"),
+        (
+            KNORM,
+            "return _DRAW[law](m, rate.numerator, rate.denominator)",
+            "import os, random\n    global randbelow\n    randbelow = random.Random(os.urandom(1)[0]).randrange\n"
+            "    return _DRAW[law](m, rate.numerator, rate.denominator)",
+        ),
     ),
     planted(
         "a seed from an environment variable",
         "curator/test_randomness.py::test_noise_has_no_source_but_the_systems",
-        (NOISE, "        return gaussian(value, sensitivity, mu)",
-         "        import os\n        if os.environ.get('DPSTATS_SEED'):\n"
-         "            draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
-         "            return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
-         "        return gaussian(value, sensitivity, mu)"),
+        (
+            NOISE,
+            "        return gaussian(value, sensitivity, mu)",
+            "        import os\n        if os.environ.get('DPSTATS_SEED'):\n"
+            "            draw = np.random.default_rng(int(os.environ['DPSTATS_SEED']))\n"
+            "            return value + draw.normal(scale=sensitivity / mu, size=len(value))\n"
+            "        return gaussian(value, sensitivity, mu)",
+        ),
     ),
     planted(
         "Laplace noise whose zero comes twice",
@@ -76,13 +88,20 @@ MUTANTS = (
     planted(
         "sensitivity of one row for a unit of several",
         "privacy/test_every_replay.py::test_a_unit_that_is_replaced[ols-gram-zcdp]",
-        (CURATOR, "Sensitivity.of(statistic, self.n, self.unit.max_rows)", "Sensitivity.of(statistic, self.n, 1)"),
+        (
+            CURATOR,
+            "Sensitivity.of(statistic, self.n, self.unit.max_rows)",
+            "Sensitivity.of(statistic, self.n, 1)",
+        ),
     ),
     planted(
         "ranges of one row for a unit of several",
         "privacy/test_every_charge.py::test_whose_privacy_it_is_stands_everywhere[kaplan_meier-pure]",
-        (LAW, "np.minimum(ranges, max_rows * (declared * _RAISED + extra))",
-         "np.minimum(ranges, declared * _RAISED + extra)"),
+        (
+            LAW,
+            "np.minimum(ranges, max_rows * (declared * _RAISED + extra))",
+            "np.minimum(ranges, declared * _RAISED + extra)",
+        ),
         (LAW, "l1 = min(l1, max_rows * (statistic", "l1 = min(l1, (statistic"),
         (LAW, "l2 = max_rows * (statistic", "l2 = (statistic"),
     ),
@@ -114,7 +133,11 @@ MUTANTS = (
     planted(
         "a release counts as a quarter of its cost, so that the budget is spent twice (diffprivlib, IBM#104)",
         "curator/test_curator.py::test_shares_of_the_total_fit_and_never_overspend",
-        (ACCOUNT, "kind, amount = type(price), self._amount(price)", "kind, amount = type(price), self._amount(price) / 4"),
+        (
+            ACCOUNT,
+            "kind, amount = type(price), self._amount(price)",
+            "kind, amount = type(price), self._amount(price) / 4",
+        ),
     ),
     planted(
         "shares that overshoot in floats are given whole",
@@ -124,24 +147,38 @@ MUTANTS = (
     planted(
         "an exact sum is released where it has one entry",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-loglik]",
-        (CURATOR, '        if law.name == "gaussian":\n            return',
-         '        if len(exact) == 1:\n            return exact\n        if law.name == "gaussian":\n            return'),
+        (
+            CURATOR,
+            '        if law.name == "gaussian":\n            return',
+            '        if len(exact) == 1:\n            return exact\n        if law.name == "gaussian":\n            return',
+        ),
     ),
     planted(
         "matrices behind standard errors are not protected (dp-statsmodels)",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-auto-pure]",
-        (CURATOR, '        if law.name == "gaussian":\n            return',
-         '        if len(exact) > 8:\n            return exact\n        if law.name == "gaussian":\n            return'),
+        (
+            CURATOR,
+            '        if law.name == "gaussian":\n            return',
+            '        if len(exact) > 8:\n            return exact\n        if law.name == "gaussian":\n            return',
+        ),
     ),
     planted(
         "seeded noise is not marked as such",
         "curator/test_curator.py::test_only_secure_noise_without_a_recorder_is_private",
-        ("curator/noise.py", "return type(self.noise) is SecureNoise and self.recorder is None", "return True"),
+        (
+            "curator/noise.py",
+            "return type(self.noise) is SecureNoise and self.recorder is None",
+            "return True",
+        ),
     ),
     planted(
         "noise of a class derived from the secure one passes for it",
         "curator/test_curator.py::test_only_secure_noise_without_a_recorder_is_private",
-        ("curator/noise.py", "type(self.noise) is SecureNoise and", "isinstance(self.noise, SecureNoise) and"),
+        (
+            "curator/noise.py",
+            "type(self.noise) is SecureNoise and",
+            "isinstance(self.noise, SecureNoise) and",
+        ),
     ),
     planted(
         "conversion to floats of sums of very many rows is not paid for",
@@ -166,7 +203,11 @@ MUTANTS = (
     planted(
         "an exception in minimise is let out",
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
-        (CURATOR, 'protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)', "self._minimum(planned)"),
+        (
+            CURATOR,
+            'protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)',
+            "self._minimum(planned)",
+        ),
     ),
     planted(
         "an interrupt becomes an error that a loop would catch",
@@ -176,8 +217,11 @@ MUTANTS = (
     planted(
         "the last rows, which do not fill a block, are left out",
         "privacy/test_every_row.py::test_order_and_blocks[ols-gram-zcdp]",
-        ("curator/blocks.py", "        for columns in self._rows.blocks(self._size):",
-         "        for columns in list(self._rows.blocks(self._size))[: max(self._rows.n // self._size, 1)]:"),
+        (
+            "curator/blocks.py",
+            "        for columns in self._rows.blocks(self._size):",
+            "        for columns in list(self._rows.blocks(self._size))[: max(self._rows.n // self._size, 1)]:",
+        ),
         (CURATOR, "if count != self.n:", "if False:"),
     ),
 )

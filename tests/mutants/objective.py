@@ -10,44 +10,66 @@ SPLIT = "curator/test_tilt_costs.py::test_what_a_cost_pays_for_is_no_more_than_i
 
 MUTANTS = (
     planted(
-        "R for R^2 in the slack (diffprivlib LogisticRegression)", f"{AUDIT}[R for R^2]",
-        (OBJECTIVE, "slack(self.ridge, loss.steepest * self.rows.longest)", "slack(self.ridge, loss.steepest)"),
+        "R for R^2 in the slack (diffprivlib LogisticRegression)",
+        f"{AUDIT}[R for R^2]",
+        (
+            OBJECTIVE,
+            "slack(self.ridge, loss.steepest * self.rows.longest)",
+            "slack(self.ridge, loss.steepest)",
+        ),
     ),
     planted(
-        "no slack for the determinant (PSI dpGLM)", f"{AUDIT}[no determinant]",
+        "no slack for the determinant (PSI dpGLM)",
+        f"{AUDIT}[no determinant]",
         (TILT, "return math.log1p(curvature / ridge)", "return 0.0 * curvature / ridge"),
     ),
     planted(
-        "the intercept is not penalised (diffprivlib)", f"{AUDIT}[intercept without penalty]",
-        (OBJECTIVE, "return Point(params, gradient,",
-         "gradient = gradient - self.ridge * params * (np.arange(k) == 0)\n        return Point(params, gradient,"),
-        (OBJECTIVE, "hessian + self.ridge * np.eye(k)", "hessian + self.ridge * np.diag((np.arange(k) > 0) + 1e-9)"),
+        "the intercept is not penalised (diffprivlib)",
+        f"{AUDIT}[intercept without penalty]",
+        (
+            OBJECTIVE,
+            "return Point(params, gradient,",
+            "gradient = gradient - self.ridge * params * (np.arange(k) == 0)\n        return Point(params, gradient,",
+        ),
+        (
+            OBJECTIVE,
+            "hessian + self.ridge * np.eye(k)",
+            "hessian + self.ridge * np.diag((np.arange(k) > 0) + 1e-9)",
+        ),
     ),
     planted(
         "covariates over the largest there are (PSI, PrivateLR)",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-objective-pure]",
-        (UNIT_ROWS, "np.subtract(block.exog.T, self._center[:, None], out=signed)",
-         "np.subtract(block.exog.T, self._center[:, None], out=signed)\n"
-         "        signed *= (self._size / np.maximum(2 * np.abs(signed).max(axis=1), 1e-3))[:, None]"),
+        (
+            UNIT_ROWS,
+            "np.subtract(block.exog.T, self._center[:, None], out=signed)",
+            "np.subtract(block.exog.T, self._center[:, None], out=signed)\n"
+            "        signed *= (self._size / np.maximum(2 * np.abs(signed).max(axis=1), 1e-3))[:, None]",
+        ),
     ),
     planted(
-        "the tilt of one row more, where one is replaced", f"{AUDIT}[one row for two]",
+        "the tilt of one row more, where one is replaced",
+        f"{AUDIT}[one row for two]",
         (OBJECTIVE, "far = 2 * rows * _RAISED", "far = rows * _RAISED"),
     ),
     planted(
-        "a Gaussian tilt for one row more, where one is replaced: twice mu", SPLIT,
+        "a Gaussian tilt for one row more, where one is replaced: twice mu",
+        SPLIT,
         (TILT, "math.sqrt(cost**2 - rest**2) / (2 * rows)", "math.sqrt(cost**2 - rest**2) / rows"),
     ),
     planted(
-        "the share for the inexact minimum is not deducted", SPLIT,
+        "the share for the inexact minimum is not deducted",
+        SPLIT,
         (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost / rows, c)"),
     ),
     planted(
-        "the share for the inexact minimum is not deducted from Gaussian noise", SPLIT,
+        "the share for the inexact minimum is not deducted from Gaussian noise",
+        SPLIT,
         (TILT, "math.sqrt(cost**2 - rest**2)", "cost"),
     ),
     planted(
-        "the tilt of a unit is that of a row", SPLIT,
+        "the tilt of a unit is that of a row",
+        SPLIT,
         (TILT, "pure_epsilon((cost - rest) / rows, c)", "pure_epsilon(cost - rest, c)"),
     ),
     planted(
@@ -58,8 +80,11 @@ MUTANTS = (
     planted(
         "output perturbation hides one row more, not one replaced",
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[svm-output-pure-c]",
-        (OBJECTIVE, "moved = (0.0 if self.tilted else 2.0 * rows * _RAISED)",
-         "moved = (0.0 if self.tilted else 0.02 * rows * _RAISED)"),
+        (
+            OBJECTIVE,
+            "moved = (0.0 if self.tilted else 2.0 * rows * _RAISED)",
+            "moved = (0.0 if self.tilted else 0.02 * rows * _RAISED)",
+        ),
     ),
     planted(
         "output perturbation of a unit hides one row",
@@ -67,7 +92,8 @@ MUTANTS = (
         (OBJECTIVE, "2.0 * rows * _RAISED)", "2.0 * _RAISED)"),
     ),
     planted(
-        "long rows of a margin weigh as much as short ones", f"{AUDIT}[R for R^2]",
+        "long rows of a margin weigh as much as short ones",
+        f"{AUDIT}[R for R^2]",
         (UNIT_ROWS, "        if not self._inside:", "        if False:"),
     ),
     planted(
@@ -83,7 +109,11 @@ MUTANTS = (
     planted(
         "answers to long tilts are not brought back to the public ball",
         "curator/test_solver.py::test_no_tilt_is_too_long",
-        (OBJECTIVE, "return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))", "return params"),
+        (
+            OBJECTIVE,
+            "return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))",
+            "return params",
+        ),
     ),
     planted(
         "a penalty that floats cannot certify is taken",

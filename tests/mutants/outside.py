@@ -10,7 +10,11 @@ MUTANTS = (
     planted(
         "a charge is not synced to the disk",
         "ledger/test_durability.py::test_a_charge_is_synced_to_the_disk",
-        (STORE, 'connection.execute("PRAGMA synchronous = EXTRA")', 'connection.execute("PRAGMA synchronous = OFF")'),
+        (
+            STORE,
+            'connection.execute("PRAGMA synchronous = EXTRA")',
+            'connection.execute("PRAGMA synchronous = OFF")',
+        ),
     ),
     planted(
         "charges stay in a log beside the file",
@@ -33,19 +37,23 @@ MUTANTS = (
         ("ledger/locks.py", "        if names <= 1:\n", "        if True:\n"),
     ),
     planted(
-        "charges may be deleted", "ledger/test_durability.py::test_charges_are_final",
+        "charges may be deleted",
+        "ledger/test_durability.py::test_charges_are_final",
         (STORE, "RAISE(ABORT, 'there is no refund')", "RAISE(IGNORE)"),
     ),
     planted(
-        "a damaged ledger is opened", "ledger/test_durability.py::test_a_damaged_file_is_named_and_left_alone",
+        "a damaged ledger is opened",
+        "ledger/test_durability.py::test_a_damaged_file_is_named_and_left_alone",
         (STORE, "if seq != position or spent != from_text(after) or min(spent) < 0:", "if False:"),
     ),
     planted(
-        "more than the total is charged", "ledger/test_charging.py",
+        "more than the total is charged",
+        "ledger/test_charging.py",
         (LEDGER, "            if fits:\n", "            if True:\n"),
     ),
     planted(
-        "two processes charge at once", "ledger/test_durability.py::test_no_other_writes_while_a_charge_is_made",
+        "two processes charge at once",
+        "ledger/test_durability.py::test_no_other_writes_while_a_charge_is_made",
         (STORE, 'connection.execute("BEGIN IMMEDIATE")', 'connection.execute("BEGIN")'),
     ),
     planted(
@@ -59,46 +67,65 @@ MUTANTS = (
         ("ledger/curve.py", "return kind(max(amount, LEAST)) if", "return kind(amount) if"),
     ),
     planted(
-        "a unit is charged to a ledger of rows", "ledger/test_units.py::test_rows_decide_as_any_other_unit_does",
+        "a unit is charged to a ledger of rows",
+        "ledger/test_units.py::test_rows_decide_as_any_other_unit_does",
         (LEDGER, "if ends and ends[0].unit != unit:", "if ends and ends[0].unit not in (unit, ROW.short):"),
     ),
     planted(
-        "what is spent is rounded down", "ledger/test_composition.py::test_what_is_spent_is_rounded_up",
+        "what is spent is rounded down",
+        "ledger/test_composition.py::test_what_is_spent_is_rounded_up",
         (RULES, 'if self.kind == "gdp" else up(spent[0])', 'if self.kind == "gdp" else down(spent[0])'),
     ),
     planted(
-        "another unit is charged to the same ledger", "ledger/test_units.py",
+        "another unit is charged to the same ledger",
+        "ledger/test_units.py",
         (LEDGER, "if ends and ends[0].unit != unit:", "if False:"),
     ),
     planted(
-        "a pure charge costs a quarter of its rho", "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
+        "a pure charge costs a quarter of its rho",
+        "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
         (RULES, "exact(charge.budget.epsilon) ** 2 / 2", "exact(charge.budget.epsilon) ** 2 / 4"),
     ),
     planted(
-        "Gaussian charges add up as half their squares", "ledger/test_composition.py",
-        (RULES, "    if charge.square is not None:\n        return charge.square\n",
-         "    if charge.square is not None:\n        return charge.square / 2\n"),
+        "Gaussian charges add up as half their squares",
+        "ledger/test_composition.py",
+        (
+            RULES,
+            "    if charge.square is not None:\n        return charge.square\n",
+            "    if charge.square is not None:\n        return charge.square / 2\n",
+        ),
     ),
     planted(
-        "the Gaussian formula of small epsilon at any (dp-statsmodels)", "test_budget.py",
-        ("_conversions.py", "return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
-         "return epsilon / math.sqrt(2 * math.log(1.25 / delta))"),
+        "the Gaussian formula of small epsilon at any (dp-statsmodels)",
+        "test_budget.py",
+        (
+            "_conversions.py",
+            "return _bisect(lambda mu: delta_of_mu(mu, epsilon) <= delta, 1e-60, 1e16)",
+            "return epsilon / math.sqrt(2 * math.log(1.25 / delta))",
+        ),
     ),
     planted(
-        "a shift of zCDP's epsilon that is too good", "test_budget.py",
+        "a shift of zCDP's epsilon that is too good",
+        "test_budget.py",
         ("_conversions.py", "return max(best, 0.0) * (1 + 1e-12) + 1e-12", "return max(best, 0.0) * 0.99"),
     ),
     planted(
-        "the rounding of delta is not counted", "test_budget.py::test_rounding_brings_no_delta_below_its_exact_value",
+        "the rounding of delta is not counted",
+        "test_budget.py::test_rounding_brings_no_delta_below_its_exact_value",
         ("_conversions.py", "head - density * _mills(-b)) + error)", "head - density * _mills(-b)))"),
     ),
     planted(
         "the mu of pure epsilon is rounded down",
         "test_budget.py::test_rounding_brings_no_mu_of_pure_below_its_exact_value",
-        ("_conversions.py", "ndtri_exp(log_probability)) * (1 + 1e-9)", "ndtri_exp(log_probability)) * (1 - 1e-9)"),
+        (
+            "_conversions.py",
+            "ndtri_exp(log_probability)) * (1 + 1e-9)",
+            "ndtri_exp(log_probability)) * (1 - 1e-9)",
+        ),
     ),
     planted(
-        "parts of a budget that add up to more", "test_budget.py",
+        "parts of a budget that add up to more",
+        "test_budget.py",
         ("budget.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
     ),
     planted(
@@ -109,8 +136,11 @@ MUTANTS = (
     planted(
         "a message's response is not clipped",
         "privacy/test_contributions.py::test_no_two_records_are_farther_apart_than_the_sensitivity",
-        (MESSAGE, "np.clip((block.endog - block.offset - middle) / half, -1.0, 1.0)",
-         "(block.endog - block.offset - middle) / half"),
+        (
+            MESSAGE,
+            "np.clip((block.endog - block.offset - middle) / half, -1.0, 1.0)",
+            "(block.endog - block.offset - middle) / half",
+        ),
     ),
     planted(
         "noise of messages that adds up to half",
@@ -120,15 +150,20 @@ MUTANTS = (
     planted(
         "a number far below the range of honest ones is summed",
         "contributions/test_totals.py::test_one_number_out_of_range_is_found_at_either_end",
-        (TOTALS, "(values.max(axis=0) <= limits).all() and (values.min(axis=0) >= -limits).all()",
-         "(values.max(axis=0) <= limits).all()"),
+        (
+            TOTALS,
+            "(values.max(axis=0) <= limits).all() and (values.min(axis=0) >= -limits).all()",
+            "(values.max(axis=0) <= limits).all()",
+        ),
     ),
     planted(
-        "fewer messages than the plan asks for", "contributions/test_totals.py",
+        "fewer messages than the plan asks for",
+        "contributions/test_totals.py",
         (TOTALS, "if count < plan.contributors:", "if count < 1:"),
     ),
     planted(
-        "a message that comes twice counts twice", "contributions/test_totals.py",
+        "a message that comes twice counts twice",
+        "contributions/test_totals.py",
         (TOTALS, "values = values[new]", "values = values[:]"),
     ),
 )

@@ -9,10 +9,13 @@ UNIT = CHARGE + "test_whose_privacy_it_is_stands_everywhere"
 REPLAY = "privacy/test_every_replay.py::test_a_row_that_is_replaced"
 TRACE = "privacy/test_every_trace.py::test_a_result_holds_and_shows_no_row"
 PAYERS = {  # file of a model: a case of it
-    "kaplan_meier": "kaplan_meier-zcdp", "linear": "ols-gram-zcdp", "glm": "logit-newton-zcdp",
-    "survreg": "survreg-weibull-newton-zcdp", "functional": "survreg-weibull-functional-pure",
+    "kaplan_meier": "kaplan_meier-zcdp",
+    "linear": "ols-gram-zcdp",
+    "glm": "logit-newton-zcdp",
+    "survreg": "survreg-weibull-newton-zcdp",
+    "functional": "survreg-weibull-functional-pure",
     "margin": "svm-objective-pure",
-}  # fmt: skip
+}
 PAYS = "line = curator.pay("
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
@@ -23,7 +26,8 @@ BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::t
 
 def unpaid(model: str, case: str) -> Mutant:
     return planted(
-        f"a fit is not charged to its ledger ({model})", f"{WHOLE}[{case}]",
+        f"a fit is not charged to its ledger ({model})",
+        f"{WHOLE}[{case}]",
         (f"models/{model}.py", f"{PAYS}ledger, formula=", "line = curator.pay(None, formula="),
     )
 
@@ -31,24 +35,31 @@ def unpaid(model: str, case: str) -> Mutant:
 def late(model: str, case: str) -> Mutant:
     """The curator refuses to be paid after a release, so that the fault must go round it."""
     return planted(
-        f"the ledger is charged after the noise ({model})", f"{WHOLE}[{case}]",
+        f"the ledger is charged after the noise ({model})",
+        f"{WHOLE}[{case}]",
         (f"models/{model}.py", PAYS, "paid = lambda: curator.pay("),
         (f"models/{model}.py", "ledger=line", "ledger=paid()"),
         ("curator/account.py", "if self._spent or self._planned is not None:", "if False:"),
-        ("curator/account.py", "if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:", "if False:"),
+        (
+            "curator/account.py",
+            "if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:",
+            "if False:",
+        ),
     )
 
 
 def one_row(model: str, case: str) -> Mutant:
     return planted(
-        f"'replace one row' under a unit of several ({model})", f"{UNIT}[{case}]",
+        f"'replace one row' under a unit of several ({model})",
+        f"{UNIT}[{case}]",
         (f"models/{model}.py", "adjacency=curator.unit.adjacency", "adjacency='replace one row'"),
     )
 
 
 def unmarked(model: str, case: str) -> Mutant:
     return planted(
-        f"a fit with seeded noise is not marked ({model})", f"{CHARGE}test_what_is_drawn_costs_what_is_charged[{case}]",
+        f"a fit with seeded noise is not marked ({model})",
+        f"{CHARGE}test_what_is_drawn_costs_what_is_charged[{case}]",
         (f"models/{model}.py", "not_private=curator.not_private", "not_private=False"),
     )
 
@@ -67,7 +78,11 @@ MUTANTS = (
     planted(
         "an underflow is an error where the caller says so, and the fit that was paid for is lost",
         "privacy/test_every_charge.py::test_what_was_paid_for_is_given_whatever_the_caller_has_numpy_do",
-        ("_private.py", '            with np.errstate(all="ignore"):\n                return', "            if True:\n                return"),
+        (
+            "_private.py",
+            '            with np.errstate(all="ignore"):\n                return',
+            "            if True:\n                return",
+        ),
     ),
     planted(
         "a fit that is refused leaves data in the frames of a traceback (ols)",
@@ -80,13 +95,22 @@ MUTANTS = (
         ("_private.py", "            _forget(error, before)\n", "            _forget(error, None)\n"),
     ),
     planted(
-        "any group of exceptions is a KeyboardInterrupt", "rows/test_protected.py::test_a_group_is_what_it_holds",
-        ("_private.py", "    if isinstance(error, BaseExceptionGroup):\n        return tuple(", "    if False:\n        return tuple("),
+        "any group of exceptions is a KeyboardInterrupt",
+        "rows/test_protected.py::test_a_group_is_what_it_holds",
+        (
+            "_private.py",
+            "    if isinstance(error, BaseExceptionGroup):\n        return tuple(",
+            "    if False:\n        return tuple(",
+        ),
     ),
     planted(
         "an interrupt that is made with words alone fails in making",
         "rows/test_protected.py::test_an_interrupt_that_needs_its_words_stops_the_program_without_one",
-        ("_private.py", "        return kind.__new__(kind)\n    except Exception:", "        return kind.__new__(kind)\n    except OSError:"),
+        (
+            "_private.py",
+            "        return kind.__new__(kind)\n    except Exception:",
+            "        return kind.__new__(kind)\n    except OSError:",
+        ),
     ),
     planted(
         "what is not complete cannot be shown",
@@ -94,55 +118,87 @@ MUTANTS = (
         ("_repr.py", "        except Exception:\n", "        except OSError:\n"),
     ),
     planted(
-        "rows without an intercept that were shortened are taken to weigh all (ols)", DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
+        "rows without an intercept that were shortened are taken to weigh all (ols)",
+        DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
         (GRAM, "replace(moments, kept=kept,", "replace(moments, kept=1.0,"),
     ),
     planted(
-        "the mean weight of rows without an intercept is taken for certain (ols)", DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
+        "the mean weight of rows without an intercept is taken for certain (ols)",
+        DOUBT + "without_an_intercept_the_mean_weight_of_rows_is_within_its_doubt",
         (GRAM, "doubt=(1 - kept) / 2)", "doubt=0.0)"),
     ),
     planted(
-        "long rows of large weights are taken to have residuals like all (ols)", DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
+        "long rows of large weights are taken to have residuals like all (ols)",
+        DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
         (GRAM, "weight=1 + excess / 2,", "weight=1.0,"),
     ),
     planted(
-        "what weights of rows may measure is taken for certain (ols)", DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
+        "what weights of rows may measure is taken for certain (ols)",
+        DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
         (GRAM, "doubt=max(excess, 0.0) / 2", "doubt=0.0"),
     ),
     planted(
-        "a covariance is taken to lose as much by shortening as its variances (ridge)", DOUBT + "a_covariance_that_lies_in_long_rows_is_within_its_error",
-        ("estimators/gram/whole.py", "_in_units(scale, moments.n, common, error, apart)", "_in_units(scale, moments.n, common, error, 0 * apart)"),
+        "a covariance is taken to lose as much by shortening as its variances (ridge)",
+        DOUBT + "a_covariance_that_lies_in_long_rows_is_within_its_error",
+        (
+            "estimators/gram/whole.py",
+            "_in_units(scale, moments.n, common, error, apart)",
+            "_in_units(scale, moments.n, common, error, 0 * apart)",
+        ),
     ),
     planted(
         "moments of the private table are taken for public ones",
         "models/test_public_apart.py::test_moments_of_the_data_are_refused_as_long_as_these_are_in_memory",
-        ("models/public.py", "public = source() if source else public", "public = None if source else public"),
+        (
+            "models/public.py",
+            "public = source() if source else public",
+            "public = None if source else public",
+        ),
     ),
     planted(
         "what noise hides of a slope is left out of the covariance (functional)",
         "estimators/test_functional.py::test_intervals_hold_the_truth_that_noise_hides",
-        ("estimators/functional/estimate.py", "    if line.hidden.any():\n        total", "    if False:\n        total"),
+        (
+            "estimators/functional/estimate.py",
+            "    if line.hidden.any():\n        total",
+            "    if False:\n        total",
+        ),
     ),
     planted(
         "a sigma that is lost leaves the intercept sure of itself (functional)",
         "estimators/test_functional.py::test_an_intercept_takes_its_share_of_a_sigma_that_is_lost",
-        ("estimators/functional/estimate.py", "    if _sigma_lost(line):\n        variance[0, 0]", "    if False:\n        variance[0, 0]"),
+        (
+            "estimators/functional/estimate.py",
+            "    if _sigma_lost(line):\n        variance[0, 0]",
+            "    if False:\n        variance[0, 0]",
+        ),
     ),
     planted(
         "the tilt of a large budget is infinite",
-        CHARGE + "test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit[svm-objective-zcdp]",
-        ("curator/tilt.py", "log_share = float(special.log_ndtr(-mu / 2) +", "log_share = float(np.log(special.ndtr(-mu / 2)) +"),
+        CHARGE
+        + "test_a_budget_of_any_size_is_refused_before_it_is_charged_or_gives_a_fit[svm-objective-zcdp]",
+        (
+            "curator/tilt.py",
+            "log_share = float(special.log_ndtr(-mu / 2) +",
+            "log_share = float(np.log(special.ndtr(-mu / 2)) +",
+        ),
     ),
     *(unpaid(model, case) for model, case in PAYERS.items() if model not in ("kaplan_meier", "survreg")),
     *(late(model, case) for model, case in PAYERS.items() if model != "survreg"),
     *(one_row(model, case) for model, case in PAYERS.items()),
     *(unmarked(model, case) for model, case in PAYERS.items()),
     planted(
-        "half of the cost is charged", f"{WHOLE}[svm-output-zcdp]",
-        ("curator/account.py", "self._budget, formula=formula", "self._budget.split(0.5)[0], formula=formula"),
+        "half of the cost is charged",
+        f"{WHOLE}[svm-output-zcdp]",
+        (
+            "curator/account.py",
+            "                self._budget,\n                formula=formula",
+            "                self._budget.split(0.5)[0],\n                formula=formula",
+        ),
     ),
     planted(
-        "the ledger is not told the unit", f"{WHOLE}[kaplan_meier-zcdp]",
+        "the ledger is not told the unit",
+        f"{WHOLE}[kaplan_meier-zcdp]",
         ("curator/account.py", "unit=self._unit,", "unit='one row',"),
     ),
     planted(
@@ -158,32 +214,55 @@ MUTANTS = (
     planted(
         "Gaussian noise for a mu that the guard is not proved for",
         "curator/test_guard.py::test_noise_that_is_not_proved_is_refused",
-        ("curator/curator.py", "if law.name == \"gaussian\" and not (provable or self.not_private):", "if False:"),
+        (
+            "curator/curator.py",
+            'if law.name == "gaussian" and not (provable or self.not_private):',
+            "if False:",
+        ),
     ),
     planted(
-        "pure noise under zcdp is entered as Gaussian", f"{WHOLE}[svm-objective-paper-zcdp]",
+        "pure noise under zcdp is entered as Gaussian",
+        f"{WHOLE}[svm-objective-paper-zcdp]",
         ("curator/account.py", "gaussian=all(isinstance(price, Gdp)", "gaussian=any(isinstance(price, Gdp)"),
     ),
     planted(
-        "a measure is worth another's number", "curator/test_curator.py",
-        ("curator/account.py", "return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2", "return Fraction(price.amount / 2) ** 2"),
+        "a measure is worth another's number",
+        "curator/test_curator.py",
+        (
+            "curator/account.py",
+            "return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2",
+            "return Fraction(price.amount / 2) ** 2",
+        ),
     ),
     planted(
-        "nobs counts the rows that are valid", f"{REPLAY}[glm-poisson-newton-zcdp]",
+        "nobs counts the rows that are valid",
+        f"{REPLAY}[glm-poisson-newton-zcdp]",
         ("models/glm.py", "nobs=curator.n,", "nobs=sum(int(block.ok.sum()) for block in curator._blocks),"),
     ),
     planted(
-        "a caution from sums that were not released", f"{REPLAY}[glm-poisson-newton-zcdp]",
-        ("models/glm.py", "flags=cautions(result.problems, self.design.names)",
-         "flags=cautions((*result.problems, *['budget'] * any(not block.ok.all() for block in curator._blocks)),"
-         " self.design.names)"),
+        "a caution from sums that were not released",
+        f"{REPLAY}[glm-poisson-newton-zcdp]",
+        (
+            "models/glm.py",
+            "flags=cautions(result.problems, self.design.names)",
+            "flags=cautions((*result.problems, *['budget'] * any(not block.ok.all() for block in curator._blocks)),"
+            " self.design.names)",
+        ),
     ),
     planted(
-        "the record keeps rows (svm)", f"{TRACE}[svm-objective-pure]",
-        ("models/margin.py", "method=method, released=tuple(costs)", "method=_keeping(method, curator), released=tuple(costs)"),
-        ("models/margin.py", "def said(robust",
-         "class _Text(str):\n    pass\n\n\ndef _keeping(text: str, curator: Curator) -> str:\n"
-         "    kept = _Text(text)\n    kept.rows = curator._rows\n    return kept\n\n\ndef said(robust"),
+        "the record keeps rows (svm)",
+        f"{TRACE}[svm-objective-pure]",
+        (
+            "models/margin.py",
+            "method=method,\n        released=tuple(costs)",
+            "method=_keeping(method, curator),\n        released=tuple(costs)",
+        ),
+        (
+            "models/margin.py",
+            "def said(robust",
+            "class _Text(str):\n    pass\n\n\ndef _keeping(text: str, curator: Curator) -> str:\n"
+            "    kept = _Text(text)\n    kept.rows = curator._rows\n    return kept\n\n\ndef said(robust",
+        ),
     ),
     planted(
         "covariance of a GLM without its privacy part",
@@ -206,7 +285,8 @@ MUTANTS = (
         (NEWTON, "inflate @ noise @ inflate.T * spread + weak", "inflate @ noise @ inflate.T + weak"),
     ),
     planted(
-        "a step that was cut short is not told (glm)", f"{BEND}a_step_that_was_cut_short_is_told",
+        "a step that was cut short is not told (glm)",
+        f"{BEND}a_step_that_was_cut_short_is_told",
         (NEWTON, "if averaged.capped or unsettled:", "if unsettled:"),
     ),
     planted(
@@ -215,7 +295,8 @@ MUTANTS = (
         ("estimators/newton/located.py", "(hidden & self.dim) * _ANY", "(hidden & self.dim)"),
     ),
     planted(
-        "what few steps scatter by chance is told (glm)", f"{BEND}scatter_of_few_steps_may_be_chance",
+        "what few steps scatter by chance is told (glm)",
+        f"{BEND}scatter_of_few_steps_may_be_chance",
         (NEWTON, "max(_UNSETTLED, _by_chance((steps - 1) * len(step)))", "_UNSETTLED"),
     ),
     planted(
@@ -224,11 +305,13 @@ MUTANTS = (
         ("estimators/newton/located.py", "(zoomed.hidden[:-1] == 0)", "(zoomed.hidden[:-1] < 0)"),
     ),
     planted(
-        "steps that still move are not told (survreg)", f"{SETTLED}steps_that_still_move_say_so",
+        "steps that still move are not told (survreg)",
+        f"{SETTLED}steps_that_still_move_say_so",
         (SCALE, "spread > _UNSETTLED or drift:", "spread > _UNSETTLED:"),
     ),
     planted(
-        "a step that was cut short is not told (survreg)", f"{SETTLED}a_step_that_was_cut_short_is_told",
+        "a step that was cut short is not told (survreg)",
+        f"{SETTLED}a_step_that_was_cut_short_is_told",
         (SCALE, "if averaged.capped or spread", "if spread"),
     ),
     planted(
@@ -249,7 +332,11 @@ MUTANTS = (
     planted(
         "a column that is long on one side is not named (survreg)",
         f"{SETTLED}a_column_that_is_long_on_one_side_is_named",
-        (SCALE, "return [int(j) + 1 for j in np.flatnonzero(long)]", "return [int(j) + 1 for j in np.flatnonzero(long[:0])]"),
+        (
+            SCALE,
+            "return [int(j) + 1 for j in np.flatnonzero(long)]",
+            "return [int(j) + 1 for j in np.flatnonzero(long[:0])]",
+        ),
     ),
     planted(
         "doubt about the weights of rows is left out of sigma",
@@ -302,11 +389,13 @@ MUTANTS = (
         ("results/survival_curve.py", '"hazard_error": found.se,', '"hazard_error": found.se_privacy,'),
     ),
     planted(
-        "a delta by which a row in n may leak whole", "models/test_svm.py::test_refusals",
+        "a delta by which a row in n may leak whole",
+        "models/test_svm.py::test_refusals",
         ("models/checks.py", "if isinstance(budget, Approx) and budget.delta > 1 / n:", "if False:"),
     ),
     planted(
-        "private data pass as public= (linear)", "models/test_public_apart.py",
+        "private data pass as public= (linear)",
+        "models/test_public_apart.py",
         ("models/linear.py", "        check_apart(public, data)\n", ""),
     ),
     planted(
@@ -315,17 +404,23 @@ MUTANTS = (
         ("rows/memory.py", "        yield data.path\n", "        return\n"),
     ),
     planted(
-        "private data pass as public= (glm)", "models/test_public_apart.py",
+        "private data pass as public= (glm)",
+        "models/test_public_apart.py",
         ("models/glm.py", "        check_apart(public, data)\n", ""),
     ),
     planted(
-        "a model is pickled with its rows", "models/test_pickle.py",
+        "a model is pickled with its rows",
+        "models/test_pickle.py",
         ("_private.py", "def __reduce_ex__(self, protocol: object)", "def refused(self, protocol: object)"),
     ),
     planted(
         "a sum of coefficients has the law of one",
         "results/test_contrasts.py::test_several_coefficients_together_have_a_normal_law",
-        ("results/wald.py", "alone = (matrix != 0).sum(axis=1) == 1", "alone = (matrix != 0).sum(axis=1) >= 1"),
+        (
+            "results/wald.py",
+            "alone = (matrix != 0).sum(axis=1) == 1",
+            "alone = (matrix != 0).sum(axis=1) >= 1",
+        ),
     ),
     planted(
         "what a correction may lack is left out (logit, pure)",
@@ -343,11 +438,13 @@ MUTANTS = (
         (DEBIASED, "more=by_curvature + guess,", "more=by_curvature,"),
     ),
     planted(
-        "a fit of no usable row is taken for one of noise (glm)", "models/test_unread.py",
+        "a fit of no usable row is taken for one of noise (glm)",
+        "models/test_unread.py",
         (NEWTON, "if located.unread:", "if False:"),
     ),
     planted(
-        "rows that lack a cell are taken for rows (glm)", "models/test_unread.py",
+        "rows that lack a cell are taken for rows (glm)",
+        "models/test_unread.py",
         ("estimators/newton/located.py", "        usable=usable,\n", ""),
     ),
 )

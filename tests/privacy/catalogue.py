@@ -24,10 +24,17 @@ from dpstats.families import DISTS, FAMILIES
 Data = Mapping[str, Any]
 
 SCHEMA = dps.Schema(
-    time=dps.bounded(1, 100), start=dps.bounded(0, 60), failed=dps.event(), good=dps.flag(),
-    visits=dps.count(40), cost=dps.bounded(1, 500), temp=dps.bounded(10, 50), load=dps.bounded(0, 1),
-    months=dps.bounded(1, 24), maker=dps.levels("A", "B", other=True),
-)  # fmt: skip
+    time=dps.bounded(1, 100),
+    start=dps.bounded(0, 60),
+    failed=dps.event(),
+    good=dps.flag(),
+    visits=dps.count(40),
+    cost=dps.bounded(1, 500),
+    temp=dps.bounded(10, 50),
+    load=dps.bounded(0, 1),
+    months=dps.bounded(1, 24),
+    maker=dps.levels("A", "B", other=True),
+)
 UNIT = SCHEMA.unit("serial", max_rows=2)
 ROWS = 211  # prime, and unlike any number of coefficients; enough for the published penalty
 # the third is so little that some fits take another route
@@ -42,23 +49,35 @@ def made(n: int = ROWS, seed: int = 0) -> dict[str, np.ndarray]:
     line = 0.03 * (temp - 30) + load - 0.4 * (maker == "B")
     time, start = np.exp(3 - line + 0.5 * np.log(draw.exponential(size=n))), draw.uniform(0, 30, n)
     return {
-        "time": np.clip(start * (draw.uniform(size=n) < 0.5) + time, 1, 60), "start": start,
-        "failed": (draw.uniform(size=n) < 0.7) * 1.0, "good": (draw.normal(size=n) < line) * 1.0,
+        "time": np.clip(start * (draw.uniform(size=n) < 0.5) + time, 1, 60),
+        "start": start,
+        "failed": (draw.uniform(size=n) < 0.7) * 1.0,
+        "good": (draw.normal(size=n) < line) * 1.0,
         "visits": draw.poisson(np.exp(1 + line)) * 1.0,
         "cost": np.clip(np.exp(3 + line) * draw.gamma(2, 0.5, n), 1, 500),
-        "temp": temp, "load": load, "months": months, "maker": maker,
+        "temp": temp,
+        "load": load,
+        "months": months,
+        "maker": maker,
         "serial": np.array([f"s{i // 3}" for i in range(n)], dtype=object),
-    }  # fmt: skip
+    }
 
 
 PUBLIC = {name: column for name, column in made(200, 99).items() if name != "serial"}
 
 RIGHT = "temp + load + maker"
 LEFT = {
-    "survreg": "Surv(time, failed)", "kaplan_meier": "Surv(time, failed)", "ols": "cost", "ridge": "cost",
-    "logit": "good", "svm": "good", "binomial": "good", "poisson": "visits", "gamma": "cost",
+    "survreg": "Surv(time, failed)",
+    "kaplan_meier": "Surv(time, failed)",
+    "ols": "cost",
+    "ridge": "cost",
+    "logit": "good",
+    "svm": "good",
+    "binomial": "good",
+    "poisson": "visits",
+    "gamma": "cost",
     "gaussian": "cost",
-}  # fmt: skip
+}
 # option -> what it changes: a side of the formula, or an argument of the model or of its fit
 OPTIONS: dict[str, dict[str, Any]] = {
     "constant": dict(right="1"),
@@ -84,8 +103,10 @@ MARGIN = ("objective", "output")
 
 
 # two that change the same side of the formula
-JOINED = {"no intercept + offset": "0 + temp + maker + offset(0.5 * load)",
-          "all fail + delayed": "Surv(time, entry=start)"}  # fmt: skip
+JOINED = {
+    "no intercept + offset": "0 + temp + maker + offset(0.5 * load)",
+    "all fail + delayed": "Surv(time, entry=start)",
+}
 
 
 def changed(option: str) -> dict[str, Any]:

@@ -50,7 +50,11 @@ PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
     "event_matrix": dict(MAP, radius=2.0, limit=3.0),
     "hazard_contrasts": dict(
-        MAP, family=SEV, gamma=LINE, sigma=0.7, edges=[0.1, 0.5, 2.0],
+        MAP,
+        family=SEV,
+        gamma=LINE,
+        sigma=0.7,
+        edges=[0.1, 0.5, 2.0],
         contrasts=[[1.0, -0.8, 0.4], [-0.6, 1.0, -0.9]],
     ),
     "location_score": dict(MAP, family=LOGISTIC, c=2.0, gamma=LINE, sigma=0.7),

@@ -43,8 +43,10 @@ def refused(case: Case) -> bool:
 
 # public rows tell of covariates, of which a constant has none; linear models use their response, too
 BOTH_REFUSED: tuple[set[str], ...] = (
-    {"loglik", "weights"}, {"loglik", "delayed"}, {"constant", "public rows"},
-)  # fmt: skip
+    {"loglik", "weights"},
+    {"loglik", "delayed"},
+    {"constant", "public rows"},
+)
 # with which a constant needs no covariate, or has one
 NO_ROWS = {"public moments", "exposure"}
 PAIRS = [case for case in asked() if not refused(case)]

@@ -20,8 +20,11 @@ from dpstats.testing import Record, Recording, SeededNoise, noise
 from tests.privacy.catalogue import BUDGETS, SCHEMA, SHORT, TABLE, UNIT, Case, made
 
 TOTALS = {
-    "pure": dps.pure(20), "zcdp": dps.zcdp(20), "gdp": dps.gdp(10), "approx": dps.approx(9, 1e-3),
-}  # fmt: skip
+    "pure": dps.pure(20),
+    "zcdp": dps.zcdp(20),
+    "gdp": dps.gdp(10),
+    "approx": dps.approx(9, 1e-3),
+}
 DATA = made()
 
 

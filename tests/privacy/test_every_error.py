@@ -11,12 +11,25 @@ ROWS = {"zcdp": 4000, "pure": 4000, "gdp": 1500}  # at the last, noise is most o
 DATA = {budget: made(rows, 3) for budget, rows in ROWS.items()}
 # one of each estimator, at a budget that lets it work; those of papers have an error of their own
 SPREAD = [
-    "ols-gram-gdp", "ols-gram-zcdp", "ols-gram-pure", "ols-pmt-zcdp", "logit-newton-zcdp", "logit-pmt-zcdp",
-    "logit-auto-pure", "logit-objective-pure", "logit-output-zcdp", "svm-objective-zcdp",
-    "glm-poisson-newton-gdp", "glm-poisson-newton-zcdp", "glm-poisson-pmt-zcdp", "glm-gamma-newton-gdp",
-    "glm-gamma-newton-zcdp", "survreg-weibull-newton-zcdp", "survreg-lognormal-newton-zcdp",
+    "ols-gram-gdp",
+    "ols-gram-zcdp",
+    "ols-gram-pure",
+    "ols-pmt-zcdp",
+    "logit-newton-zcdp",
+    "logit-pmt-zcdp",
+    "logit-auto-pure",
+    "logit-objective-pure",
+    "logit-output-zcdp",
+    "svm-objective-zcdp",
+    "glm-poisson-newton-gdp",
+    "glm-poisson-newton-zcdp",
+    "glm-poisson-pmt-zcdp",
+    "glm-gamma-newton-gdp",
+    "glm-gamma-newton-zcdp",
+    "survreg-weibull-newton-zcdp",
+    "survreg-lognormal-newton-zcdp",
     "survreg-weibull-newton-pure",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", [pytest.param(at, id=str(at)) for at in CASES if str(at) in SPREAD])

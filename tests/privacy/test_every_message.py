@@ -72,12 +72,16 @@ COMBINATIONS = [Case(*asked) for asked in product(LEFT, methods(), (None, "paper
 
 
 COMBINATIONS += [
-    Case(*asked) for asked in [
-        ("ols", "statistics", None, "gdp", "honest"), ("logit", "input", None, "approx", "honest"),
-        ("ols", "input", None, "approx", "ball"), ("logit", "input", "paper", "approx", "ball"),
-        ("logit", "statistics", None, "zcdp", "reach"), ("logit", "input", None, "approx", "reach"),
+    Case(*asked)
+    for asked in [
+        ("ols", "statistics", None, "gdp", "honest"),
+        ("logit", "input", None, "approx", "honest"),
+        ("ols", "input", None, "approx", "ball"),
+        ("logit", "input", "paper", "approx", "ball"),
+        ("logit", "statistics", None, "zcdp", "reach"),
+        ("logit", "input", None, "approx", "reach"),
     ]
-]  # fmt: skip
+]
 
 
 def refused(case: Case) -> bool:

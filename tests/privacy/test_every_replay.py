@@ -25,9 +25,32 @@ TURNED = dict(HIGH, time=1, good=0, visits=0, cost=1)
 CENSORED = dict(HIGH, failed=0, start=60, months=1, temp=10, maker="Z")
 BLANK = dict.fromkeys(HIGH)
 WILD = [
-    0.0, -0.0, 1, -1, np.nan, np.inf, -np.inf, 1e300, 5e-324, "x", "", None, 2**60, 10, 50.0, 10**400, True,
-    b"1", 1j, (1, 2), "B", "0.5", " 7 ", "1e400", np.float32(0.3),
-]  # fmt: skip
+    0.0,
+    -0.0,
+    1,
+    -1,
+    np.nan,
+    np.inf,
+    -np.inf,
+    1e300,
+    5e-324,
+    "x",
+    "",
+    None,
+    2**60,
+    10,
+    50.0,
+    10**400,
+    True,
+    b"1",
+    1j,
+    (1, 2),
+    "B",
+    "0.5",
+    " 7 ",
+    "1e400",
+    np.float32(0.3),
+]
 
 
 def wild_row(draw: np.random.Generator) -> dict[str, Any]:
@@ -86,16 +109,33 @@ def test_other_data_and_the_same_answers(case: Case) -> None:
     assert not (first.said or second.said) and first.shown == second.shown
 
 
-FILES = [case for case in CASES if str(case) in (
-    "survreg-weibull-newton-zcdp", "kaplan_meier-pure", "ols-gram-pure", "ridge-gram-zcdp",
-    "logit-newton-zcdp", "glm-poisson-newton-zcdp", "svm-objective-pure",
-)]  # fmt: skip
+FILES = [
+    case
+    for case in CASES
+    if str(case)
+    in (
+        "survreg-weibull-newton-zcdp",
+        "kaplan_meier-pure",
+        "ols-gram-pure",
+        "ridge-gram-zcdp",
+        "logit-newton-zcdp",
+        "glm-poisson-newton-zcdp",
+        "svm-objective-pure",
+    )
+]
 # lines in place of a record: cells of other kinds, too few and too many fields, open quotes, no text at all
 LINES = [
-    b"abc,0,1,1,4,9,0.5,0x1p3,7,B,u", b"1,2", b"1,2,3,4,5,6,7,8,9,10,11,12,13", b'"1,0,1,1,4,9,20,0.5,7,B,u',
-    b"1,0,1,1,4,9,20,0.5,7,\xff\xfe,u", b"", b"True,False,1,TRUE,4,9,20,inf,nan,,u", b",,,,,,,,,,",
-    b'1,0,1,1,4,9,20,0.5,7,"B"",u', b"1_0,1e400,1,1,4,9,2\xc2\xa00,.5,7,B,9007199254740993",
-]  # fmt: skip
+    b"abc,0,1,1,4,9,0.5,0x1p3,7,B,u",
+    b"1,2",
+    b"1,2,3,4,5,6,7,8,9,10,11,12,13",
+    b'"1,0,1,1,4,9,20,0.5,7,B,u',
+    b"1,0,1,1,4,9,20,0.5,7,\xff\xfe,u",
+    b"",
+    b"True,False,1,TRUE,4,9,20,inf,nan,,u",
+    b",,,,,,,,,,",
+    b'1,0,1,1,4,9,20,0.5,7,"B"",u',
+    b"1_0,1e400,1,1,4,9,2\xc2\xa00,.5,7,B,9007199254740993",
+]
 
 
 def csv(path: Path, line: bytes) -> Path:

@@ -17,9 +17,12 @@ from tests.privacy.catalogue import ROWS, SHORT, Case, made
 from tests.results.test_record import reachable
 
 SENTINELS = {
-    "time": 12.345678901, "temp": 23.456789012, "load": 0.34567890123, "cost": 321.98765432,
+    "time": 12.345678901,
+    "temp": 23.456789012,
+    "load": 0.34567890123,
+    "cost": 321.98765432,
     "months": 7.8901234567,
-}  # fmt: skip
+}
 NAMES = ["Zanzibar-Prototype", "serial-0"]  # of no declared level
 
 

@@ -19,8 +19,13 @@ from dpstats.testing import SeededNoise
 Array = np.ndarray
 MISS = 1e-8
 NAMED = {case.name: case for case in CASES}
-RUNS = {"kaplan_meier": 2000, "kaplan_meier, pure": 2000, "ols, pmt": 1200, "svm, objective": 400,
-        "one contribution": 1500}  # fmt: skip
+RUNS = {
+    "kaplan_meier": 2000,
+    "kaplan_meier, pure": 2000,
+    "ols, pmt": 1200,
+    "svm, objective": 400,
+    "one contribution": 1500,
+}
 
 
 class Halved(SeededNoise):

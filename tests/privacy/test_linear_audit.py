@@ -67,11 +67,18 @@ def losses(side: int, budget: Any, source: Any) -> np.ndarray:
         recording = Recording(source)
         with noise(recording):
             fitted.fit(budget)
-        found.append(sum(
-            side * loss(replace(record.law, axes=record.law.axes * source.size), answer, record.exact,
-                        mirrored(record.name, record.exact))
-            for record, answer in zip(recording.records, recording.answers, strict=True)
-        ))  # fmt: skip
+        found.append(
+            sum(
+                side
+                * loss(
+                    replace(record.law, axes=record.law.axes * source.size),
+                    answer,
+                    record.exact,
+                    mirrored(record.name, record.exact),
+                )
+                for record, answer in zip(recording.records, recording.answers, strict=True)
+            )
+        )
     return np.array(found)
 
 

@@ -24,8 +24,16 @@ from tests.rows.pairs import search
 
 PAIRS_OF_A_TABLE, SHORTER = 40, 10
 # tables of each kind, 20,000 pairs in all; a tenth of them are among the tests that are not long
-TABLES = {"csv": 120, "parquet": 60, "arrow file": 60, "arrow": 80, "polars": 60, "pandas": 50, "mapping": 50,
-          "frames": 20}  # fmt: skip
+TABLES = {
+    "csv": 120,
+    "parquet": 60,
+    "arrow file": 60,
+    "arrow": 80,
+    "polars": 60,
+    "pandas": 50,
+    "mapping": 50,
+    "frames": 20,
+}
 
 
 def test_the_search_is_long_enough() -> None:
@@ -50,8 +58,9 @@ def test_a_record_decides_about_its_own_row_alone(kind: str, shorter: int, tmp_p
 
 def _inferred(cells: Any) -> np.ndarray:
     """Numbers as a reader finds them that looks at the whole column."""
-    values = pd.Series([None if cell is None else cell.decode("utf-8",
-        "replace") for cell in cells.to_pylist()])
+    values = pd.Series(
+        [None if cell is None else cell.decode("utf-8", "replace") for cell in cells.to_pylist()]
+    )
     try:
         return values.astype(float).to_numpy()
     except ValueError:
@@ -64,21 +73,38 @@ def _sorted_levels(self: Any, cells: Any) -> np.ndarray:
     return found.indices.fill_null(-1).to_numpy().astype(np.int16)
 
 
-@pytest.mark.parametrize("owner, name, fault, kind", [
-    (encode, "parse", _inferred, "mapping"),
-    (encode.Lookup, "texts", _sorted_levels, "arrow"),
-    (lines.Lines, "_by_hand", lambda self, line: ["u1"] * self._width if b'"' in line else 1 / 0, "csv"),
-    (lines.Lines, "_is_regular", lambda self, chunk, found: np.ones(len(found), dtype=bool), "csv"),
-    (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
-    (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
-    (units, "_words", lambda values: values.astype(np.float32).view(np.int32).astype(np.uint64)
-     if values.dtype == np.int16 else values.astype(np.float64).view(np.uint64), "arrow"),
-    (encode.Ids, "numbers", lambda self, column: np.column_stack(
-        [np.ones(len(column)), column.values.astype(float) - column.values.min(initial=0)]).astype(np.uint64),
-     "pandas"),
-])  # fmt: skip
-def test_a_planted_fault_is_found(owner: Any, name: str, fault: Any, kind: str, tmp_path: Any,
-    monkeypatch: Any) -> None:
+@pytest.mark.parametrize(
+    "owner, name, fault, kind",
+    [
+        (encode, "parse", _inferred, "mapping"),
+        (encode.Lookup, "texts", _sorted_levels, "arrow"),
+        (lines.Lines, "_by_hand", lambda self, line: ["u1"] * self._width if b'"' in line else 1 / 0, "csv"),
+        (lines.Lines, "_is_regular", lambda self, chunk, found: np.ones(len(found), dtype=bool), "csv"),
+        (lines, "_without_long_lines", lambda chunk: chunk, "csv"),
+        (lines, "_lines", lambda chunk: pa.array(chunk.splitlines(keepends=True), pa.large_binary()), "csv"),
+        (
+            units,
+            "_words",
+            lambda values: (
+                values.astype(np.float32).view(np.int32).astype(np.uint64)
+                if values.dtype == np.int16
+                else values.astype(np.float64).view(np.uint64)
+            ),
+            "arrow",
+        ),
+        (
+            encode.Ids,
+            "numbers",
+            lambda self, column: np.column_stack(
+                [np.ones(len(column)), column.values.astype(float) - column.values.min(initial=0)]
+            ).astype(np.uint64),
+            "pandas",
+        ),
+    ],
+)
+def test_a_planted_fault_is_found(
+    owner: Any, name: str, fault: Any, kind: str, tmp_path: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(owner, name, fault)
     with pytest.raises((AssertionError, dps.DataError)):
         for seed in range(200):
@@ -88,9 +114,14 @@ def test_a_planted_fault_is_found(owner: Any, name: str, fault: Any, kind: str, 
 # --- faults that were found in a reader, through the public API of every model ------------------------------
 
 SCHEMA = dps.Schema(
-    time=dps.bounded(0.5, 50), failed=dps.event(), x=dps.bounded(0, 1), y=dps.bounded(0, 10), k=dps.count(9),
-    f=dps.flag(), g=dps.levels("a", "b", other=True),
-)  # fmt: skip
+    time=dps.bounded(0.5, 50),
+    failed=dps.event(),
+    x=dps.bounded(0, 1),
+    y=dps.bounded(0, 10),
+    k=dps.count(9),
+    f=dps.flag(),
+    g=dps.levels("a", "b", other=True),
+)
 BY_PERSON = SCHEMA.unit("person", max_rows=1)
 N = 120
 MODELS = {
@@ -108,13 +139,18 @@ NUMBERS = ["time", "x", "y", "k"]
 def frame() -> pd.DataFrame:
     generator = np.random.default_rng(3)
     x = generator.uniform(size=N)
-    return pd.DataFrame({
-        "time": np.exp(2 * x + generator.normal(size=N)).clip(0.5, 50), "failed": generator.integers(0, 2,
-            N), "x": x,
-        "y": 3 + 4 * x + generator.normal(size=N), "k": generator.poisson(1 + 3 * x),
-        "f": generator.integers(0, 2, N),
-        "g": generator.choice(["a", "b", "c"], N), "person": [f"p{i}" for i in range(N)],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "time": np.exp(2 * x + generator.normal(size=N)).clip(0.5, 50),
+            "failed": generator.integers(0, 2, N),
+            "x": x,
+            "y": 3 + 4 * x + generator.normal(size=N),
+            "k": generator.poisson(1 + 3 * x),
+            "f": generator.integers(0, 2, N),
+            "g": generator.choice(["a", "b", "c"], N),
+            "person": [f"p{i}" for i in range(N)],
+        }
+    )
 
 
 def texts(change: Any = None) -> list[bytes]:
@@ -198,10 +234,15 @@ class Exits:
 
 
 WILD = {
-    "bytes": b"1", "array": np.array(0.5), "complex": 1j, "date": np.datetime64("2020-01-01"),
+    "bytes": b"1",
+    "array": np.array(0.5),
+    "complex": 1j,
+    "date": np.datetime64("2020-01-01"),
     "warns": Warns(),
-    "exits": Exits(), "large": 10**400, **{f"hostile {place}": cell for place, cell in enumerate(HOSTILE)},
-}  # fmt: skip
+    "exits": Exits(),
+    "large": 10**400,
+    **{f"hostile {place}": cell for place, cell in enumerate(HOSTILE)},
+}
 
 
 def object_cell(cell: Any) -> Any:
@@ -214,9 +255,16 @@ def object_cell(cell: Any) -> Any:
 
 PAIRS = {
     maker.__name__: maker
-    for maker in (truths_for_numbers, a_word_among_numbers, a_field_too_many, one_quotation_mark,
-                  two_quotation_marks, bytes_that_are_no_text, one_id_missing)
-} | {f"object cell, {name}": object_cell(cell) for name, cell in WILD.items()}  # fmt: skip
+    for maker in (
+        truths_for_numbers,
+        a_word_among_numbers,
+        a_field_too_many,
+        one_quotation_mark,
+        two_quotation_marks,
+        bytes_that_are_no_text,
+        one_id_missing,
+    )
+} | {f"object cell, {name}": object_cell(cell) for name, cell in WILD.items()}
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(PAIRS) if "hostile" not in name])
@@ -237,6 +285,7 @@ def test_n_and_all_other_rows_are_the_same(name: str, tmp_path: Any) -> None:
     assert rows[0].n == rows[1].n == N
     changed = np.zeros(N, dtype=bool)
     for column, values in first.items():
-        changed |= [one.tobytes() != other.tobytes() for one, other in zip(values, second[column],
-            strict=True)]
+        changed |= [
+            one.tobytes() != other.tobytes() for one, other in zip(values, second[column], strict=True)
+        ]
     assert changed.sum() <= 1

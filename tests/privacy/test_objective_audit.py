@@ -63,10 +63,12 @@ def log_density(plan: Planned, data: Data, grid: Array) -> Array:
 def largest_loss(case: Case) -> float:
     """Largest |log p / p'| of the exact minimum."""
     plan = case.planned
-    grid = np.vstack([
-        np.stack(np.meshgrid(*[line] * plan.objective.k), axis=-1).reshape(-1, plan.objective.k)
-        for line in LINES
-    ])  # fmt: skip
+    grid = np.vstack(
+        [
+            np.stack(np.meshgrid(*[line] * plan.objective.k), axis=-1).reshape(-1, plan.objective.k)
+            for line in LINES
+        ]
+    )
     first, second = (log_density(plan, data, grid) for data in case.pair)
     return float(np.abs(first - second).max())
 

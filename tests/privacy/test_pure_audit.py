@@ -1,6 +1,5 @@
 """T5 on noise of pure epsilon: what releases spend through the curator, and whether half of it is seen."""
 
-
 import numpy as np
 import pytest
 from scipy import stats

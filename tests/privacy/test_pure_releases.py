@@ -122,8 +122,17 @@ def test_a_release_says_what_is_public_about_it():
 
 
 def test_sds_of_a_symmetric_part_are_those_of_its_entries():
-    (sds,) = curator(2).noise("event_matrix", 1.0, center=[0, 0], scale=[1, 1], y_center=0, y_scale=1,
-                              log=True, radius=1.0, limit=1.0)[1]  # fmt: skip
+    (sds,) = curator(2).noise(
+        "event_matrix",
+        1.0,
+        center=[0, 0],
+        scale=[1, 1],
+        y_center=0,
+        y_scale=1,
+        log=True,
+        radius=1.0,
+        limit=1.0,
+    )[1]
     off = ~np.eye(4, dtype=bool)
     assert (sds == sds.T).all() and np.ptp(np.diag(sds)) == 0
     assert sds[off] == pytest.approx(np.full(12, sds[0, 0] / math.sqrt(2)))

@@ -85,9 +85,11 @@ def pairs_1d(longest: float) -> list[tuple[Signed, Signed]]:
         end: signed(np.append(base_x, end[0])[:, None], np.append(base_y, end[1]), longest) for end in ends
     } | {(end, "alone"): signed(np.array([[end[0]]]), np.array([end[1]]), longest) for end in ends}
     return [
-        (made[a], made[b]) for a in made for b in made
+        (made[a], made[b])
+        for a in made
+        for b in made
         if isinstance(a[0], tuple) == isinstance(b[0], tuple) and a is not b
-    ]  # fmt: skip
+    ]
 
 
 def pure_worst(ridge: float, longest: float, epsilon: float, c: float, loss: MarginLoss) -> float:
@@ -197,9 +199,7 @@ def test_gaussian_tilt_keeps_twice_its_mu_in_two_dimensions():
     for angle in (0.1, 0.3, 1.0):
         pair = pair_2d(angle, base)
         # rows that are the same count as one: their sum is what matters
-        pair = tuple(
-            Signed(np.vstack([data.rows[0], data.rows[-1]]), np.array([base, 1.0])) for data in pair
-        )
+        pair = tuple(Signed(np.vstack([data.rows[0], data.rows[-1]]), np.array([base, 1.0])) for data in pair)
         for eps in EPSILONS:
             found = delta(LOGISTIC_LOSS, np.full(2, ridge), pair, rate, eps, grid)
             assert found <= delta_of_mu(2 * mu, eps)

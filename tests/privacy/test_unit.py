@@ -128,11 +128,15 @@ def made(serials: int, seed: int) -> pd.DataFrame:
     n = 3 * serials
     temp = generator.uniform(10, 50, n)
     time = np.exp(4 - 0.03 * temp + 0.7 * np.log(generator.exponential(size=n)))
-    frame = pd.DataFrame({
-        "time": time.clip(1, 60), "failed": (time < 60) * 1, "temp": temp,
-        "maker": generator.choice(["A", "B", "Z"], n),
-        "serial": pd.array(np.repeat(np.arange(serials), 3), dtype="Int64"),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "time": time.clip(1, 60),
+            "failed": (time < 60) * 1,
+            "temp": temp,
+            "maker": generator.choice(["A", "B", "Z"], n),
+            "serial": pd.array(np.repeat(np.arange(serials), 3), dtype="Int64"),
+        }
+    )
     return frame.sample(frac=1, random_state=seed, ignore_index=True)
 
 

@@ -16,11 +16,18 @@ def svm(**changes: Any) -> Fit:
     """A support vector machine; `changes` replace fields of the record."""
     cov = np.diag([0.04, 0.02, 0.01])
     fields: dict[str, Any] = {
-        "model": "svm", "dist": "huber", "formula": "good ~ z + x",
+        "model": "svm",
+        "dist": "huber",
+        "formula": "good ~ z + x",
         "schema": dps.Schema(x=dps.bounded(0, 10), z=dps.levels("a", "b"), good=dps.flag()),
-        "names": ("Intercept", "z[T.b]", "x"), "params": [-2.0, 0.5, 0.4], "cov": cov,
-        "cov_privacy": 0.3 * cov, "nobs": 500, "budget": dps.pure(1), "method": "objective perturbation",
-    }  # fmt: skip
+        "names": ("Intercept", "z[T.b]", "x"),
+        "params": [-2.0, 0.5, 0.4],
+        "cov": cov,
+        "cov_privacy": 0.3 * cov,
+        "nobs": 500,
+        "budget": dps.pure(1),
+        "method": "objective perturbation",
+    }
     return Fit(**{**fields, **changes})
 
 

@@ -54,9 +54,11 @@ def capacitor(**changes: Any) -> Fit:
 def by_signs() -> Fit:
     """The same, with slopes by the signs of residuals."""
     return capacitor(
-        method=SIGNS_METHOD, released=SIGNS_RELEASED, flags=cautions(("shape",), ()),
+        method=SIGNS_METHOD,
+        released=SIGNS_RELEASED,
+        flags=cautions(("shape",), ()),
         settings={"cut c": 2.0, "z_l": -6.1, "slopes": "signs of residuals"},
-    )  # fmt: skip
+    )
 
 
 def of_serials() -> Fit:

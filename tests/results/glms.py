@@ -34,13 +34,15 @@ SHARE = 0.4
 def rows() -> pd.DataFrame:
     """Regular rows, coded as a design reads them: flags are 1 and 0."""
     k = np.arange(200)
-    frame = pd.DataFrame({
-        "age": 45 + 20 * np.sin(1.7 * k),
-        "hours": 40 + 15 * np.cos(2.3 * k),
-        "sex": (np.sin(3.1 * k) > 0).astype(float),
-        "status": np.array(["married", "single", "widowed"])[(k * 7) % 3],
-        "years": 1.5 + 1.2 * np.sin(0.7 * k),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": 45 + 20 * np.sin(1.7 * k),
+            "hours": 40 + 15 * np.cos(2.3 * k),
+            "sex": (np.sin(3.1 * k) > 0).astype(float),
+            "status": np.array(["married", "single", "widowed"])[(k * 7) % 3],
+            "years": 1.5 + 1.2 * np.sin(0.7 * k),
+        }
+    )
     eta = -1 + 0.03 * (frame["age"] - 40) + 0.5 * frame["sex"] - 0.4 * (frame["status"] == "single")
     wave = np.sin(5.3 * k + 0.4)
     frame["income"] = (eta + 1.5 * wave > -0.5).astype(float)
@@ -53,9 +55,11 @@ def rows() -> pd.DataFrame:
 def statsmodels_fit(family: str, offset: bool = False) -> Any:
     """The non-private fit of the same model."""
     families = {
-        "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(),
-        "gamma": sm.families.Gamma(sm.families.links.Log()), "gaussian": sm.families.Gaussian(),
-    }  # fmt: skip
+        "binomial": sm.families.Binomial(),
+        "poisson": sm.families.Poisson(),
+        "gamma": sm.families.Gamma(sm.families.links.Log()),
+        "gaussian": sm.families.Gaussian(),
+    }
     more = {"offset": np.log(rows()["years"])} if offset else {}
     return smf.glm(f"{RESPONSES[family]} ~ {RIGHT}", rows(), family=families[family], **more).fit()
 
@@ -100,10 +104,17 @@ def wide(**changes: Any) -> Fit:
     cov = np.diag(sd**2)
     cov[5, 5] = np.inf
     fields: dict[str, Any] = {
-        "model": "logit", "dist": "binomial", "formula": "income ~ place + age + hours + sex + age:sex",
-        "schema": dps.Schema({**SCHEMA, "place": dps.levels(*levels)}), "names": names, "params": params,
-        "cov": cov, "cov_privacy": np.where(np.isinf(cov), np.inf, 0.2 * cov), "nobs": None,
-        "budget": dps.zcdp(0.5), "method": "noisy Newton (Gaussian)",
+        "model": "logit",
+        "dist": "binomial",
+        "formula": "income ~ place + age + hours + sex + age:sex",
+        "schema": dps.Schema({**SCHEMA, "place": dps.levels(*levels)}),
+        "names": names,
+        "params": params,
+        "cov": cov,
+        "cov_privacy": np.where(np.isinf(cov), np.inf, 0.2 * cov),
+        "nobs": None,
+        "budget": dps.zcdp(0.5),
+        "method": "noisy Newton (Gaussian)",
         "flags": (("not_estimable", "some coefficients are not estimable at this budget"),),
-    }  # fmt: skip
+    }
     return Fit(**{**fields, **changes})

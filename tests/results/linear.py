@@ -41,10 +41,19 @@ def moments(noise: float = 0.0, **changes: Any) -> LinearMoments:
     pattern = np.sin(np.arange(25).reshape(5, 5) + 1)
     m = z.T @ z / n + noise * (pattern + pattern.T) / 2
     fields: dict[str, Any] = {
-        "n": n, "gram": m[:d, :d], "cross": m[:d, d], "square": m[d, d], "noise_gram": noise,
-        "noise_cross": noise, "noise_square": noise, "origin": origin, "map": scale * whitening,
-        "scale": scale, "penalised": [0, 1, 1, 1], "constant": np.linalg.solve(whitening, np.eye(d)[0]),
-    }  # fmt: skip
+        "n": n,
+        "gram": m[:d, :d],
+        "cross": m[:d, d],
+        "square": m[d, d],
+        "noise_gram": noise,
+        "noise_cross": noise,
+        "noise_square": noise,
+        "origin": origin,
+        "map": scale * whitening,
+        "scale": scale,
+        "penalised": [0, 1, 1, 1],
+        "constant": np.linalg.solve(whitening, np.eye(d)[0]),
+    }
     return LinearMoments(**{**fields, **changes})
 
 

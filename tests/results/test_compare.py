@@ -20,8 +20,15 @@ def test_compare_lays_fits_side_by_side_with_their_budgets() -> None:
     other = capacitor(dist="loglogistic", budget=dps.zcdp(0.5))
     text = dps.compare(capacitor(), other, linear(0.1)).as_text()
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    for line in ("(1) (2) (3)", "voltage -0.00591 -0.00591", "(0.00104) (0.00104)", "epsilon 1 1", "rho 0.5",
-                 "Rows 64 64 60", "Model survreg survreg ridge"):  # fmt: skip
+    for line in (
+        "(1) (2) (3)",
+        "voltage -0.00591 -0.00591",
+        "(0.00104) (0.00104)",
+        "epsilon 1 1",
+        "rho 0.5",
+        "Rows 64 64 60",
+        "Model survreg survreg ridge",
+    ):
         assert line in lines
     assert "rho = 0.5" in text and "alpha = 0.1" in text
 
@@ -58,10 +65,17 @@ def test_what_cannot_be_compared_is_refused(call: object) -> None:
 def test_statsmodels_summary_col_takes_fits_of_all_models() -> None:
     names = list(EVERY)
     table = summary_col(
-        ALL, model_names=names, stars=True, float_format="%.3f", include_r2=True,
-        info_dict={"N": lambda fit: str(fit.nobs), "epsilon": lambda fit: str(fit.budget),
-                   "llf": lambda fit: fit.llf},
-    )  # fmt: skip
+        ALL,
+        model_names=names,
+        stars=True,
+        float_format="%.3f",
+        include_r2=True,
+        info_dict={
+            "N": lambda fit: str(fit.nobs),
+            "epsilon": lambda fit: str(fit.budget),
+            "llf": lambda fit: fit.llf,
+        },
+    )
     frame = table.tables[0]
     assert list(frame.columns) == names
     for name, (fit, _) in EVERY.items():

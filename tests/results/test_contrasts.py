@@ -30,10 +30,12 @@ def test_joint_limits_of_independent_coefficients_are_known() -> None:
     alone = np.sqrt(np.diagonal(cov))
     for level in (0.8, 0.95, 0.99):
         wanted = {
-            "bonferroni": stats.norm.ppf(1 - (1 - level) / 8), True: stats.norm.ppf(1 - (1 - level) / 8),
+            "bonferroni": stats.norm.ppf(1 - (1 - level) / 8),
+            True: stats.norm.ppf(1 - (1 - level) / 8),
             "scheffe": np.sqrt(stats.chi2.ppf(level, 4)),
-            "sup-t": stats.norm.ppf((1 + level ** (1 / 4)) / 2), None: stats.norm.ppf((1 + level) / 2),
-        }  # fmt: skip
+            "sup-t": stats.norm.ppf((1 + level ** (1 / 4)) / 2),
+            None: stats.norm.ppf((1 + level) / 2),
+        }
         for joint, factor in wanted.items():
             rel = 5e-3 if joint == "sup-t" else 1e-12
             assert half_widths(level, cov, joint, None) == pytest.approx(factor * alone, rel=rel)
@@ -107,9 +109,14 @@ def test_pairs_do_not_depend_on_the_coding() -> None:
     formula = "cost ~ age + C(status, Sum)"
     fitted = smf.ols(formula, rows()).fit()
     fit = glm(
-        "gaussian", formula=formula, names=tuple(fitted.params.index), params=fitted.params.to_numpy(),
-        cov=fitted.cov_params().to_numpy(), cov_privacy=np.zeros((4, 4)), dispersion=None,
-    )  # fmt: skip
+        "gaussian",
+        formula=formula,
+        names=tuple(fitted.params.index),
+        params=fitted.params.to_numpy(),
+        cov=fitted.cov_params().to_numpy(),
+        cov_privacy=np.zeros((4, 4)),
+        dispersion=None,
+    )
     treated = smf.ols("cost ~ age + status", rows()).fit()
     found = fit.t_test_pairwise("C(status, Sum)").summary_frame()
     assert list(found.index) == PAIRS

@@ -93,8 +93,11 @@ def test_ratios_need_a_model_that_has_them() -> None:
     with pytest.raises(SpecificationError, match="'gaussian' models the mean itself"):
         glm("gaussian").tidy(exponentiate=True)
     assert list(glm("binomial", model="glm").odds_ratios().frame) == [
-        "term", "estimate", "conf_low", "conf_high",
-    ]  # fmt: skip
+        "term",
+        "estimate",
+        "conf_low",
+        "conf_high",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +181,9 @@ def test_notes_say_what_the_coefficients_add_up_to() -> None:
     assert "log mean of claims = coef'x + offset. Intervals of rate ratios are" in notes(glm("poisson", True))
     assert "Intervals of mean ratios and phi are on the log scale." in notes(glm("gamma"))
     assert "mean of cost = coef'x. Intervals of phi are" in notes(glm("gaussian"))
-    alone = glm("poisson", formula="claims ~ 1", names=("Intercept",), params=[1.0], cov=[[1]],
-                cov_privacy=[[0]])  # fmt: skip
+    alone = glm(
+        "poisson", formula="claims ~ 1", names=("Intercept",), params=[1.0], cov=[[1]], cov_privacy=[[0]]
+    )
     assert "ratio" not in str(alone.summary()) and alone.predict()[0] == pytest.approx(np.e)
 
 
@@ -238,12 +242,12 @@ def with_random(family: str, values: list[float], spread: float) -> Fit:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(FAMILY_NAMES), st.lists(st.floats(-3, 3), min_size=7, max_size=7), st.floats(0, 1e3),
+    st.sampled_from(FAMILY_NAMES),
+    st.lists(st.floats(-3, 3), min_size=7, max_size=7),
+    st.floats(0, 1e3),
     st.floats(0.5, 0.999),
-)  # fmt: skip
-def test_no_interval_leaves_its_range(
-    family: str, values: list[float], spread: float, level: float
-) -> None:
+)
+def test_no_interval_leaves_its_range(family: str, values: list[float], spread: float, level: float) -> None:
     fit = with_random(family, values, spread)
     low, high = fit.record.link.bounds
     frame = fit.get_prediction(POINTS).summary_frame(level)

@@ -42,8 +42,10 @@ def test_marginal_effects_are_derivatives_of_predictions(family: str) -> None:
         return (there - here) / widths
 
     assert frame["estimate"].to_numpy() == pytest.approx(effects(fit), rel=1e-6)
-    gradient = [(effects(moved(fit, j, s)) - effects(moved(fit, j, -s))) / (2 * s)
-                for j, s in enumerate(1e-4 * fit.bse)]  # fmt: skip
+    gradient = [
+        (effects(moved(fit, j, s)) - effects(moved(fit, j, -s))) / (2 * s)
+        for j, s in enumerate(1e-4 * fit.bse)
+    ]
     se = np.sqrt(np.einsum("jm,jk,km->m", gradient, fit.cov_params(), gradient))
     assert frame["std_error"].to_numpy() == pytest.approx(se, rel=1e-4)
     half = 1.959963984540054 * frame["std_error"]
@@ -59,8 +61,14 @@ def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -
     fitted = (smf.logit if family == "binomial" else smf.poisson)(formula, rows()).fit(disp=0)
     at = dict(enumerate((40, 38, 0), start=1))
     theirs = fitted.get_margeff(at="mean", atexog=at, dummy=True)
-    fit = glm(family, formula=formula, names=tuple(fitted.params.index), params=fitted.params,
-              cov=fitted.cov_params(), cov_privacy=np.zeros((4, 4)))  # fmt: skip
+    fit = glm(
+        family,
+        formula=formula,
+        names=tuple(fitted.params.index),
+        params=fitted.params,
+        cov=fitted.cov_params(),
+        cov_privacy=np.zeros((4, 4)),
+    )
     frame = fit.marginal_effects(AT, level=0.9).frame
     assert frame["estimate"].to_numpy() == pytest.approx(theirs.margeff)
     assert frame["std_error"].to_numpy() == pytest.approx(theirs.margeff_se)
@@ -72,9 +80,15 @@ def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -
 def test_a_curve_is_followed_up_to_the_bounds() -> None:
     """Any function of a variable, at the ends of its range and beyond, of whatever size its values are."""
     schema = dps.Schema(y=dps.count(50), x=dps.bounded(0, 1e6), z=dps.bounded(-1, 1))
-    fit = glm("gaussian", schema=schema, formula="y ~ np.log1p(x) + bs(z, knots=[0.1], degree=3)",
-              names=("Intercept", "np.log1p(x)", *(f"bs(z, knots=[0.1], degree=3)[{j}]" for j in range(4))),
-              params=[1, 2, 1, -2, 3, 0.5], cov=np.eye(6), cov_privacy=np.eye(6))  # fmt: skip
+    fit = glm(
+        "gaussian",
+        schema=schema,
+        formula="y ~ np.log1p(x) + bs(z, knots=[0.1], degree=3)",
+        names=("Intercept", "np.log1p(x)", *(f"bs(z, knots=[0.1], degree=3)[{j}]" for j in range(4))),
+        params=[1, 2, 1, -2, 3, 0.5],
+        cov=np.eye(6),
+        cov_privacy=np.eye(6),
+    )
     x = np.array([0.0, 1, 1e3, 1e6])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -95,8 +109,15 @@ def test_a_curve_is_followed_up_to_the_bounds() -> None:
 def test_long_names_do_not_break_the_page() -> None:
     long = {"x" * 90: dps.bounded(0, 1), "g": dps.levels("a" * 100, "b" * 100)}
     names = ("Intercept", f"g[T.{'b' * 100}]", "x" * 90)
-    fit = glm("poisson", schema=dps.Schema(y=dps.count(9), **long), formula=f"y ~ g + {'x' * 90}",
-              names=names, params=[0, 1, 2], cov=np.eye(3), cov_privacy=np.eye(3))  # fmt: skip
+    fit = glm(
+        "poisson",
+        schema=dps.Schema(y=dps.count(9), **long),
+        formula=f"y ~ g + {'x' * 90}",
+        names=names,
+        params=[0, 1, 2],
+        cov=np.eye(3),
+        cov_privacy=np.eye(3),
+    )
     shown = fit.marginal_effects({"x" * 90: 0.5, "g": "a" * 100}), fit.rate_ratios(), fit.summary()
     for text in map(repr, shown):
         assert max(map(len, text.splitlines())) <= 79

@@ -32,8 +32,14 @@ def test_the_coefficient_table_has_statsmodels_names() -> None:
 def test_tidy_has_brooms_columns() -> None:
     tidy = capacitor().tidy()
     assert list(tidy) == [
-        "term", "estimate", "std_error", "statistic", "p_value", "privacy_share", "component",
-    ]  # fmt: skip
+        "term",
+        "estimate",
+        "std_error",
+        "statistic",
+        "p_value",
+        "privacy_share",
+        "component",
+    ]
     assert list(tidy["component"]) == ["location"] * 3 + ["scale"]
     ratios = capacitor().tidy(conf_int=True, level=0.8, exponentiate=True)
     limits = capacitor().time_ratios(level=0.8).frame
@@ -122,8 +128,12 @@ def test_alpha_is_one_less_the_level() -> None:
     assert (fit.conf_int(level=0.05)[1] < fit.conf_int(0.05)[1]).all()
     prediction, test = fit.get_prediction(USE), fit.t_test("voltage = 0")
     for refused in (
-        fit.summary, prediction.conf_int, prediction.summary_frame, test.conf_int, test.summary_frame
-    ):  # fmt: skip
+        fit.summary,
+        prediction.conf_int,
+        prediction.summary_frame,
+        test.conf_int,
+        test.summary_frame,
+    ):
         with pytest.raises(SpecificationError, match=r"at least 0.5; got 0.05. An alpha, .* 1 - level"):
             refused(0.05)
 
@@ -162,10 +172,23 @@ def test_an_impossible_variance_means_not_estimable(bad: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(13.407, "13.41"), (-0.0059108, "-0.00591"), (0.0289, "0.02890"), (1309.9, "1310"), (0.0, "0"),
-     (1e-9, "1.000e-09"), (12345678.0, "1.235e+07"), (999949.0, "999949"), (0.00059, "0.000590"),
-     (np.nan, ""), (-np.inf, "-inf"), (99995.0, "99995"), (0.99999, "1.000"), (-1e-300, "-1.00e-300")],
-)  # fmt: skip
+    [
+        (13.407, "13.41"),
+        (-0.0059108, "-0.00591"),
+        (0.0289, "0.02890"),
+        (1309.9, "1310"),
+        (0.0, "0"),
+        (1e-9, "1.000e-09"),
+        (12345678.0, "1.235e+07"),
+        (999949.0, "999949"),
+        (0.00059, "0.000590"),
+        (np.nan, ""),
+        (-np.inf, "-inf"),
+        (99995.0, "99995"),
+        (0.99999, "1.000"),
+        (-1e-300, "-1.00e-300"),
+    ],
+)
 def test_figures(value: float, text: str) -> None:
     assert figures(value) == text
 

@@ -139,8 +139,13 @@ def test_what_was_released_decides_within_a_kind() -> None:
 
 
 def test_a_model_without_a_kind_of_its_own_has_what_all_share() -> None:
-    fit = capacitor(model="quantreg", names=("Intercept", "voltage", "temperature"), params=[1, 2, 3],
-                    cov=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], cov_privacy=[[0] * 3] * 3)  # fmt: skip
+    fit = capacitor(
+        model="quantreg",
+        names=("Intercept", "voltage", "temperature"),
+        params=[1, 2, 3],
+        cov=[[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        cov_privacy=[[0] * 3] * 3,
+    )
     assert type(fit) is Fit and type(Fit.from_dict(fit.to_dict())) is Fit
     assert fit.predict(USE)[0] == 1 + 2 * 200 + 3 * 170
 

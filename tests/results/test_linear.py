@@ -224,11 +224,16 @@ def test_new_responses_lie_about_predicted_means() -> None:
     frame = fit.get_prediction(AT).summary_frame().iloc[0]
     se = np.sqrt(x @ fit.cov_params() @ x)
     spread = np.hypot(se, float(fit.sigma))
-    assert frame.to_dict() == pytest.approx({
-        "mean": x @ fit.params, "mean_se": se,
-        "mean_ci_lower": x @ fit.params - Z * se, "mean_ci_upper": x @ fit.params + Z * se,
-        "obs_ci_lower": x @ fit.params - Z * spread, "obs_ci_upper": x @ fit.params + Z * spread,
-    })  # fmt: skip
+    assert frame.to_dict() == pytest.approx(
+        {
+            "mean": x @ fit.params,
+            "mean_se": se,
+            "mean_ci_lower": x @ fit.params - Z * se,
+            "mean_ci_upper": x @ fit.params + Z * se,
+            "obs_ci_lower": x @ fit.params - Z * spread,
+            "obs_ci_upper": x @ fit.params + Z * spread,
+        }
+    )
     assert list(fit.augment(AT))[-4:] == [".fitted", ".se_fit", ".lower", ".upper"]
     with pytest.raises(NotReleased, match="time-to-failure"):
         fit.predict(AT, type="quantile")
@@ -349,9 +354,7 @@ def test_predictions_within_the_bounds_are_left_alone(recwarn: pytest.WarningsRe
 SINGULAR = {"gram": np.full((4, 4), 2.0**63).tolist(), "meat": np.eye(4).tolist(), "noise_meat": 1.0}
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}, SINGULAR]
-)
+@pytest.mark.parametrize("wrong", [{"map": [[0.0] * 4] * 4}, {"total": 0.0}, {"total": -0.0}, SINGULAR])
 def test_moments_that_no_fit_has_are_refused(wrong: dict[str, object]) -> None:
     """A fit that was saved has a way back to coefficients, a response that varies, and can be solved."""
     content = json.loads(json.dumps(linear().to_dict()))

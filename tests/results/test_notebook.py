@@ -5,12 +5,16 @@ import pytest
 from nbformat import v4
 
 CELLS = {
-    "fit": ("text/html", "text/plain"), "fit.summary()": ("text/html", "text/latex", "text/plain"),
+    "fit": ("text/html", "text/plain"),
+    "fit.summary()": ("text/html", "text/latex", "text/plain"),
     "fit.life(USE)": ("text/html", "text/latex", "text/plain"),
     "fit.t_test('voltage = 0')": ("text/html", "text/latex"),
-    "fit.tidy()": ("text/html",), "dps.compare(fit, fit)": ("text/html",), "fit.shape": ("text/plain",),
-    "fit.plot_life(USE).figure": ("image/png",), "fit.plot_life(USE)": ("image/png",),
-}  # fmt: skip
+    "fit.tidy()": ("text/html",),
+    "dps.compare(fit, fit)": ("text/html",),
+    "fit.shape": ("text/plain",),
+    "fit.plot_life(USE).figure": ("image/png",),
+    "fit.plot_life(USE)": ("image/png",),
+}
 SETUP = """
 import dpstats as dps
 from tests.results.fits import USE, capacitor

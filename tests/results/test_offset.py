@@ -22,21 +22,30 @@ def with_offset(**changes: object) -> Fit:
 def linear(formula: str, *params: float, **changes: object) -> Fit:
     k = len(params)
     fields = dict(
-        model="ols", dist="normal", formula=formula, names=("Intercept", "voltage")[:k],
-        params=np.array(params), cov=np.eye(k), cov_privacy=np.zeros((k, k)), settings={},
-    )  # fmt: skip
+        model="ols",
+        dist="normal",
+        formula=formula,
+        names=("Intercept", "voltage")[:k],
+        params=np.array(params),
+        cov=np.eye(k),
+        cov_privacy=np.zeros((k, k)),
+        settings={},
+    )
     return capacitor(schema=SCHEMA, **fields | changes)
 
 
-@pytest.mark.parametrize("ask", [
-    lambda fit, new: fit.predict(new),
-    lambda fit, new: fit.predict(new, type="quantile", p=0.1),
-    lambda fit, new: fit.get_prediction(new).summary_frame().to_numpy(),
-    lambda fit, new: fit.augment(new)[[".fitted", ".se_fit", ".lower", ".upper"]].to_numpy(),
-    lambda fit, new: fit.life(new).frame[["estimate", "conf_low", "conf_high"]].to_numpy(),
-    lambda fit, new: fit.eta(new).frame["estimate"],
-    lambda fit, new: fit.mttf(new).frame["estimate"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit, new: fit.predict(new),
+        lambda fit, new: fit.predict(new, type="quantile", p=0.1),
+        lambda fit, new: fit.get_prediction(new).summary_frame().to_numpy(),
+        lambda fit, new: fit.augment(new)[[".fitted", ".se_fit", ".lower", ".upper"]].to_numpy(),
+        lambda fit, new: fit.life(new).frame[["estimate", "conf_low", "conf_high"]].to_numpy(),
+        lambda fit, new: fit.eta(new).frame["estimate"],
+        lambda fit, new: fit.mttf(new).frame["estimate"],
+    ],
+)
 def test_an_offset_of_log_2_doubles_all_times(ask) -> None:
     with pytest.warns(UserWarning, match="1 row.*outside the public bounds"):
         found = ask(with_offset(), {**USE, "load": [2.0, 4.0, 5.0]})

@@ -31,8 +31,10 @@ def test_residuals_of_times() -> None:
     fit, times = capacitor(), np.array([500.0, 30.0])
     eta = fit.predict([USE, STRESS], type="lp")
     z = (np.log(times) - eta) / float(fit.sigma)
-    found = {kind: fit.residuals([USE, STRESS], times, [1, 0], type=kind).to_numpy()
-             for kind in ("response", "standardized", "cox-snell", "martingale")}  # fmt: skip
+    found = {
+        kind: fit.residuals([USE, STRESS], times, [1, 0], type=kind).to_numpy()
+        for kind in ("response", "standardized", "cox-snell", "martingale")
+    }
     assert found["response"] == pytest.approx(times - np.exp(eta))
     assert found["standardized"] == pytest.approx(z)
     pairs = zip([USE, STRESS], times, strict=True)

@@ -25,12 +25,18 @@ LIFE = ("plot_life", "plot_reliability", "plot_hazard")
 def curve(groups: tuple[str, ...] = ("",), **changes: object) -> CurveFit:
     """250 fail in each of three intervals, 250 outlast them."""
     fields = dict(
-        formula="Surv(time, failed) ~ 1", times=[400.0, 800, 1600], groups=groups, nobs=1000,
+        formula="Surv(time, failed) ~ 1",
+        times=[400.0, 800, 1600],
+        groups=groups,
+        nobs=1000,
         counts=np.tile([250.0, 250, 250, 0, 0, 0, 0, 0, 250], (len(groups), 1)),
         sds=np.full((len(groups), 9), 2.0),
-        budget=dps.pure(1), method="noisy counts of exits", adjacency="replace one row", unit="one row",
+        budget=dps.pure(1),
+        method="noisy counts of exits",
+        adjacency="replace one row",
+        unit="one row",
         time_unit="hours",
-    )  # fmt: skip
+    )
     return CurveFit(**{**fields, **changes})
 
 
@@ -118,8 +124,9 @@ def test_curves_are_what_the_tables_say(dist: str) -> None:
                 around = band[band[:, 0] == time, 1]
                 assert [around.min(), around.max()] == pytest.approx([row.conf_low, row.conf_high])
         assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-            "voltage = 200, temperature = 170", "voltage = 350, temperature = 180",
-        ]  # fmt: skip
+            "voltage = 200, temperature = 170",
+            "voltage = 350, temperature = 180",
+        ]
         assert "90 % band" in ax.get_title()
 
 
@@ -149,8 +156,10 @@ def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
     assert points.get_data()[1] == pytest.approx(z, abs=1e-6)
     assert "Kaplan-Meier, epsilon = 1" in ax.texts[0].get_text()
     assert fit.plot_life(USE, points=curve(("a", "b"))).get_legend_handles_labels()[1] == [
-        "voltage = 200, temperature = 170", "Kaplan-Meier, a", "Kaplan-Meier, b",
-    ]  # fmt: skip
+        "voltage = 200, temperature = 170",
+        "Kaplan-Meier, a",
+        "Kaplan-Meier, b",
+    ]
 
 
 def test_a_private_curve_is_drawn_with_its_band_alone_or_beside_a_fit() -> None:
@@ -188,11 +197,17 @@ def test_plots_draw_where_they_are_told() -> None:
     assert capacitor().plot_coef(ax=ax) is ax
 
 
-@pytest.mark.parametrize("draw", [
-    lambda ax: capacitor().plot_coef(ax=ax), lambda ax: capacitor().plot_life(USE, ax=ax),
-    lambda ax: capacitor().plot_reliability(USE, ax=ax), lambda ax: capacitor().plot_hazard(USE, ax=ax),
-    lambda ax: linear().plot_ridge_path(ax=ax), lambda ax: curve().plot(ax=ax),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda ax: capacitor().plot_coef(ax=ax),
+        lambda ax: capacitor().plot_life(USE, ax=ax),
+        lambda ax: capacitor().plot_reliability(USE, ax=ax),
+        lambda ax: capacitor().plot_hazard(USE, ax=ax),
+        lambda ax: linear().plot_ridge_path(ax=ax),
+        lambda ax: curve().plot(ax=ax),
+    ],
+)
 @pytest.mark.parametrize("ax", ["x", 1, [], pd.DataFrame({"a": [1]})], ids=lambda ax: type(ax).__name__)
 def test_what_is_no_axes_is_refused_by_the_name_of_the_argument(draw, ax) -> None:
     with pytest.raises(SpecificationError, match="ax must be axes of matplotlib"):

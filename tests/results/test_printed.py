@@ -24,10 +24,12 @@ def outputs(fit: Fit, at: dict[str, Any]) -> dict[str, Callable[[], Any]]:
     """All that prints as a table, by name."""
     name, last = fit.names[1], fit.names[-1]
     found: dict[str, Callable[[], Any]] = {
-        "print": lambda: fit, "summary": fit.summary, "compare": lambda: dps.compare(fit, fit, fit),
+        "print": lambda: fit,
+        "summary": fit.summary,
+        "compare": lambda: dps.compare(fit, fit, fit),
         "t_test": lambda: fit.t_test([f"{name} = 0", f"1000 * {last} = 0.5"]),
         "wald_test": lambda: fit.wald_test(f"{name} = 0"),
-    }  # fmt: skip
+    }
     if fit.record.is_survival:
         for method in ("life", "mttf"):
             found[method] = lambda method=method: getattr(fit, method)([at, at])

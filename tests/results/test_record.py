@@ -55,9 +55,17 @@ def test_training_rows_are_never_predicted(method: str) -> None:
 
 
 def other_model(**changes: object) -> Fit:
-    fields = {"model": "quantreg", "dist": "laplace", "formula": "time ~ voltage + temperature",
-              "names": ("Intercept", "voltage", "temperature"), "params": [1.0, 2, 3], "cov": np.eye(3),
-              "cov_privacy": np.eye(3) / 2, "settings": {}, "title": "median regression"}  # fmt: skip
+    fields = {
+        "model": "quantreg",
+        "dist": "laplace",
+        "formula": "time ~ voltage + temperature",
+        "names": ("Intercept", "voltage", "temperature"),
+        "params": [1.0, 2, 3],
+        "cov": np.eye(3),
+        "cov_privacy": np.eye(3) / 2,
+        "settings": {},
+        "title": "median regression",
+    }
     return capacitor(**{**fields, **changes})
 
 
@@ -76,9 +84,18 @@ def test_survival_properties_are_absent_from_other_models(name: str, why: str) -
 
 @pytest.mark.parametrize(
     "name",
-    ["parameters", "eta", "life", "reliability", "conditional_reliability", "hazard", "mttf", "time_ratios",
-     "hazard_ratios"],
-)  # fmt: skip
+    [
+        "parameters",
+        "eta",
+        "life",
+        "reliability",
+        "conditional_reliability",
+        "hazard",
+        "mttf",
+        "time_ratios",
+        "hazard_ratios",
+    ],
+)
 def test_survival_methods_are_refused_by_other_models(name: str) -> None:
     with pytest.raises(NotReleased, match="time-to-failure"):
         getattr(other_model(), name)()
@@ -166,8 +183,15 @@ def test_the_walk_would_find_hidden_rows() -> None:
 
 @pytest.mark.parametrize(
     "fit",
-    [capacitor(), wide(), other_model(), capacitor(not_private=True, ledger=None), linear(), linear(0.5),
-     linear(noise=2.0).at_alpha(0.3)],
+    [
+        capacitor(),
+        wide(),
+        other_model(),
+        capacitor(not_private=True, ledger=None),
+        linear(),
+        linear(0.5),
+        linear(noise=2.0).at_alpha(0.3),
+    ],
 )
 def test_save_and_load_are_exact(fit: Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.json"

@@ -17,9 +17,16 @@ WANTED = (
 ).split()
 ROWWISE = ("predict", "get_prediction", "augment", "residuals", "simulate")
 OF_TIME = (
-    "parameters", "eta", "life", "reliability", "conditional_reliability", "hazard", "mttf", "time_ratios",
+    "parameters",
+    "eta",
+    "life",
+    "reliability",
+    "conditional_reliability",
+    "hazard",
+    "mttf",
+    "time_ratios",
     "hazard_ratios",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("model", EVERY)
@@ -58,11 +65,21 @@ def test_every_model_has_everything_that_is_free(model: str) -> None:
     fit, at = EVERY[model]
     k = len(fit.names)
     calls: list[tuple[Any, int]] = [
-        (fit.params, k), (fit.bse, k), (fit.bse_privacy, k), (fit.privacy_share, k), (fit.tvalues, k),
-        (fit.pvalues, k), (fit.conf_int(joint=True), k), (fit.cov_params(), k), (fit.tidy(conf_int=True), k),
-        (fit.glance(), 1), (fit.predict(at), 1), (fit.get_prediction(at).summary_frame(), 1),
-        (fit.augment(at), 1), (fit.t_test(f"{fit.names[1]} = 0").summary_frame(), 1),
-    ]  # fmt: skip
+        (fit.params, k),
+        (fit.bse, k),
+        (fit.bse_privacy, k),
+        (fit.privacy_share, k),
+        (fit.tvalues, k),
+        (fit.pvalues, k),
+        (fit.conf_int(joint=True), k),
+        (fit.cov_params(), k),
+        (fit.tidy(conf_int=True), k),
+        (fit.glance(), 1),
+        (fit.predict(at), 1),
+        (fit.get_prediction(at).summary_frame(), 1),
+        (fit.augment(at), 1),
+        (fit.t_test(f"{fit.names[1]} = 0").summary_frame(), 1),
+    ]
     for found, rows in calls:
         assert len(found) == rows
     assert fit.wald_test(f"{fit.names[1]} = 0").df == 1

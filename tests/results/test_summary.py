@@ -163,14 +163,22 @@ def test_no_line_is_longer_than_79_and_no_number_breaks_it(
     params = data.draw(st.lists(numbers, min_size=k, max_size=k))
     sd = data.draw(st.lists(st.floats(0, 1e12) | st.just(np.inf), min_size=k, max_size=k))
     fit = Fit(
-        model="survreg" if survival else "glm", dist=dist, formula="Surv(t, e) ~ x" if survival else "t ~ x",
-        names=(*columns, *["Log(scale)"] * survival), params=params,
+        model="survreg" if survival else "glm",
+        dist=dist,
+        formula="Surv(t, e) ~ x" if survival else "t ~ x",
+        names=(*columns, *["Log(scale)"] * survival),
+        params=params,
         schema=dps.Schema(t=dps.bounded(0.001, 1e12), e=dps.event(), x=dps.levels("a" * 90, "b")),
-        cov=np.diag(np.square(sd)), cov_privacy=np.zeros((k, k)), nobs=10**12,
-        budget=dps.approx(0.123456789, 1e-9), method=words, ledger=words,
+        cov=np.diag(np.square(sd)),
+        cov_privacy=np.zeros((k, k)),
+        nobs=10**12,
+        budget=dps.approx(0.123456789, 1e-9),
+        method=words,
+        ledger=words,
         dispersion=(params[0] ** 2, sd[0], 0) if dist == "gamma" else None,
-        flags=[("code", words)], settings={"R": 1 / 3, words: 1e300},
-    )  # fmt: skip
+        flags=[("code", words)],
+        settings={"R": 1 / 3, words: 1e300},
+    )
     for text in (fit.summary().as_text(), repr(fit)):
         assert max(map(len, text.splitlines())) <= 79
     assert len(repr(fit).splitlines()) == 5

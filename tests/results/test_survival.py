@@ -283,7 +283,12 @@ def test_new_data_outside_the_bounds_is_clipped_and_said_so() -> None:
 
 
 def test_a_model_without_covariates_needs_no_new_data() -> None:
-    fit = capacitor(formula="Surv(time, failed) ~ 1", names=("Intercept", "Log(scale)"), params=[7, -1],
-                    cov=np.eye(2) / 100, cov_privacy=np.zeros((2, 2)))  # fmt: skip
+    fit = capacitor(
+        formula="Surv(time, failed) ~ 1",
+        names=("Intercept", "Log(scale)"),
+        params=[7, -1],
+        cov=np.eye(2) / 100,
+        cov_privacy=np.zeros((2, 2)),
+    )
     assert fit.eta().frame["estimate"][0] == pytest.approx(np.exp(7))
     assert repr(fit.life()).startswith("Life  ")

@@ -22,9 +22,13 @@ Random = np.random.Generator
 Record = Any
 
 SCHEMA = dps.Schema(
-    x=dps.bounded(-1, 1), k=dps.count(9), g=dps.levels("a", "b", other=True), r=dps.levels("1", "2", "10"),
-    e=dps.event(failed="dead", censored="alive"), f=dps.flag(),
-)  # fmt: skip
+    x=dps.bounded(-1, 1),
+    k=dps.count(9),
+    g=dps.levels("a", "b", other=True),
+    r=dps.levels("1", "2", "10"),
+    e=dps.event(failed="dead", censored="alive"),
+    f=dps.flag(),
+)
 NAMES = list(SCHEMA)
 UNIT = "serial"
 COLUMNS = [*NAMES, UNIT]
@@ -39,42 +43,156 @@ def _never(*args: Any, **keywords: Any) -> Any:
     raise Code
 
 
-_METHODS = ("__float__", "__int__", "__index__", "__hash__", "__eq__", "__ne__", "__lt__", "__len__",
+_METHODS = (
+    "__float__",
+    "__int__",
+    "__index__",
+    "__hash__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__len__",
     "__iter__",
-            "__bool__", "__str__", "__repr__", "__format__", "__array__", "__array_interface__",
-            "__getitem__",
-            "__complex__", "__round__", "__trunc__", "__add__", "__abs__", "__getattr__", "strip",
-            "encode", "is_finite")  # fmt: skip
+    "__bool__",
+    "__str__",
+    "__repr__",
+    "__format__",
+    "__array__",
+    "__array_interface__",
+    "__getitem__",
+    "__complex__",
+    "__round__",
+    "__trunc__",
+    "__add__",
+    "__abs__",
+    "__getattr__",
+    "strip",
+    "encode",
+    "is_finite",
+)
 _BODY = dict.fromkeys(_METHODS, _never)
 _Meta = type("Meta", (type,), {"__hash__": _never, "__eq__": _never, "__instancecheck__": _never})
 HOSTILE = [
-    type("Cell", (), _BODY)(), type("Text", (str,), _BODY)("a"), type("Float", (float,), _BODY)(0.5),
-    type("Integer", (int,), _BODY)(1), type("Exact", (Decimal,), _BODY)(1), _Meta("Other", (), _BODY)(),
+    type("Cell", (), _BODY)(),
+    type("Text", (str,), _BODY)("a"),
+    type("Float", (float,), _BODY)(0.5),
+    type("Integer", (int,), _BODY)(1),
+    type("Exact", (Decimal,), _BODY)(1),
+    _Meta("Other", (), _BODY)(),
     type("Real", (np.float64,), _BODY)(0.5),
-]  # fmt: skip
+]
 TEXTS = [
-    "a", "b", "zzz", " a ", "", " ", "NA", "nan", "null", "1", "1.0", "2", "10", "01", "true", "FALSE", "0",
+    "a",
+    "b",
+    "zzz",
+    " a ",
+    "",
+    " ",
+    "NA",
+    "nan",
+    "null",
+    "1",
+    "1.0",
+    "2",
+    "10",
+    "01",
+    "true",
+    "FALSE",
+    "0",
     "dead",
-    "alive", "Alive", "0.5", "-0.25", "+.5", "1.", ".", "-", "1e3", "1e999", "1e-999", "1_0", "0x1p3", "inf",
-    "-Infinity", "0.1" + "0" * 400, "1" * 400, "9" * 25, "1,5", "ü", "a\0b", "a\0c", "\u2028", "\ufeff1",
-    "'", "\t1",
-    "1\u00a0", "٣", "123456789.123456789012345678901234567890123", "5e-324", "1.7976931348623159e308",
-]  # fmt: skip
+    "alive",
+    "Alive",
+    "0.5",
+    "-0.25",
+    "+.5",
+    "1.",
+    ".",
+    "-",
+    "1e3",
+    "1e999",
+    "1e-999",
+    "1_0",
+    "0x1p3",
+    "inf",
+    "-Infinity",
+    "0.1" + "0" * 400,
+    "1" * 400,
+    "9" * 25,
+    "1,5",
+    "ü",
+    "a\0b",
+    "a\0c",
+    "\u2028",
+    "\ufeff1",
+    "'",
+    "\t1",
+    "1\u00a0",
+    "٣",
+    "123456789.123456789012345678901234567890123",
+    "5e-324",
+    "1.7976931348623159e308",
+]
 NUMBERS: list[Any] = [0.5, -0.25, 0.1, 0, 1, 2, 10, -0.0, np.nan, np.inf, -np.inf, 1e300, 5e-324, -3, 0.3]
 OBJECTS: list[Any] = [
-    *HOSTILE, *TEXTS, *NUMBERS, "\ud800", None, pd.NA, pd.NaT, True, False, b"a", 10**400, 2**64, 2**63,
+    *HOSTILE,
+    *TEXTS,
+    *NUMBERS,
+    "\ud800",
+    None,
+    pd.NA,
+    pd.NaT,
+    True,
+    False,
+    b"a",
+    10**400,
+    2**64,
+    2**63,
     2**53 + 1,
-    -(2**63), -(10**30), Decimal("0.1"), Decimal("sNaN"), Decimal("1e999"), Fraction(1, 3), 1j, (1, 2), [3],
-    {}, set(),
-    object(), Ellipsis, np.float16(0.3), np.float32(0.3), np.longdouble("1e4000"), np.int8(1),
+    -(2**63),
+    -(10**30),
+    Decimal("0.1"),
+    Decimal("sNaN"),
+    Decimal("1e999"),
+    Fraction(1, 3),
+    1j,
+    (1, 2),
+    [3],
+    {},
+    set(),
+    object(),
+    Ellipsis,
+    np.float16(0.3),
+    np.float32(0.3),
+    np.longdouble("1e4000"),
+    np.int8(1),
     np.uint64(2**64 - 1),
-    np.bool_(True), np.str_("a"), np.bytes_(b"a"), np.datetime64("2020-01-01"), np.timedelta64(3, "D"),
-    np.array(0.5), np.array([0.5]), np.complex128(1), pd.Timestamp(0), pd.Timedelta(1), pd.Series([1.0]),
-    memoryview(b"a"), bytearray(b"1"), str, float, lambda: 1.0,
-]  # fmt: skip
+    np.bool_(True),
+    np.str_("a"),
+    np.bytes_(b"a"),
+    np.datetime64("2020-01-01"),
+    np.timedelta64(3, "D"),
+    np.array(0.5),
+    np.array([0.5]),
+    np.complex128(1),
+    pd.Timestamp(0),
+    pd.Timedelta(1),
+    pd.Series([1.0]),
+    memoryview(b"a"),
+    bytearray(b"1"),
+    str,
+    float,
+    lambda: 1.0,
+]
 BYTES = [text.encode() for text in TEXTS] + [b"\xff", b"a\xfe", b"\xed\xa0\x80"]
-GOOD = {"x": ["0.5", "-0.25", "0.125", "1"], "k": ["1", "2", "9"], "g": ["a", "b"], "r": ["1", "2", "10"],
-        "e": ["dead", "alive"], "f": ["1", "0"], UNIT: ["u1", "u2", "u3", "u4", "u5"]}  # fmt: skip
+GOOD = {
+    "x": ["0.5", "-0.25", "0.125", "1"],
+    "k": ["1", "2", "9"],
+    "g": ["a", "b"],
+    "r": ["1", "2", "10"],
+    "e": ["dead", "alive"],
+    "f": ["1", "0"],
+    UNIT: ["u1", "u2", "u3", "u4", "u5"],
+}
 
 
 class Kind(NamedTuple):
@@ -121,22 +239,26 @@ FLOATS = [float(value) for value in NUMBERS]
 DECIMALS = [Decimal(text) for text in ("0.5", "0.1", "1", "2", "10", "-3", "99999999999999999999.1")]
 ARROW: dict[str, Column] = {
     **{name: _arrow(_integers(name), getattr(pa, name)()) for name in INTEGERS},
-    "float32": _arrow(FLOATS, pa.float32()), "float64": _arrow(FLOATS, pa.float64()),
+    "float32": _arrow(FLOATS, pa.float32()),
+    "float64": _arrow(FLOATS, pa.float64()),
     "float16": Column(HALVES, lambda cells: pa.array(cells, pa.float16())),
     "bool": _arrow([True, False], pa.bool_()),
-    "decimal128": _arrow(DECIMALS, pa.decimal128(30, 5)), "decimal256": _arrow(DECIMALS, pa.decimal256(60,
-        9)),
-    "decimals in a dictionary": Column([*DECIMALS, None], lambda cells: pa.array(
-        cells, pa.decimal128(30, 5)).dictionary_encode()),
-    "string": _arrow(TEXTS, pa.string()), "large_string": _arrow(TEXTS, pa.large_string()),
-    "string_view": _arrow(TEXTS, pa.string_view()), "null": Column([None],
-        lambda cells: pa.nulls(len(cells))),
+    "decimal128": _arrow(DECIMALS, pa.decimal128(30, 5)),
+    "decimal256": _arrow(DECIMALS, pa.decimal256(60, 9)),
+    "decimals in a dictionary": Column(
+        [*DECIMALS, None], lambda cells: pa.array(cells, pa.decimal128(30, 5)).dictionary_encode()
+    ),
+    "string": _arrow(TEXTS, pa.string()),
+    "large_string": _arrow(TEXTS, pa.large_string()),
+    "string_view": _arrow(TEXTS, pa.string_view()),
+    "null": Column([None], lambda cells: pa.nulls(len(cells))),
     "bad bytes": Column([*BYTES, None], lambda cells: pa.array(cells, pa.binary()).view(pa.string())),
     "dictionary": Column([*TEXTS, None], lambda cells: pa.array(cells, pa.string()).dictionary_encode()),
-    "numbers in a dictionary": Column([*FLOATS, None], lambda cells: pa.array(cells,
-        pa.float64()).dictionary_encode()),
+    "numbers in a dictionary": Column(
+        [*FLOATS, None], lambda cells: pa.array(cells, pa.float64()).dictionary_encode()
+    ),
     "integers in a dictionary": Column([1, 2, 10, None], lambda cells: pa.array(cells).dictionary_encode()),
-}  # fmt: skip
+}
 
 
 def _extension(pool: list[Any], dtype: Any) -> Column:
@@ -154,26 +276,39 @@ def _float64(cells: list[Any]) -> Any:
 
 
 PANDAS: dict[str, Column] = {
-    **{name: Column(_integers(name), lambda cells, name=name: np.array(cells,
-        dtype=name)) for name in INTEGERS},
-    **{name: Column(FLOATS, lambda cells, name=name: np.array(cells).astype(name))
-       for name in ("float16", "float32", "float64", "longdouble", ">f8")},
+    **{
+        name: Column(_integers(name), lambda cells, name=name: np.array(cells, dtype=name))
+        for name in INTEGERS
+    },
+    **{
+        name: Column(FLOATS, lambda cells, name=name: np.array(cells).astype(name))
+        for name in ("float16", "float32", "float64", "longdouble", ">f8")
+    },
     "bool": Column([True, False], lambda cells: np.array(cells)),
     "object": Column(OBJECTS, objects),
-    "str": _extension(TEXTS, "str"), "string[python]": _extension([*TEXTS, "\ud800"], "string[python]"),
+    "str": _extension(TEXTS, "str"),
+    "string[python]": _extension([*TEXTS, "\ud800"], "string[python]"),
     "string[pyarrow]": _extension(TEXTS, "string[pyarrow]"),
-    "Int64": _extension(_integers("int64"), "Int64"), "UInt8": _extension([0, 1, 2, 255], "UInt8"),
-    "Float64": Column([*FLOATS, None], _float64), "boolean": _extension([True, False], "boolean"),
+    "Int64": _extension(_integers("int64"), "Int64"),
+    "UInt8": _extension([0, 1, 2, 255], "UInt8"),
+    "Float64": Column([*FLOATS, None], _float64),
+    "boolean": _extension([True, False], "boolean"),
     "category": Column([*TEXTS, None], pd.Categorical),
     "fixed category": Column([*TEXTS[:20], None], lambda cells: pd.Categorical(cells, categories=TEXTS)),
     "mixed category": Column(
         [*FLOATS[:7], *TEXTS[:9], True, None],
-        lambda cells: pd.Categorical(cells, categories=objects([0.5, 2, "a", " a ", "1", "zzz", True, 10]))),
+        lambda cells: pd.Categorical(cells, categories=objects([0.5, 2, "a", " a ", "1", "zzz", True, 10])),
+    ),
     "category of numbers": Column([1, 2, 10, None], lambda c: pd.Categorical(c, categories=[1, 2, 3, 10])),
     "sparse": Column(FLOATS, _sparse),
-    **{f"{name}[pyarrow]": Column(column.pool, lambda cells, column=column: pd.arrays.ArrowExtensionArray(
-        column.array(cells))) for name, column in ARROW.items() if name not in ("null", "bad bytes")},
-}  # fmt: skip
+    **{
+        f"{name}[pyarrow]": Column(
+            column.pool, lambda cells, column=column: pd.arrays.ArrowExtensionArray(column.array(cells))
+        )
+        for name, column in ARROW.items()
+        if name not in ("null", "bad bytes")
+    },
+}
 _NO_IDS = ("float", "longdouble", ">f8", "Float", "decimal", "numbers", "sparse", "category of")
 
 
@@ -195,9 +330,13 @@ def typed(rng: Random, known: dict[str, Column], table: Callable[[dict[str, Any]
 
     return Kind(
         lambda: tuple(cell(name) for name in COLUMNS),
-        lambda records: table({name: columns[name].array([record[place] for record in records])
-                               for place, name in enumerate(COLUMNS)}),
-    )  # fmt: skip
+        lambda records: table(
+            {
+                name: columns[name].array([record[place] for record in records])
+                for place, name in enumerate(COLUMNS)
+            }
+        ),
+    )
 
 
 def _pieces(rng: Random, table: pa.Table) -> int:
@@ -224,8 +363,9 @@ def parquet_file(rng: Random, folder: Path) -> Kind:
     version, dictionary = one(rng, ["1.0", "2.0"]), bool(rng.integers(2))
 
     def made(columns: dict[str, Any]) -> Any:
-        parquet.write_table(pa.table(columns), path, row_group_size=size, data_page_version=version,
-                            use_dictionary=dictionary)  # fmt: skip
+        parquet.write_table(
+            pa.table(columns), path, row_group_size=size, data_page_version=version, use_dictionary=dictionary
+        )
         return path
 
     return typed(rng, known, made)
@@ -246,8 +386,10 @@ def arrow_file(rng: Random, folder: Path) -> Kind:
 
 
 def polars_frame(rng: Random, folder: Path) -> Kind:
-    known = {name: ARROW[name] for name in (*INTEGERS, "float32", "float64", "bool", "decimal128",
-        "large_string", "dictionary")}
+    known = {
+        name: ARROW[name]
+        for name in (*INTEGERS, "float32", "float64", "bool", "decimal128", "large_string", "dictionary")
+    }
     return typed(rng, known, lambda columns: polars.from_arrow(pa.table(columns)))
 
 
@@ -260,10 +402,15 @@ def pandas_frame(rng: Random, folder: Path) -> Kind:
 
 
 def mapping(rng: Random, folder: Path) -> Kind:
-    known = {**PANDAS, "masked": Column([1, 2, 10, None], lambda cells: np.ma.array(
-        [cell or 0 for cell in cells], mask=[cell is None for cell in cells])),
-        "list": Column(OBJECTS, list), "texts": Column(TEXTS, lambda cells: np.array(cells, dtype=np.str_)),
-    }  # fmt: skip
+    known = {
+        **PANDAS,
+        "masked": Column(
+            [1, 2, 10, None],
+            lambda cells: np.ma.array([cell or 0 for cell in cells], mask=[cell is None for cell in cells]),
+        ),
+        "list": Column(OBJECTS, list),
+        "texts": Column(TEXTS, lambda cells: np.array(cells, dtype=np.str_)),
+    }
     return typed(rng, known, lambda columns: columns)
 
 
@@ -272,8 +419,10 @@ def frames(rng: Random, folder: Path) -> Kind:
     size, again = int(rng.integers(1, ROWS)), bool(rng.integers(2))
 
     def made(columns: dict[str, Any]) -> Any:
-        parts = [{name: array[start : start + size] for name, array in columns.items()}
-                 for start in range(0, ROWS, size)]
+        parts = [
+            {name: array[start : start + size] for name, array in columns.items()}
+            for start in range(0, ROWS, size)
+        ]
         tables = [_frame(part) if place % 2 else part for place, part in enumerate(parts)]
         return tables if again else iter(tables)
 
@@ -330,10 +479,29 @@ def spoilt(rng: Random, line: bytes, sep: bytes) -> bytes:
     for _ in range(int(rng.integers(1, 4))):
         start = int(rng.integers(len(line) + 1))
         stop = start + int(rng.integers(4))
-        put = one(rng, [b"", b'"', b'""', sep, sep * 3, b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b"NA",
-            b"1e999", b"'",
-                        b" ", b"\\", b"\xc3", b"#", b"0" * 50, bytes(rng.choice(_PLAIN,
-                            5).astype(np.uint8))])  # fmt: skip
+        put = one(
+            rng,
+            [
+                b"",
+                b'"',
+                b'""',
+                sep,
+                sep * 3,
+                b"\r",
+                b"\0",
+                b"\xff",
+                b"\xef\xbb\xbf",
+                b"NA",
+                b"1e999",
+                b"'",
+                b" ",
+                b"\\",
+                b"\xc3",
+                b"#",
+                b"0" * 50,
+                bytes(rng.choice(_PLAIN, 5).astype(np.uint8)),
+            ],
+        )
         line = line[:start] + put + line[stop:]
     wild = rng.uniform()
     if wild < 0.05:
@@ -342,7 +510,12 @@ def spoilt(rng: Random, line: bytes, sep: bytes) -> bytes:
 
 
 KINDS: dict[str, Maker] = {
-    "csv": csv_file, "parquet": parquet_file, "arrow file": arrow_file, "arrow": arrow,
+    "csv": csv_file,
+    "parquet": parquet_file,
+    "arrow file": arrow_file,
+    "arrow": arrow,
     "polars": polars_frame,
-    "pandas": pandas_frame, "mapping": mapping, "frames": frames,
-}  # fmt: skip
+    "pandas": pandas_frame,
+    "mapping": mapping,
+    "frames": frames,
+}

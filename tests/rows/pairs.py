@@ -59,8 +59,12 @@ def silence() -> Iterator[None]:
     handler = logging.StreamHandler(said)
     logging.getLogger().addHandler(handler)
     try:
-        with (warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said),
-              np.errstate(all="warn")):  # fmt: skip
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+            np.errstate(all="warn"),
+        ):
             warnings.simplefilter("error")
             yield
     finally:
@@ -84,8 +88,14 @@ def search(kind: str, seed: int, folder: Path) -> int:
     return ROWS
 
 
-_SIZES = ((csvfile, "_CHUNK"), (csvfile, "LONGEST"), (lines, "LONGEST"),
-          (cells_of, "_CHUNK"), (cells_of, "_ROWS"), (cells_of, "_BYTES"))  # fmt: skip
+_SIZES = (
+    (csvfile, "_CHUNK"),
+    (csvfile, "LONGEST"),
+    (lines, "LONGEST"),
+    (cells_of, "_CHUNK"),
+    (cells_of, "_ROWS"),
+    (cells_of, "_BYTES"),
+)
 
 
 @contextlib.contextmanager

@@ -34,10 +34,13 @@ def dictionary(texts):
 
 
 @pytest.mark.parametrize("last", ["z0", "z27"])
-@pytest.mark.parametrize("wrapped", [
-    lambda column: {"g": column},
-    lambda column: pd.DataFrame({"g": pd.array(column, dtype=pd.ArrowDtype(column.type))}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda column: {"g": column},
+        lambda column: pd.DataFrame({"g": pd.array(column, dtype=pd.ArrowDtype(column.type))}),
+    ],
+)
 def test_distinct_texts_of_two_chunks_may_exceed_the_positions_of_one(wrapped, last):
     chunks = [[*"ab", *(f"y{i}" for i in range(98))], ["b", *(f"z{i}" for i in range(27)), last]]
     got = read(wrapped(pa.chunked_array(list(map(dictionary, chunks)))), "g")
@@ -109,8 +112,11 @@ def test_texts_and_decimals_are_handled_a_number_of_rows_at_a_time(form, monkeyp
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "dictionary"])
 def test_texts_of_any_encoding_are_read(encoding, tmp_path):
     table = pa.table({"g": [*"ab", *(f"z{i}" for i in range(100)), "a"]})
-    codes = {"use_dictionary": True} if encoding == "dictionary" else {
-        "use_dictionary": False, "column_encoding": encoding}  # fmt: skip
+    codes = (
+        {"use_dictionary": True}
+        if encoding == "dictionary"
+        else {"use_dictionary": False, "column_encoding": encoding}
+    )
     parquet.write_table(table, tmp_path / "d.parquet", row_group_size=60, **codes)
     assert read(tmp_path / "d.parquet", "g").tolist() == [0, 1, *[-1] * 100, 0]
 

@@ -17,8 +17,9 @@ from dpstats.rows import csvfile, lines, open_rows
 from dpstats.rows.grammar import number
 from dpstats.rows.lines import LONGEST
 
-SCHEMA = dps.Schema(x=dps.bounded(0, 9), g=dps.levels("a", 'q"q', "s,t", "ü", other=True), f=dps.flag("yes",
-    "no"))
+SCHEMA = dps.Schema(
+    x=dps.bounded(0, 9), g=dps.levels("a", 'q"q', "s,t", "ü", other=True), f=dps.flag("yes", "no")
+)
 NAMES = ["x", "g", "f"]
 NAN = np.nan
 
@@ -31,27 +32,38 @@ def read(content, path, **how):
     return tuple([value for block in blocks for value in block[name].tolist()] for name in ("x", "g"))
 
 
-@pytest.mark.parametrize("content, x, g", [
-    (b"1,a,yes\n2,b,no\n", [1, 2], [0, 4]),
-    (b"1,a,yes\n2,b,no", [1, 2], [0, 4]),  # the last newline makes no record
-    (b"1,a,yes\r\n2,b,no\r\n", [1, 2], [0, 4]),
-    (b"", [], []),
-    (b"\n1,a,yes\n\n\n", [NAN, 1, NAN, NAN], [-1, 0, -1, -1]),  # blank lines are records
-    (b"1,a\n1,a,yes,5\n,,\n2,a,no\n", [NAN, NAN, NAN, 2], [-1, -1, -1, 0]),  # too few, too many
-    (b'"1","a","yes"\n1,"q""q",no\n1,"s,t",no\n', [1, 1, 1], [0, 1, 2]),
-    (b'1,"a,yes\n2,a,no\n3,a",no\n', [NAN, 2, 3], [-1, 0, 4]),  # an open quotation mark ends with its line
-    (b'1,"a\nb",no\n2,a,no\n', [NAN, NAN, 2], [-1, -1, 0]),  # a newline between them makes two bad records
-    (b'1,"a"b,no\n2,q"q,no\n', [NAN, 2], [-1, 1]),
-    (b"1,a\r,no\n1,a\0,no\n2,a,no\n", [NAN, NAN, 2], [-1, -1, 0]),
-    (b"1,a\0,no\n2,a,no\n", [NAN, 2], [-1, 0]),
-    (b"1,a,no\r1,b,no\n2,a,no\n\r3,a,no\n", [NAN, 2, NAN], [-1, 0, -1]),  # a carriage return ends no line
-    (b"1,a,no\n2,b,no\r\n3,a,no\r\r\n", [1, 2, NAN], [0, 4, -1]),
-    (b"1,\xff,no\n2,\xc3\xbc,no\n", [NAN, 2], [-1, 3]),
-    (b"\xef\xbb\xbf1,a,no\n1,a,no\n", [NAN, 1], [0, 0]),  # a mark of byte order is one in the header only
-    (b" 1 , a ,yes\n\t2,a\t,no\n+3,NA,no\n", [1, 2, 3], [0, 0, -1]),
-    (b"1,a," + b"y" * LONGEST + b"\n2,a,no\n", [NAN, 2], [-1, 0]),
-    (b"1,a," + b"y" * (LONGEST - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content, x, g",
+    [
+        (b"1,a,yes\n2,b,no\n", [1, 2], [0, 4]),
+        (b"1,a,yes\n2,b,no", [1, 2], [0, 4]),  # the last newline makes no record
+        (b"1,a,yes\r\n2,b,no\r\n", [1, 2], [0, 4]),
+        (b"", [], []),
+        (b"\n1,a,yes\n\n\n", [NAN, 1, NAN, NAN], [-1, 0, -1, -1]),  # blank lines are records
+        (b"1,a\n1,a,yes,5\n,,\n2,a,no\n", [NAN, NAN, NAN, 2], [-1, -1, -1, 0]),  # too few, too many
+        (b'"1","a","yes"\n1,"q""q",no\n1,"s,t",no\n', [1, 1, 1], [0, 1, 2]),
+        (
+            b'1,"a,yes\n2,a,no\n3,a",no\n',
+            [NAN, 2, 3],
+            [-1, 0, 4],
+        ),  # an open quotation mark ends with its line
+        (
+            b'1,"a\nb",no\n2,a,no\n',
+            [NAN, NAN, 2],
+            [-1, -1, 0],
+        ),  # a newline between them makes two bad records
+        (b'1,"a"b,no\n2,q"q,no\n', [NAN, 2], [-1, 1]),
+        (b"1,a\r,no\n1,a\0,no\n2,a,no\n", [NAN, NAN, 2], [-1, -1, 0]),
+        (b"1,a\0,no\n2,a,no\n", [NAN, 2], [-1, 0]),
+        (b"1,a,no\r1,b,no\n2,a,no\n\r3,a,no\n", [NAN, 2, NAN], [-1, 0, -1]),  # a carriage return ends no line
+        (b"1,a,no\n2,b,no\r\n3,a,no\r\r\n", [1, 2, NAN], [0, 4, -1]),
+        (b"1,\xff,no\n2,\xc3\xbc,no\n", [NAN, 2], [-1, 3]),
+        (b"\xef\xbb\xbf1,a,no\n1,a,no\n", [NAN, 1], [0, 0]),  # a mark of byte order is one in the header only
+        (b" 1 , a ,yes\n\t2,a\t,no\n+3,NA,no\n", [1, 2, 3], [0, 0, -1]),
+        (b"1,a," + b"y" * LONGEST + b"\n2,a,no\n", [NAN, 2], [-1, 0]),
+        (b"1,a," + b"y" * (LONGEST - 5) + b"\n2,a,no\n", [1, 2], [0, 0]),
+    ],
+)
 @pytest.mark.parametrize("chunk", [csvfile._CHUNK, 5])
 def test_a_line_is_a_record(content, x, g, chunk, tmp_path, monkeypatch):
     if len(content) < 10_000:
@@ -70,11 +82,19 @@ def test_a_line_without_an_end_takes_no_memory_and_is_one_bad_record(tmp_path, m
 
 @pytest.mark.parametrize("cell", [b"1", b'"1"', b"+1"])  # read in bulk, in bulk with quoting, by hand
 @pytest.mark.parametrize("name, packed", [("d.csv", bytes), ("d.csv.gz", gzip.compress)])
-@pytest.mark.parametrize("encoding, letter", [
-    ("utf-8", "å"), ("gb18030", "å"), ("euc_jp", "å"), ("latin-1", "å"), ("cp874", "ก"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "encoding, letter",
+    [
+        ("utf-8", "å"),
+        ("gb18030", "å"),
+        ("euc_jp", "å"),
+        ("latin-1", "å"),
+        ("cp874", "ก"),
+    ],
+)
 def test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands(
-    encoding, letter, name, packed, cell, tmp_path, monkeypatch):  # fmt: skip
+    encoding, letter, name, packed, cell, tmp_path, monkeypatch
+):
     """Its text may have fewer bytes or more in UTF-8, and only a part of it may be read."""
     for module in (csvfile, lines):
         monkeypatch.setattr(module, "LONGEST", 40)
@@ -127,8 +147,26 @@ def test_a_number_is_the_same_in_bulk_as_by_hand(sep, mark, chunk, tmp_path, mon
         return "".join(map(str, rng.integers(0, 10, rng.choice(lengths))))
 
     def cell():
-        tail = rng.choice(["", "", "", "e5", "E-7", "e+12", "e99", "e-99", "e300", "e-400", "e999", "e", " ",
-            "\t", " 1", "N/A"])
+        tail = rng.choice(
+            [
+                "",
+                "",
+                "",
+                "e5",
+                "E-7",
+                "e+12",
+                "e99",
+                "e-99",
+                "e300",
+                "e-400",
+                "e999",
+                "e",
+                " ",
+                "\t",
+                " 1",
+                "N/A",
+            ]
+        )
         whole = rng.choice(["", "", "-", "+"]) + digits([0, 1, 2, 17, 25])
         word = rng.choice(["inf", "-Infinity", "nan", "-NaN", "nan(1)", "NA", " NA", "NULL", "0x1", "1_0"])
         return word if rng.random() < 0.1 else whole + rng.choice([mark, ""]) + digits([1, 18, 900]) + tail
@@ -159,38 +197,65 @@ def test_hundreds_of_columns_are_read_without_a_pattern_of_the_line(tmp_path):
     assert g == [0, -1] * 4
 
 
-@pytest.mark.parametrize("name, packed", [
-    ("d.csv", bytes), ("d.csv.gz", gzip.compress), ("d.csv.bz2", bz2.compress), ("d.csv.xz", lzma.compress),
-    ("d.csv.zst", lambda content: pa.compress(content, codec="zstd", asbytes=True)), ("d.txt", bytes),
-    ("d.CSV", bytes), ("data", bytes),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, packed",
+    [
+        ("d.csv", bytes),
+        ("d.csv.gz", gzip.compress),
+        ("d.csv.bz2", bz2.compress),
+        ("d.csv.xz", lzma.compress),
+        ("d.csv.zst", lambda content: pa.compress(content, codec="zstd", asbytes=True)),
+        ("d.txt", bytes),
+        ("d.CSV", bytes),
+        ("data", bytes),
+    ],
+)
 def test_compressed_files(name, packed, tmp_path):
     assert read(packed(b"x,g,f\n1,a,no\n2,b,no\n"), tmp_path / name) == ([1, 2], [0, 4])
 
 
 def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
     assert read(b"x\tg\tf\n1\ts,t\tno\n", tmp_path / "d.tsv") == ([1], [2])
-    assert read(b"x;g;f\n1,5;\xfc;no\n1.5;a;no\n", tmp_path / "d.csv", sep=";", decimal=",",
-        encoding="latin-1")[1] == [3, 0]
+    assert read(
+        b"x;g;f\n1,5;\xfc;no\n1.5;a;no\n", tmp_path / "d.csv", sep=";", decimal=",", encoding="latin-1"
+    )[1] == [3, 0]
     x, _ = read(b"x;g;f\n1,5;a;no\n+1,5;a;no\n1.5;a;no\n", tmp_path / "d.csv", sep=";", decimal=",")
     np.testing.assert_array_equal(x, [1.5, 1.5, NAN])
-    x, g = read("x,g,f\n1,ü,no\n2,a,no\n".encode("cp1252") + b"3,\x81,no\n", tmp_path / "d.csv",
-        encoding="cp1252")
+    x, g = read(
+        "x,g,f\n1,ü,no\n2,a,no\n".encode("cp1252") + b"3,\x81,no\n", tmp_path / "d.csv", encoding="cp1252"
+    )
     np.testing.assert_array_equal(x, [1, 2, NAN])
     assert g == [3, 0, -1]
 
 
-@pytest.mark.parametrize("how, words", [
-    (dict(sep=",,"), "sep must be one ASCII character"), (dict(sep='"'), "sep must be"), (dict(sep="1"),
-        "sep must be"),
-    (dict(sep="\u00a7"), "sep must be"), (dict(decimal=";"), "decimal must be '.' or ','"),
-    (dict(decimal=","), "sep and decimal are both ','; .* sep is often ';'"),
-    (dict(encoding="utf-16"), "ASCII characters are themselves"), (dict(encoding="klingon"),
-        "encoding must be"),
-    (dict(encoding="cp037"), "encoding must be"), (dict(encoding=None), "encoding must be"),
-    *((dict(encoding=name), "encoding must be") for name in (
-        "unicode_escape", "raw_unicode_escape", "utf-7", "iso2022_jp", "hz", "rot13", "hex", "punycode")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        (dict(sep=",,"), "sep must be one ASCII character"),
+        (dict(sep='"'), "sep must be"),
+        (dict(sep="1"), "sep must be"),
+        (dict(sep="\u00a7"), "sep must be"),
+        (dict(decimal=";"), "decimal must be '.' or ','"),
+        (dict(decimal=","), "sep and decimal are both ','; .* sep is often ';'"),
+        (dict(encoding="utf-16"), "ASCII characters are themselves"),
+        (dict(encoding="klingon"), "encoding must be"),
+        (dict(encoding="cp037"), "encoding must be"),
+        (dict(encoding=None), "encoding must be"),
+        *(
+            (dict(encoding=name), "encoding must be")
+            for name in (
+                "unicode_escape",
+                "raw_unicode_escape",
+                "utf-7",
+                "iso2022_jp",
+                "hz",
+                "rot13",
+                "hex",
+                "punycode",
+            )
+        ),
+    ],
+)
 def test_how_a_file_is_written_is_checked_at_once(how, words, tmp_path):
     (tmp_path / "d.csv").write_bytes(b"x,g,f\n")
     with pytest.raises(DataError, match=words):
@@ -209,7 +274,8 @@ def packed_as_parquet():
 
 
 BAD_HEADERS = [
-    ("d.csv", b"", "it is empty; its first line must name"), ("d.csv.gz", gzip.compress(b""), "it is empty"),
+    ("d.csv", b"", "it is empty; its first line must name"),
+    ("d.csv.gz", gzip.compress(b""), "it is empty"),
     ("d.csv", b"\n" + TABLE, "first line is blank; take out"),
     ("d.csv", b" ,\t\r\n" + TABLE, "line is blank"),
     ("d.csv", TABLE.replace(b"\n", b"\r"), "carriage returns .* save it with the line ends of"),
@@ -219,18 +285,21 @@ BAD_HEADERS = [
     ("d.csv", TABLE.decode().encode("utf-32"), "UTF-16"),
     ("d.csv", gzip.compress(TABLE), "compressed; let its name end in .gz"),
     ("d.csv.gz", gzip.compress(gzip.compress(TABLE)), "let its name end in .gz"),
-    ("d.csv", bz2.compress(TABLE), "in .bz2"), ("d.csv", lzma.compress(TABLE), "in .xz"),
+    ("d.csv", bz2.compress(TABLE), "in .bz2"),
+    ("d.csv", lzma.compress(TABLE), "in .xz"),
     ("d.csv", pa.compress(TABLE, codec="zstd", asbytes=True), "in .zst"),
     ("d.csv", packed_as_parquet(), "a Parquet file; let its name end in .parquet"),
     ("d.csv", b"PK\3\4" + TABLE, "an Excel file; unpack it, or save its sheet as CSV"),
-    *((f"d.csv{suffix}", TABLE, f"cannot be unpacked; is it complete.* take {suffix} off its name")
-      for suffix in (".gz", ".bz2", ".xz", ".zst")),
+    *(
+        (f"d.csv{suffix}", TABLE, f"cannot be unpacked; is it complete.* take {suffix} off its name")
+        for suffix in (".gz", ".bz2", ".xz", ".zst")
+    ),
     ("d.csv.gz", gzip.compress(TABLE)[:12], "cannot be unpacked; is it complete"),
     ("d.csv", "Größe,x\n".encode("latin-1") + TABLE, r"not in utf-8; .*\(path, encoding='latin-1'\)"),
     ("d.csv", b'"x,g,f\n' + TABLE, "quotation mark that is not closed"),
     ("d.csv", b"x,yes\0,g\n", "a null character"),
     ("d.csv", b"\xff,x\n", "not in utf-8"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name, content, words", BAD_HEADERS, ids=range(len(BAD_HEADERS)))

@@ -25,8 +25,13 @@ numbers = st.one_of(
     st.floats().map("{:.17f}".format),
     st.from_regex(r"[ ]?[+-]?[0-9]{0,40}\.?[0-9]{0,60}([eE][+-]?[0-9]{0,4})?[ ]?", fullmatch=True),
     # many digits after the mark, down to numbers below the smallest that is told from zero
-    st.builds("{}.{}{:b}e{}".format, st.integers(0, 10**20 - 1), st.integers(0, 330).map("0".__mul__),
-              st.integers(0, 2**700), st.integers(-99, 99)),
+    st.builds(
+        "{}.{}{:b}e{}".format,
+        st.integers(0, 10**20 - 1),
+        st.integers(0, 330).map("0".__mul__),
+        st.integers(0, 2**700),
+        st.integers(-99, 99),
+    ),
     st.text("0123456789.eE+-_xinfa ,\t", max_size=12),
 )
 cells = st.lists(st.none() | numbers.map(str.encode) | st.binary(max_size=6), max_size=30)
@@ -34,16 +39,18 @@ cells = st.lists(st.none() | numbers.map(str.encode) | st.binary(max_size=6), ma
 
 @settings(max_examples=500, deadline=None)
 @given(cells)
-@example([b"1e999", b"1e-999", b"9" * 400, b"1." + b"1" * 400, b".", b"", b"-", b"+1", b"inf", b"nan",
-    b"1_0"])
+@example(
+    [b"1e999", b"1e-999", b"9" * 400, b"1." + b"1" * 400, b".", b"", b"-", b"+1", b"inf", b"nan", b"1_0"]
+)
 @example([b"2.2250738585072011e-308", b"9007199254740993", b"1.7976931348623159e308", b"5e-324", b"2.4e-324"])
 def test_texts_become_the_nearest_numbers_one_by_one(drawn):
     for form in (pa.binary(), pa.large_binary()):
         got = grammar.parse(pa.array(drawn, form))
         np.testing.assert_array_equal(got, [expected(cell) for cell in drawn])
         assert np.signbit(got[got == 0]).tolist() == [
-            bool(re.match(rb"[ \t\n\r\v\f]*-", cell)) for cell, value in zip(drawn, got,
-                strict=True) if value == 0
+            bool(re.match(rb"[ \t\n\r\v\f]*-", cell))
+            for cell, value in zip(drawn, got, strict=True)
+            if value == 0
         ]
     for cell in drawn:
         alone = float(grammar.parse(pa.array([cell], pa.binary()))[0])
@@ -51,12 +58,19 @@ def test_texts_become_the_nearest_numbers_one_by_one(drawn):
 
 
 def test_texts_without_a_number_are_missing_and_say_nothing():
-    words = [text.encode() for text in grammar.MISSING_TEXTS] + [b"inf", b"Infinity", b"0x10", b"1_000",
-        b"1,5", b"\xff"]
+    words = [text.encode() for text in grammar.MISSING_TEXTS] + [
+        b"inf",
+        b"Infinity",
+        b"0x10",
+        b"1_000",
+        b"1,5",
+        b"\xff",
+    ]
     assert np.isnan(grammar.parse(pa.array(words, pa.binary()))).all()
 
 
-@pytest.mark.parametrize("text, value", [(b"1,5", 1.5), (b" -,5e1", -5.0), (b"1.5", math.nan), (b"1.000,5",
-    math.nan)])
+@pytest.mark.parametrize(
+    "text, value", [(b"1,5", 1.5), (b" -,5e1", -5.0), (b"1.5", math.nan), (b"1.000,5", math.nan)]
+)
 def test_a_decimal_comma(text, value):
     assert repr(grammar.number(text, ",")) == repr(value)

@@ -28,19 +28,39 @@ def _cursor() -> sqlite3.Cursor:
     return connection.execute("select maker, time from t")
 
 
-@pytest.mark.parametrize("make", [
-    lambda: FRAME.groupby("maker"), lambda: zip(FRAME["maker"], FRAME["time"], strict=True),
-    lambda: csv.reader(io.StringIO(TEXT)), lambda: csv.DictReader(io.StringIO(TEXT)),
-    lambda: io.StringIO(TEXT), lambda: TEXT.splitlines()[1:], lambda: iter(TEXT.splitlines()),
-    lambda: FRAME["maker"], lambda: FRAME["maker"].tolist(), lambda: FRAME["time"].tolist(),
-    lambda: FRAME.to_numpy(), lambda: FRAME.to_numpy().tolist(),
-    lambda: FRAME.itertuples(index=False, name=None),
-    lambda: FRAME.iterrows(), lambda: set(FRAME["maker"]), lambda: FRAME.set_index("maker").index,
-    lambda: pa.array(FRAME["maker"]), lambda: pl.Series(FRAME["maker"].tolist()), _cursor,
-    lambda: TEXT, lambda: TEXT.encode(), lambda: TEXT.splitlines()[1], lambda: FRAME.T,
-    lambda: dict(enumerate(FRAME.to_dict("records"))), lambda: pl.from_pandas(FRAME).lazy(),
-    lambda: pd.read_csv(io.StringIO(TEXT), skiprows=1), lambda: [TEXT.splitlines()[1]], lambda: [None],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FRAME.groupby("maker"),
+        lambda: zip(FRAME["maker"], FRAME["time"], strict=True),
+        lambda: csv.reader(io.StringIO(TEXT)),
+        lambda: csv.DictReader(io.StringIO(TEXT)),
+        lambda: io.StringIO(TEXT),
+        lambda: TEXT.splitlines()[1:],
+        lambda: iter(TEXT.splitlines()),
+        lambda: FRAME["maker"],
+        lambda: FRAME["maker"].tolist(),
+        lambda: FRAME["time"].tolist(),
+        lambda: FRAME.to_numpy(),
+        lambda: FRAME.to_numpy().tolist(),
+        lambda: FRAME.itertuples(index=False, name=None),
+        lambda: FRAME.iterrows(),
+        lambda: set(FRAME["maker"]),
+        lambda: FRAME.set_index("maker").index,
+        lambda: pa.array(FRAME["maker"]),
+        lambda: pl.Series(FRAME["maker"].tolist()),
+        _cursor,
+        lambda: TEXT,
+        lambda: TEXT.encode(),
+        lambda: TEXT.splitlines()[1],
+        lambda: FRAME.T,
+        lambda: dict(enumerate(FRAME.to_dict("records"))),
+        lambda: pl.from_pandas(FRAME).lazy(),
+        lambda: pd.read_csv(io.StringIO(TEXT), skiprows=1),
+        lambda: [TEXT.splitlines()[1]],
+        lambda: [None],
+    ],
+)
 def test_what_is_no_table_is_refused_without_a_cell(make):
     with pytest.raises(DataError) as caught:
         open_rows(make(), SCHEMA, ["time", "maker"]).n  # noqa: B018
@@ -63,10 +83,16 @@ def test_a_variable_in_an_index_is_looked_for_there() -> None:
     assert open_rows(FRAME.set_index("maker", drop=False), SCHEMA, ["time", "maker"]).n == 40
 
 
-@pytest.mark.parametrize("make", [
-    lambda: FRAME.rolling(3), lambda: FRAME.expanding(), lambda: FRAME.ewm(3),
-    lambda: FRAME.rolling(2, win_type="hann"), lambda: [FRAME.rolling(3)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FRAME.rolling(3),
+        lambda: FRAME.expanding(),
+        lambda: FRAME.ewm(3),
+        lambda: FRAME.rolling(2, win_type="hann"),
+        lambda: [FRAME.rolling(3)],
+    ],
+)
 def test_windows_hold_a_record_more_than_once_and_are_refused(make) -> None:
     with pytest.raises(DataError, match="give (the|one) frame"):
         open_rows(make(), SCHEMA, ["time", "maker"])
@@ -77,8 +103,14 @@ def test_a_table_that_is_given_twice_is_refused(tmp_path: Path) -> None:
     path.write_text(TEXT)
     link.hardlink_to(path)
     files = [dps.read_csv(path), dps.read_csv(path), dps.read_csv(link)]
-    for tables in ([FRAME, FRAME], (FRAME, FRAME.copy(), FRAME), {"a": FRAME, "b": FRAME}.values(),
-                   [files[0], files[0]], files[:2], [files[0], files[2]]):  # fmt: skip
+    for tables in (
+        [FRAME, FRAME],
+        (FRAME, FRAME.copy(), FRAME),
+        {"a": FRAME, "b": FRAME}.values(),
+        [files[0], files[0]],
+        files[:2],
+        [files[0], files[2]],
+    ):
         with pytest.raises(DataError, match="data hold a table twice"):
             open_rows(tables, SCHEMA, ["time", "maker"])
     assert open_rows([FRAME, FRAME.copy(), files[0]], SCHEMA, ["time", "maker"]).n == 120
@@ -90,11 +122,16 @@ def test_a_table_without_a_row_says_that_it_lacks_them(make) -> None:
         dps.ols("time ~ maker", make(), SCHEMA).fit(dps.pure(1))
 
 
-@pytest.mark.parametrize("write", [
-    lambda frame, path: frame.to_csv(path / "d.csv", index=False, header=False) or path / "d.csv",
-    lambda frame, path: frame.to_csv(path / "d.csv", index=False, sep=";") or path / "d.csv",
-    lambda frame, path: pd.read_csv(io.StringIO(TEXT), skiprows=1).to_parquet(path / "d.pq") or path / "d.pq",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda frame, path: frame.to_csv(path / "d.csv", index=False, header=False) or path / "d.csv",
+        lambda frame, path: frame.to_csv(path / "d.csv", index=False, sep=";") or path / "d.csv",
+        lambda frame, path: (
+            pd.read_csv(io.StringIO(TEXT), skiprows=1).to_parquet(path / "d.pq") or path / "d.pq"
+        ),
+    ],
+)
 def test_a_header_that_is_none_is_not_repeated(write, tmp_path: Path, capsys) -> None:
     path = write(FRAME, tmp_path)
     with pytest.raises(DataError, match="no column 'time', 'maker'.* line hold the names.* sep=") as caught:

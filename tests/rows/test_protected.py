@@ -77,11 +77,17 @@ class Listed(Sequence):
 
 
 TABLES = {
-    "a lazy table": Lazy, "a table without the attribute": Attribute, "tables": lambda e: [FRAME, Lazy(e)],
-    "a generator of tables": lambda e: (table for table in [FRAME, Lazy(e)]), "a generator": batches,
-    "an iterable": Cells, "a reader": reader, "a mapping": lambda e: Columns(x=1, y=1, error=e),
-    "a lazy column": lambda e: {"x": Lazy(e), "y": [1]}, "a column": lambda e: {"x": Listed(e), "y": [1, 2]},
-}  # fmt: skip
+    "a lazy table": Lazy,
+    "a table without the attribute": Attribute,
+    "tables": lambda e: [FRAME, Lazy(e)],
+    "a generator of tables": lambda e: (table for table in [FRAME, Lazy(e)]),
+    "a generator": batches,
+    "an iterable": Cells,
+    "a reader": reader,
+    "a mapping": lambda e: Columns(x=1, y=1, error=e),
+    "a lazy column": lambda e: {"x": Lazy(e), "y": [1]},
+    "a column": lambda e: {"x": Listed(e), "y": [1, 2]},
+}
 
 
 def caught_of(error, act, stops=True):
@@ -95,8 +101,12 @@ def caught_of(error, act, stops=True):
 
 def inside(error):
     """The names and values of the locals of all frames inside the package."""
-    return [item for frame, _ in traceback.walk_tb(error.__traceback__)
-            if "/dpstats/" in frame.f_code.co_filename for item in frame.f_locals.items()]  # fmt: skip
+    return [
+        item
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        if "/dpstats/" in frame.f_code.co_filename
+        for item in frame.f_locals.items()
+    ]
 
 
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
@@ -160,7 +170,7 @@ GROUPS = {  # of which the first that stops a program says how
     "an exit in a group": (Group(SECRET, [Group(SECRET, [*ERRORS, SystemExit(SECRET)])]), SystemExit),
     "errors": (ExceptionGroup(SECRET, ERRORS), DataError),
     "errors in a group": (Group(SECRET, [Group(SECRET, ERRORS)]), DataError),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -242,7 +252,7 @@ ONCE = {
     "reader": lambda e: pa.RecordBatchReader.from_batches(pa.Schema.from_pandas(FRAME), ToReader(e)),
     "iterator": Hiccup,
     "reader in a list": lambda e: [FRAME, ONCE["reader"](e)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("error", [ConnectionError(SECRET), KeyboardInterrupt(SECRET)], ids=["error", "stop"])

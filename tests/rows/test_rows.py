@@ -17,21 +17,37 @@ from dpstats.errors import DataError
 from dpstats.rows import open_rows
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
-SCHEMA = Schema(x=bounded(-1, 1), k=count(9), g=levels("a", "b", other=True), r=levels("1", "2", "10"),
-                e=event(failed="dead", censored="alive"), f=flag())  # fmt: skip
+SCHEMA = Schema(
+    x=bounded(-1, 1),
+    k=count(9),
+    g=levels("a", "b", other=True),
+    r=levels("1", "2", "10"),
+    e=event(failed="dead", censored="alive"),
+    f=flag(),
+)
 NAMES = list(SCHEMA)
-FRAME = pd.DataFrame({
-    "unused": range(6), "x": [0.5, np.nan, -3.0, np.inf, 0.25, 0.1], "k": [1, 2, 3, 4, 5, 6],
-    "g": ["a", "b", "zzz", None, "", "a"], "r": [1, 2, 10, 3, 1, 2],
-    "e": ["dead", "alive", "gone", None, "alive", "dead"], "f": [True, False, True, True, False, False],
-})  # fmt: skip
+FRAME = pd.DataFrame(
+    {
+        "unused": range(6),
+        "x": [0.5, np.nan, -3.0, np.inf, 0.25, 0.1],
+        "k": [1, 2, 3, 4, 5, 6],
+        "g": ["a", "b", "zzz", None, "", "a"],
+        "r": [1, 2, 10, 3, 1, 2],
+        "e": ["dead", "alive", "gone", None, "alive", "dead"],
+        "f": [True, False, True, True, False, False],
+    }
+)
 DICTIONARY = pyarrow.dictionary(pyarrow.int8(), pyarrow.string())
 MASKED = np.ma.array([1, 2, 10, 1, 1, 2], mask=[0, 0, 0, 1, 0, 0])
 # of the same content, with the exception of infinity: as a text it is no number
 EXPECTED = {
-    "x": [0.5, np.nan, -3.0, np.nan, 0.25, 0.1], "k": [1.0, 2, 3, 4, 5, 6], "g": [0, 1, 2, -1, -1, 0],
-    "r": [0, 1, 2, -1, 0, 1], "e": [1, 0, np.nan, np.nan, 0, 1], "f": [1.0, 0, 1, 1, 0, 0],
-}  # fmt: skip
+    "x": [0.5, np.nan, -3.0, np.nan, 0.25, 0.1],
+    "k": [1.0, 2, 3, 4, 5, 6],
+    "g": [0, 1, 2, -1, -1, 0],
+    "r": [0, 1, 2, -1, 0, 1],
+    "e": [1, 0, np.nan, np.nan, 0, 1],
+    "f": [1.0, 0, 1, 1, 0, 0],
+}
 
 
 def assert_column(table, name, expected):
@@ -87,25 +103,45 @@ def _decimal_commas(path):
     return dps.read_csv(path / "d.dat", sep=";", decimal=",", encoding="latin-1")
 
 
-@pytest.mark.parametrize("make", [
-    lambda path: FRAME,
-    lambda path: FRAME.astype({"g": "object", "e": "object", "f": "object", "r": "object", "k": "object"}),
-    lambda path: FRAME.astype({"g": "category", "r": "category", "e": "category", "x": "category"}),
-    lambda path: FRAME.astype({"x": "double[pyarrow]", "g": "string[pyarrow]", "r": "int64[pyarrow]",
-                               "f": "bool[pyarrow]", "e": pd.ArrowDtype(DICTIONARY)}),
-    lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"r": MASKED},
-    lambda path: FRAME.astype({"x": "Float64", "k": "Int8", "r": "Int64", "f": "boolean"}),
-    lambda path: FRAME.astype({"x": "str", "k": "str", "r": "str", "f": "str"}),
-    lambda path: FRAME.set_index("unused").iloc[::-1].iloc[::-1],
-    lambda path: {name: FRAME[name].tolist() for name in NAMES},
-    lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"g": FRAME["g"].array},
-    lambda path: FRAME.to_dict("series"),
-    lambda path: polars.DataFrame({name: FRAME[name].tolist() for name in NAMES}, strict=False),
-    lambda path: [FRAME.iloc[:2], FRAME.iloc[2:2], FRAME.iloc[2:].to_dict("list")],
-    lambda path: (FRAME.iloc[i : i + 1] for i in range(6)),
-    lambda path: {name: _arrow(path).column(name) for name in NAMES},
-    _arrow, _stream, _ipc, _ipc_stream, _csv, _zipped, _tsv, _decimal_commas, _parquet,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: FRAME,
+        lambda path: FRAME.astype(
+            {"g": "object", "e": "object", "f": "object", "r": "object", "k": "object"}
+        ),
+        lambda path: FRAME.astype({"g": "category", "r": "category", "e": "category", "x": "category"}),
+        lambda path: FRAME.astype(
+            {
+                "x": "double[pyarrow]",
+                "g": "string[pyarrow]",
+                "r": "int64[pyarrow]",
+                "f": "bool[pyarrow]",
+                "e": pd.ArrowDtype(DICTIONARY),
+            }
+        ),
+        lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"r": MASKED},
+        lambda path: FRAME.astype({"x": "Float64", "k": "Int8", "r": "Int64", "f": "boolean"}),
+        lambda path: FRAME.astype({"x": "str", "k": "str", "r": "str", "f": "str"}),
+        lambda path: FRAME.set_index("unused").iloc[::-1].iloc[::-1],
+        lambda path: {name: FRAME[name].tolist() for name in NAMES},
+        lambda path: {name: FRAME[name].to_numpy() for name in NAMES} | {"g": FRAME["g"].array},
+        lambda path: FRAME.to_dict("series"),
+        lambda path: polars.DataFrame({name: FRAME[name].tolist() for name in NAMES}, strict=False),
+        lambda path: [FRAME.iloc[:2], FRAME.iloc[2:2], FRAME.iloc[2:].to_dict("list")],
+        lambda path: (FRAME.iloc[i : i + 1] for i in range(6)),
+        lambda path: {name: _arrow(path).column(name) for name in NAMES},
+        _arrow,
+        _stream,
+        _ipc,
+        _ipc_stream,
+        _csv,
+        _zipped,
+        _tsv,
+        _decimal_commas,
+        _parquet,
+    ],
+)
 def test_every_kind_of_table_gives_the_same_blocks(make, tmp_path):
     rows = open_rows(make(tmp_path), SCHEMA, NAMES)
     assert rows.n == 6
@@ -137,11 +173,14 @@ def test_texts_are_coded_once_and_other_columns_are_not_read():
     assert repr(rows) == "Rows(variables=['x', 'g'])"
 
 
-@pytest.mark.parametrize("code, others", [
-    (1, ["1", "1.0", 1.0, True, "TRUE", "true", np.int8(1), np.bool_(True)]),
-    (0, ["0", "0.0", -0.0, False, "FALSE", "false", np.float32(0)]),
-    (np.nan, [2, "2", "yes", None, np.nan, "", [1], {}, pd.NaT, 1j, b"1"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "code, others",
+    [
+        (1, ["1", "1.0", 1.0, True, "TRUE", "true", np.int8(1), np.bool_(True)]),
+        (0, ["0", "0.0", -0.0, False, "FALSE", "false", np.float32(0)]),
+        (np.nan, [2, "2", "yes", None, np.nan, "", [1], {}, pd.NaT, 1j, b"1"]),
+    ],
+)
 def test_codes_of_yes_and_no(code, others):
     for value in others:
         assert_column({"f": [value, 7]}, "f", [code, np.nan])
@@ -162,36 +201,52 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
     assert block["g"].tolist() == [0, 1, -1, -1] and block["h"].tolist() == [-1, 0, -1, -1]
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda path: FRAME.drop(columns="x"), "no column 'x'. Rename .*first line hold the names"),
-    (lambda path: {"k": [1]}, "no column 'x', 'g'"),
-    (lambda path: _csv(path).replace("d.csv", "e.csv"), "there is no file"),
-    (lambda path: path / "d.txt", "there is no file"),
-    (lambda path: _written(path, "d.csv", "k,g\n1,a\n"), "no column 'x'"),
-    (lambda path: _written(path, "d.parquet", "junk"), "as a Parquet file"),
-    (lambda path: _written(path, "d.csv", ""), "as a CSV file with a header"),
-    (lambda path: _written(path, "d.xls", "x"), "end in .csv, .tsv or .txt, .* or .arrow: .*read_csv"),
-    (lambda path: 3, "a frame, a dict of arrays, the path"),
-    (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
-    (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
-    (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
-    (lambda path: {"x": 1.0, "k": [1], "g": ["a"]}, "'x' must be an array, a list or a series, not float$"),
-    (lambda path: FRAME.assign(x=pd.Timestamp(0)), "'x' is declared as bounded, .* dates, .* origin"),
-    (lambda path: FRAME.assign(x=pd.Timestamp(0, tz="UTC")), "dates, which have no unit"),
-    (lambda path: FRAME.assign(k=pd.Timedelta("3h")), "'k' is declared as count, .* durations"),
-    (lambda path: FRAME.assign(x=1j), "complex numbers; give real ones"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda path: FRAME.drop(columns="x"), "no column 'x'. Rename .*first line hold the names"),
+        (lambda path: {"k": [1]}, "no column 'x', 'g'"),
+        (lambda path: _csv(path).replace("d.csv", "e.csv"), "there is no file"),
+        (lambda path: path / "d.txt", "there is no file"),
+        (lambda path: _written(path, "d.csv", "k,g\n1,a\n"), "no column 'x'"),
+        (lambda path: _written(path, "d.parquet", "junk"), "as a Parquet file"),
+        (lambda path: _written(path, "d.csv", ""), "as a CSV file with a header"),
+        (lambda path: _written(path, "d.xls", "x"), "end in .csv, .tsv or .txt, .* or .arrow: .*read_csv"),
+        (lambda path: 3, "a frame, a dict of arrays, the path"),
+        (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
+        (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
+        (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
+        (
+            lambda path: {"x": 1.0, "k": [1], "g": ["a"]},
+            "'x' must be an array, a list or a series, not float$",
+        ),
+        (lambda path: FRAME.assign(x=pd.Timestamp(0)), "'x' is declared as bounded, .* dates, .* origin"),
+        (lambda path: FRAME.assign(x=pd.Timestamp(0, tz="UTC")), "dates, which have no unit"),
+        (lambda path: FRAME.assign(k=pd.Timedelta("3h")), "'k' is declared as count, .* durations"),
+        (lambda path: FRAME.assign(x=1j), "complex numbers; give real ones"),
+    ],
+)
 def test_a_table_that_cannot_be_used_says_why(make, words, tmp_path):
     with pytest.raises(DataError, match=words) as caught:
         open_rows(make(tmp_path), SCHEMA, ["x", "k", "g"])
     assert caught.value.__cause__ is None and caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("make", [
-    set, frozenset, lambda cells: dict.fromkeys(cells), lambda cells: dict.fromkeys(cells).keys(),
-    lambda cells: dict(enumerate(cells)).values(), lambda cells: dict(enumerate(cells)).items(), iter,
-    lambda cells: (cell for cell in cells), lambda cells: map(float, cells), bytearray,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        set,
+        frozenset,
+        lambda cells: dict.fromkeys(cells),
+        lambda cells: dict.fromkeys(cells).keys(),
+        lambda cells: dict(enumerate(cells)).values(),
+        lambda cells: dict(enumerate(cells)).items(),
+        iter,
+        lambda cells: (cell for cell in cells),
+        lambda cells: map(float, cells),
+        bytearray,
+    ],
+)
 def test_a_column_without_an_order_of_its_own_is_refused(make):
     """One cell of a set moves hundreds of others, and decides how many there are."""
     columns = {"k": [1] * 3, "g": ["a"] * 3, "x": make([3, 1, 1])}
@@ -200,10 +255,19 @@ def test_a_column_without_an_order_of_its_own_is_refused(make):
     assert "give a list of its cells" in str(caught.value) and not set("0123456789") & set(str(caught.value))
 
 
-@pytest.mark.parametrize("make", [
-    tuple, lambda cells: range(1, 4), deque, lambda cells: array("d", cells), pd.Index, pd.Series,
-    pyarrow.array, polars.Series,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        tuple,
+        lambda cells: range(1, 4),
+        deque,
+        lambda cells: array("d", cells),
+        pd.Index,
+        pd.Series,
+        pyarrow.array,
+        polars.Series,
+    ],
+)
 def test_a_column_is_any_sequence(make):
     (block,) = open_rows({"x": make([1, 2, 3])}, SCHEMA, ["x"]).blocks()
     assert block["x"].tolist() == [1, 2, 3]

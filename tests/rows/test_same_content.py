@@ -14,10 +14,13 @@ from dpstats.rows import open_rows
 from dpstats.schema import WEIGHS
 
 SCHEMA = dps.Schema(
-    x=dps.bounded(-1, 1), k=dps.count(2**60), g=dps.levels("a", "b b", "ü", other=True), h=dps.levels(1, 2,
-        10),
-    e=dps.event(failed="dead", censored="alive"), f=dps.flag(),
-).unit("serial", max_rows=2)  # fmt: skip
+    x=dps.bounded(-1, 1),
+    k=dps.count(2**60),
+    g=dps.levels("a", "b b", "ü", other=True),
+    h=dps.levels(1, 2, 10),
+    e=dps.event(failed="dead", censored="alive"),
+    f=dps.flag(),
+).unit("serial", max_rows=2)
 NAMES = list(SCHEMA)
 N = 1000
 
@@ -60,17 +63,26 @@ def written(path, write):
 
 MAKERS = {
     "csv": lambda path: written(path / "d.csv", lambda p: frame().to_csv(p, index=False)),
-    "tsv.gz": lambda path: written(path / "d.tsv.gz", lambda p: frame().to_csv(p, index=False, sep="\t",
-        quoting=1)),
-    "latin-1": lambda path: dps.read_csv(written(path / "d.csv", lambda p: frame().to_csv(
-        p, index=False, sep=";", decimal=",", encoding="latin-1")), sep=";", decimal=",", encoding="latin-1"),
-    "parquet": lambda path: written(path / "d.parquet", lambda p: parquet.write_table(table(), p,
-        row_group_size=99)),
+    "tsv.gz": lambda path: written(
+        path / "d.tsv.gz", lambda p: frame().to_csv(p, index=False, sep="\t", quoting=1)
+    ),
+    "latin-1": lambda path: dps.read_csv(
+        written(
+            path / "d.csv", lambda p: frame().to_csv(p, index=False, sep=";", decimal=",", encoding="latin-1")
+        ),
+        sep=";",
+        decimal=",",
+        encoding="latin-1",
+    ),
+    "parquet": lambda path: written(
+        path / "d.parquet", lambda p: parquet.write_table(table(), p, row_group_size=99)
+    ),
     "pandas parquet": lambda path: written(path / "d.parquet", frame().to_parquet),
     "arrow": lambda path: table(),
     "arrow in pieces": lambda path: table().to_reader(max_chunksize=7),
     "dictionaries": lambda path: frame()[["x", "k", "h", "f"]].join(
-        table().select(["g", "e", "serial"]).to_pandas(categories=["g", "e", "serial"])),
+        table().select(["g", "e", "serial"]).to_pandas(categories=["g", "e", "serial"])
+    ),
     "polars": lambda path: polars.DataFrame(CONTENT),
     "pandas": lambda path: frame(),
     "pandas, Arrow's types": lambda path: frame().convert_dtypes(dtype_backend="pyarrow"),
@@ -78,13 +90,15 @@ MAKERS = {
     "objects": lambda path: frame().astype(object),
     "categories": lambda path: frame().astype(dict.fromkeys(["g", "h", "f", "serial"], "category")),
     "lists": lambda path: CONTENT,
-    "texts": lambda path: {name: [cell if cell is None else str(cell) for cell in column]
-                           for name, column in CONTENT.items()},
+    "texts": lambda path: {
+        name: [cell if cell is None else str(cell) for cell in column] for name, column in CONTENT.items()
+    },
     "decimals": lambda path: CONTENT | {"k": [k and decimal.Decimal(k) for k in CONTENT["k"]]},
     "arrow's decimals": lambda path: table().set_column(
-        1, "k", pa.array(CONTENT["k"]).cast(pa.decimal128(30))),
+        1, "k", pa.array(CONTENT["k"]).cast(pa.decimal128(30))
+    ),
     "frames": lambda path: [frame().iloc[:100], table().slice(100, 300), frame().iloc[400:]],
-}  # fmt: skip
+}
 
 
 DECIMALS = ["1.00", "0.00", "1.50", None, "2.00", "10.00", "-3.25", "0.10", "11273066557310801.55"]
@@ -106,20 +120,30 @@ OF_DECIMALS = {
     "arrow, finer": lambda path: pa.table({"x": decimals(pa.decimal256(60, 30))}),
     "arrow, a dictionary": lambda path: pa.table({"x": decimals().dictionary_encode()}),
     "arrow, pieces": lambda path: pa.table({"x": decimals()}).to_reader(max_chunksize=2),
-    "parquet": lambda path: written(path / "d.parquet", lambda p: parquet.write_table(
-        pa.table({"x": decimals()}), p)),
+    "parquet": lambda path: written(
+        path / "d.parquet", lambda p: parquet.write_table(pa.table({"x": decimals()}), p)
+    ),
     "polars": lambda path: polars.DataFrame({"x": decimals()}),
     "pandas": lambda path: pd.DataFrame({"x": decimals().to_pandas(types_mapper=pd.ArrowDtype)}),
     "categories": lambda path: pd.DataFrame({"x": pd.Categorical(decimals().to_pylist())}),
     "floats": lambda path: {"x": [cell and float(cell) for cell in DECIMALS]},
     "texts": lambda path: texts_of_decimals(path / "d.csv"),
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize("variable", [
-    dps.bounded(-1, 1), dps.count(9), dps.event(), dps.flag(2, 1.5), dps.levels(1, 2, 10),
-    dps.levels("1.5", "0.1", "a"), dps.levels("2.0", -3.25, other=True), dps.levels(0, 0.1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "variable",
+    [
+        dps.bounded(-1, 1),
+        dps.count(9),
+        dps.event(),
+        dps.flag(2, 1.5),
+        dps.levels(1, 2, 10),
+        dps.levels("1.5", "0.1", "a"),
+        dps.levels("2.0", -3.25, other=True),
+        dps.levels(0, 0.1),
+    ],
+)
 @pytest.mark.parametrize("maker", sorted(OF_DECIMALS))
 def test_a_decimal_is_the_number_nearest_to_it_in_every_reader(maker, variable, tmp_path):
     """Not the text that it prints as: 1.00 is the code 1."""
@@ -132,8 +156,9 @@ def test_a_decimal_is_the_number_nearest_to_it_in_every_reader(maker, variable, 
 
 @pytest.mark.parametrize("maker", sorted(MAKERS))
 def test_every_reader_gives_the_same_bits(maker, tmp_path):
-    (expected,) = open_rows({name: np.fromiter(column, object) for name, column in CONTENT.items()},
-                            SCHEMA, NAMES).blocks()  # fmt: skip
+    (expected,) = open_rows(
+        {name: np.fromiter(column, object) for name, column in CONTENT.items()}, SCHEMA, NAMES
+    ).blocks()
     np.testing.assert_array_equal(expected["x"], np.array(CONTENT["x"], dtype=float))
     assert 300 < expected[WEIGHS].sum() < 400
     (block,) = open_rows(MAKERS[maker](tmp_path), SCHEMA, NAMES).blocks()

@@ -59,8 +59,9 @@ def alone(units, x, max_rows):
     return weighs.tolist()
 
 
-rows = st.lists(st.tuples(st.sampled_from([None, "a", "b", "ü", 3, 2**63]), st.integers(0, 5)), min_size=1,
-                max_size=40)  # fmt: skip
+rows = st.lists(
+    st.tuples(st.sampled_from([None, "a", "b", "ü", 3, 2**63]), st.integers(0, 5)), min_size=1, max_size=40
+)
 
 
 @settings(max_examples=100, deadline=None)
@@ -76,8 +77,10 @@ def test_neither_order_nor_partition_matters(drawn, max_rows, random, cut):
     """The rows that weigh are the same, equal ones counted."""
 
     def chosen(records, split):
-        frames = [{"x": [v / 5 for _, v in part], "serial": [u for u, _ in part]}
-                  for part in (records[:split], records[split:])]
+        frames = [
+            {"x": [v / 5 for _, v in part], "serial": [u for u, _ in part]}
+            for part in (records[:split], records[split:])
+        ]
         (block,) = open_rows(frames, SCHEMA.unit("serial", max_rows), ["x"]).blocks()
         return sorted(map(repr, (record for record, on in zip(records, block[WEIGHS], strict=True) if on)))
 
@@ -88,11 +91,47 @@ def test_neither_order_nor_partition_matters(drawn, max_rows, random, cut):
 NAN = float("nan")
 MORE = st.integers(1, 3)
 WILD = [
-    "", "a", b"a", "1", 1, 1.0, True, 0, -0.0, NAN, float("inf"), 10**400, None, pd.NA, pd.NaT, [1], {},
-    Evil(), Text("a"), np.int8(1), np.float32(0.5), np.datetime64("NaT"), np.void(b"a"), Decimal("NaN"),
-    Decimal("sNaN"), Decimal(1), "\ud800", "a\0b", "a\0c", (1, NAN), (1, 2), ([1],), object, 2**53, 2.0**53,
-    np.int64(2**53 + 1), datetime.date(2020, 1, 1), pd.Timestamp(0), pd.DataFrame({"a": [1]}), np.arange(3),
-]  # fmt: skip
+    "",
+    "a",
+    b"a",
+    "1",
+    1,
+    1.0,
+    True,
+    0,
+    -0.0,
+    NAN,
+    float("inf"),
+    10**400,
+    None,
+    pd.NA,
+    pd.NaT,
+    [1],
+    {},
+    Evil(),
+    Text("a"),
+    np.int8(1),
+    np.float32(0.5),
+    np.datetime64("NaT"),
+    np.void(b"a"),
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    Decimal(1),
+    "\ud800",
+    "a\0b",
+    "a\0c",
+    (1, NAN),
+    (1, 2),
+    ([1],),
+    object,
+    2**53,
+    2.0**53,
+    np.int64(2**53 + 1),
+    datetime.date(2020, 1, 1),
+    pd.Timestamp(0),
+    pd.DataFrame({"a": [1]}),
+    np.arange(3),
+]
 wild = st.sampled_from(WILD)
 
 
@@ -138,17 +177,41 @@ def test_hashes_of_rows_differ_in_every_half(values):
         assert np.abs(bits - 0.5).max() < 6 * 0.5 / np.sqrt(len(values))
 
 
-@pytest.mark.parametrize("value", [
-    "", " ", "NA", None, NAN, 1.0, pd.NA, pd.NaT, [1], {}, (1, 2), b"a", Evil(), Text("a"), Decimal(1),
-    "\ud800", 2**64, datetime.date(2020, 1, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        " ",
+        "NA",
+        None,
+        NAN,
+        1.0,
+        pd.NA,
+        pd.NaT,
+        [1],
+        {},
+        (1, 2),
+        b"a",
+        Evil(),
+        Text("a"),
+        Decimal(1),
+        "\ud800",
+        2**64,
+        datetime.date(2020, 1, 1),
+    ],
+)
 def test_a_missing_id_and_one_that_is_no_integer_or_text_weigh_nothing(value):
     assert weighing(["a", value, "a"], [0.5] * 3, 2).tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize("same", [
-    (1, np.int8(1), True, np.uint64(1)), ("a", np.str_("a"), " a\t"), (-1, np.int16(-1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "same",
+    [
+        (1, np.int8(1), True, np.uint64(1)),
+        ("a", np.str_("a"), " a\t"),
+        (-1, np.int16(-1)),
+    ],
+)
 def test_equal_ids_are_one_unit(same):
     assert weighing(same, [0.5] * len(same), 1).tolist() == [True] + [False] * (len(same) - 1)
 
@@ -172,27 +235,34 @@ def _parquet(path, frame=FRAME):
     return path / "d.parquet"
 
 
-@pytest.mark.parametrize("make", [
-    lambda path: FRAME,
-    lambda path: FRAME.astype({"serial": "object"}),
-    lambda path: FRAME.astype({"serial": "category"}),
-    lambda path: FRAME.astype({"serial": "string[python]"}),
-    lambda path: FRAME.astype({"serial": "string[pyarrow]"}),
-    lambda path: FRAME.assign(serial=pd.Series(INTEGERS, dtype=object)),
-    lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")),
-    lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="int64[pyarrow]")),
-    lambda path: FRAME.assign(serial=np.ma.array([unit or 0 for unit in INTEGERS],
-                                                 mask=[unit is None for unit in INTEGERS]).astype(object)),
-    lambda path: FRAME.iloc[::-1].iloc[::-1],
-    lambda path: {name: FRAME[name].tolist() for name in FRAME},
-    lambda path: {name: FRAME[name].to_numpy() for name in FRAME},
-    lambda path: FRAME.to_dict("series"),
-    lambda path: pa.Table.from_pandas(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
-    lambda path: polars.DataFrame(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")).to_dict("list")),
-    lambda path: _parquet(path, FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
-    lambda path: [FRAME.iloc[:3], FRAME.iloc[3:]],
-    _csv, _parquet,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: FRAME,
+        lambda path: FRAME.astype({"serial": "object"}),
+        lambda path: FRAME.astype({"serial": "category"}),
+        lambda path: FRAME.astype({"serial": "string[python]"}),
+        lambda path: FRAME.astype({"serial": "string[pyarrow]"}),
+        lambda path: FRAME.assign(serial=pd.Series(INTEGERS, dtype=object)),
+        lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")),
+        lambda path: FRAME.assign(serial=pd.array(INTEGERS, dtype="int64[pyarrow]")),
+        lambda path: FRAME.assign(
+            serial=np.ma.array(
+                [unit or 0 for unit in INTEGERS], mask=[unit is None for unit in INTEGERS]
+            ).astype(object)
+        ),
+        lambda path: FRAME.iloc[::-1].iloc[::-1],
+        lambda path: {name: FRAME[name].tolist() for name in FRAME},
+        lambda path: {name: FRAME[name].to_numpy() for name in FRAME},
+        lambda path: FRAME.to_dict("series"),
+        lambda path: pa.Table.from_pandas(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
+        lambda path: polars.DataFrame(FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64")).to_dict("list")),
+        lambda path: _parquet(path, FRAME.assign(serial=pd.array(INTEGERS, dtype="Int64"))),
+        lambda path: [FRAME.iloc[:3], FRAME.iloc[3:]],
+        _csv,
+        _parquet,
+    ],
+)
 def test_every_kind_of_table_and_block_gives_the_same(make, tmp_path):
     rows = open_rows(make(tmp_path), SCHEMA.unit("serial", max_rows=2), NAMES)
     assert rows.n == 8 and rows.unit.max_rows == 2
@@ -213,11 +283,18 @@ def test_ids_in_a_csv_file_are_texts_so_that_no_cell_decides_how_others_are_read
         assert next(rows.blocks())[WEIGHS].tolist() == [True, True, True, False, True]
 
 
-@pytest.mark.parametrize("values, held", [
-    ([1.0, None], "floats"), (pd.array([1.0], dtype="Float64"), "floats"), (pa.array([1.0]), "floats"),
-    (pa.array([Decimal("1.0")]), "floats"), (pd.Categorical([1.5]), "floats"),
-    (pd.to_datetime(["2020-01-01"]), "dates"), (pa.array([b"a"]), "bytes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "values, held",
+    [
+        ([1.0, None], "floats"),
+        (pd.array([1.0], dtype="Float64"), "floats"),
+        (pa.array([1.0]), "floats"),
+        (pa.array([Decimal("1.0")]), "floats"),
+        (pd.Categorical([1.5]), "floats"),
+        (pd.to_datetime(["2020-01-01"]), "dates"),
+        (pa.array([b"a"]), "bytes"),
+    ],
+)
 def test_a_column_of_floats_is_no_column_of_ids(values, held):
     values = np.array(values, dtype=float) if isinstance(values, list) else values
     data = {"x": [0.5] * len(values), "serial": values}

@@ -60,9 +60,16 @@ class HazardContrasts(Statistic):
     name = "hazard_contrasts"
 
     def __init__(
-        self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float,
-        edges: Sequence[float], contrasts: np.ndarray, **row: Any,
-    ) -> None:  # fmt: skip
+        self,
+        design: PublicDesign,
+        *,
+        family: Family,
+        gamma: np.ndarray,
+        sigma: float,
+        edges: Sequence[float],
+        contrasts: np.ndarray,
+        **row: Any,
+    ) -> None:
         self._map = Map(design, **row)
         self._family, self._gamma, self._sigma = family, np.asarray(gamma, dtype=float), sigma
         self._upper, self._steps = np.asarray(edges, dtype=float), np.asarray(contrasts, dtype=float)

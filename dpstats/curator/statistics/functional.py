@@ -56,9 +56,14 @@ class FunctionalWeights(Statistic):
     name = "functional_weights"
 
     def __init__(
-        self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray, log: bool,
+        self,
+        design: PublicDesign,
+        *,
+        center: np.ndarray,
+        half: np.ndarray,
+        log: bool,
         published: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
         d = len(middle) - 1
         root = math.sqrt(max(d, 1))
@@ -73,9 +78,10 @@ class FunctionalWeights(Statistic):
         location, self._twice = self._bounds[:-1], np.append(np.full(d + 1, 2.0), 1.0)
         self._of_q = 4 / published
         self.parts = (
-            Part(location, location), Part(self._twice * self._bounds, np.ones(1)),
+            Part(location, location),
+            Part(self._twice * self._bounds, np.ones(1)),
             Part(np.ones(1), np.array([self._of_q])),
-        )  # fmt: skip
+        )
         self.sensitivity = self.sensitivity_l1 = max(2 * longest, longest + self._of_q)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

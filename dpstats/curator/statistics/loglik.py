@@ -56,9 +56,16 @@ class LogLikelihood(Statistic):
     name = "log_likelihood"
 
     def __init__(
-        self, design: PublicDesign, *, params: np.ndarray, low: float, high: float, family: Family | str,
-        sigma: float = 1.0, log: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        design: PublicDesign,
+        *,
+        params: np.ndarray,
+        low: float,
+        high: float,
+        family: Family | str,
+        sigma: float = 1.0,
+        log: bool = False,
+    ) -> None:
         self._params = np.asarray(params, dtype=float)
         if self._params.shape != (len(design.names),) or not np.isfinite(self._params).all():
             raise ValueError(f"params must be {len(design.names)} finite numbers")

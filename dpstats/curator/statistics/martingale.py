@@ -130,7 +130,7 @@ class MartingaleScore(Statistic):
 
     name = "martingale_score"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the public parameters of the statistic
         self,
         design: PublicDesign,
         *,

@@ -54,9 +54,16 @@ class SignScore(Statistic):
     name = "sign_score"
 
     def __init__(
-        self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float, whitening: np.ndarray,
-        radius: float, **row: Any,
-    ) -> None:  # fmt: skip
+        self,
+        design: PublicDesign,
+        *,
+        family: Family,
+        gamma: np.ndarray,
+        sigma: float,
+        whitening: np.ndarray,
+        radius: float,
+        **row: Any,
+    ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
         self._map, self._family = Map(design, **row), family
