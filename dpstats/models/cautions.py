@@ -27,6 +27,11 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "bends": (
+        "bends",
+        "the response bends: it follows the square of the linear predictor too, so that coefficients depend "
+        "on which rows count in full (see Estimand); try a term such as I(x**2), np.log or bs of a covariate",
+    ),
     "shape": (
         "shape",
         "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "

@@ -9,6 +9,7 @@ from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
+from dpstats.curator.statistics.bend import square_weight
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise
@@ -55,6 +56,23 @@ def test_a_general_score_is_the_logistic_formula_with_another_score():
     np.testing.assert_allclose(score.ravel(), contributions.sum(axis=0))
     np.testing.assert_allclose(information / tau, (X * (weight * curvature)[:, None]).T @ X)
     np.testing.assert_allclose(variability / kappa, contributions.T @ contributions)
+
+
+def test_scores_against_the_square_of_the_predictor():
+    """v = psi (t^2 - 2) with t clipped at 2, and its square times kappa."""
+    bounded, y = BoundedScore(POISSON, 2.0, 3.0), np.array([0.0, 1.0, 7.0, 2.0])
+    public = dict(ROW, score=bounded, middle=0.1, spread=0.2, edge=2.0)
+    found = sums("predictor_bend", y, **{key: public[key] for key in public if key != "whitening"})[0].ravel()
+    eta = X @ ROW["beta"]
+    v = bounded(y, eta)[0] * (np.clip((eta - 0.1) / 0.2, -2, 2) ** 2 - 2)
+    np.testing.assert_allclose(found, [v.sum(), math.sqrt(11) / 8 * (v**2).sum()])
+
+
+def test_the_squares_beside_the_bend_are_as_heavy_as_they_may_be():
+    """(1 - x)^2 (1 + K x^2) stays below 1 for K = 11 and passes it for 11.2."""
+    x = np.linspace(0, 1, 100_001)
+    assert ((1 - x) ** 2 * (1 + (2 * square_weight(1.0)) ** 2 * x**2)).max() == 1
+    assert ((1 - x) ** 2 * (1 + 11.2 * x**2)).max() > 1
 
 
 def test_columns_are_located_in_their_boxes():

@@ -21,7 +21,7 @@ NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/esti
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
-BEND, SETTLED = "estimators/test_bend.py::test_", "estimators/test_settled.py::test_"
+SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
 
 def unpaid(model: str, case: str) -> Mutant:
@@ -276,27 +276,27 @@ MUTANTS = (
     ),
     planted(
         "steps that have not arrived count as if they had (glm)",
-        f"{BEND}a_step_that_has_not_arrived_counts_as_error_and_says_so",
+        f"{SECOND_ORDER}a_step_that_has_not_arrived_counts_as_error_and_says_so",
         (NEWTON, "* spread + weak + drifts * np.outer(step, step)", "* spread + weak"),
     ),
     planted(
         "scatter beyond the noise widens nothing (glm)",
-        f"{BEND}scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
+        f"{SECOND_ORDER}scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
         (NEWTON, "inflate @ noise @ inflate.T * spread + weak", "inflate @ noise @ inflate.T + weak"),
     ),
     planted(
         "a step that was cut short is not told (glm)",
-        f"{BEND}a_step_that_was_cut_short_is_told",
+        f"{SECOND_ORDER}a_step_that_was_cut_short_is_told",
         (NEWTON, "if averaged.capped or unsettled:", "if unsettled:"),
     ),
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
-        f"{BEND}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
+        f"{SECOND_ORDER}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
         ("estimators/newton/located.py", "(hidden & self.dim) * _ANY", "(hidden & self.dim)"),
     ),
     planted(
         "what few steps scatter by chance is told (glm)",
-        f"{BEND}scatter_of_few_steps_may_be_chance",
+        f"{SECOND_ORDER}scatter_of_few_steps_may_be_chance",
         (NEWTON, "max(_UNSETTLED, _by_chance((steps - 1) * len(step)))", "_UNSETTLED"),
     ),
     planted(

@@ -123,6 +123,17 @@ def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None 
     return public
 
 
+def bend(radius: float, start: float, slope: float, bounded: BoundedScore) -> Build:
+    """Linear predictors along one ray, far enough for rows beyond both edges."""
+
+    def public(d: int) -> dict[str, Any]:
+        row = glm(radius, start, slope, bounded)(d)
+        del row["whitening"], row["radius"]
+        return dict(row, middle=start, spread=0.5, edge=2.0)
+
+    return public
+
+
 def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
     def public(d: int) -> dict[str, Any]:
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
@@ -179,6 +190,11 @@ SPACES = {
         Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
         Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
         Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
+    ],
+    "predictor_bend": [
+        Space(bend(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97, 0.97),
+        Space(bend(20.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9, 0.9),
+        Space(bend(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9, 0.9),
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],

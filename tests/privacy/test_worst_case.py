@@ -141,8 +141,8 @@ def test_what_is_declared_is_searched():
     }  # fmt: skip
     assert names(declaring("ranges")) == {
         "box_moments", "column_means", "event_moments", "exit_counts", "hazard_contrasts",
-        "margin_curvature", "margin_scores", "margin_sandwich", "reach_counts", "reach_means",
-        "score_alone", "information_sizes", "sign_sizes",
+        "margin_curvature", "margin_scores", "margin_sandwich", "predictor_bend", "reach_counts",
+        "reach_means", "score_alone", "information_sizes", "sign_sizes",
     }  # fmt: skip
     assert names(declaring("sensitivity_head")) == {"score_alone"}
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.bend import PredictorBend
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
@@ -30,6 +31,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         SignSizes, HazardContrasts, ResidualMoments, BoxMoments, ResidualScore, TruncatedGram,
         TruncatedTriangle, TruncatedCross, ColumnMeans, ColumnOctaves, LogisticScore, GlmScore,
         TruncatedScore, TruncatedInformation, MarginCurvature, MarginScores, MarginSandwich,
-        FunctionalWeights, ExitCounts, LogLikelihood, ReachMeans, ReachCounts,
+        FunctionalWeights, ExitCounts, LogLikelihood, ReachMeans, ReachCounts, PredictorBend,
     )
 }  # fmt: skip

@@ -97,12 +97,12 @@ class Estimate:
 
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
-    """One Newton step from the average point by the average score, bent; sandwich covariance."""
+    """One Newton step from the average point by the average score, to second order; sandwich covariance."""
     information, steps = averaged.information, len(averaged.points)
     inverse = np.linalg.inv(information.matrix)
     step = information.solve(averaged.scores.mean(axis=0))
-    bend = information.solve(_bent(averaged, step))
-    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + bend))
+    second = information.solve(_second_order(averaged, step))
+    point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + second))
 
     variability = _variability(averaged)
     inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
@@ -119,8 +119,9 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     beyond = scatters * np.trace(noise) * (spread - 1), drifts * float(step @ step)
     unsettled = max(beyond) > _MATTERS * np.trace(sampling)
 
-    to_user = _to_user(problem, located) @ averaged.whitening
-    sampling, privacy, weak = (to_user @ matrix @ to_user.T for matrix in (sampling, privacy, weak))
+    user = to_user(problem, located)
+    axes = user @ averaged.whitening
+    sampling, privacy, weak = (axes @ matrix @ axes.T for matrix in (sampling, privacy, weak))
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
@@ -135,10 +136,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         problems = ["hopeless"]
     elif rel > WEAK:
         problems.append("budget")
-    user, sds = _to_user(problem, located), np.sqrt(np.diag(cov - weak))
+    sds = np.sqrt(np.diag(cov - weak))
     sds[weakly] = np.inf
     params, factors = read_levels(
-        problem, located, user @ point, averaged.points @ user.T, to_user @ step, sds,
+        problem, located, user @ point, averaged.points @ user.T, axes @ step, sds,
         np.sqrt(np.diag(sampling)),
     )  # fmt: skip
     factors[few_events(problem, located, params, widened(cov, factors), n)] = np.inf
@@ -156,7 +157,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
 
 
-def _bent(averaged: Averaged, step: Array) -> Array:
+def _second_order(averaged: Averaged, step: Array) -> Array:
     """What scores at the points lack to those of straight lines through the estimate.
 
     A score falls from a point x to the root r by the information between them, (H(x) + H(r)) / 2 times x - r,
@@ -228,7 +229,7 @@ def _drifts(averaged: Averaged) -> bool:
     return bool(squares.sum() > 3 * k + 10 * math.sqrt(2 * k))
 
 
-def _to_user(problem: Problem, located: Located) -> Array:
+def to_user(problem: Problem, located: Located) -> Array:
     """Matrix from coefficients of standardised columns to the user's."""
     matrix = np.diag(1 / located.scale)
     if problem.intercept:

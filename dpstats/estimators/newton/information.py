@@ -13,8 +13,10 @@ Array = np.ndarray
 
 # weight of the past in an early step, while whitening and residuals still change
 FORGET = 0.85
-# eigenvalues are raised to this share of the size of the error, and to this share of the level
-_FLOOR, _LEAST = 0.75, 0.02
+# sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
+_CHANGE = 0.3
+# eigenvalues are raised to this share of the size of the error
+_FLOOR = 0.75
 _SOLVER_STEPS = 60
 
 
@@ -126,12 +128,23 @@ class Information:
         return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))
 
 
-def usable(releases: Accumulator, whitening: Array, level: float) -> Information:
+def usable(releases: Accumulator, whitening: Array) -> Information:
     """Raise eigenvalues that the error could explain."""
     values, vectors = np.linalg.eigh(releases.mean(whitening))
     sds = releases.sds(whitening, vectors)
-    used = np.maximum(values, np.maximum(_FLOOR * sds * math.sqrt(2 * len(values)), _LEAST * level))
+    used = np.maximum(values, _FLOOR * sds * math.sqrt(2 * len(values)))
     return Information((vectors * used) @ vectors.T, values, vectors, used, sds)
+
+
+def past(releases: Accumulator, information: Information, whitening: Array) -> float:
+    """What matrices of earlier points weigh beside those of the next, where curvature depends on the means.
+
+    A release of relative noise r says as much as an average of earlier ones that are off by a share of sd c,
+    if these weigh r^2 / (r^2 + c^2): by the noisiest direction that is seen.
+    """
+    last = Accumulator(releases.releases[-1:]).sds(whitening, information.vectors)
+    noise = float(np.max(last / information.used, where=information.seen > 0.5, initial=0.0))
+    return min(noise**2 / (noise**2 + _CHANGE**2), FORGET) if noise else FORGET
 
 
 def dispersion(variability: Accumulator, information: Information, whitening: Array) -> tuple[float, float]:

@@ -14,8 +14,16 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
+from dpstats.estimators.newton.check import checked
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
-from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
+from dpstats.estimators.newton.information import (
+    FORGET,
+    Accumulator,
+    Information,
+    dispersion,
+    past,
+    usable,
+)
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import Plan
 from dpstats.estimators.newton.problem import Problem
@@ -80,7 +88,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     )  # fmt: skip
     _early(curator, plan, chooser, state)
     averaged = _tail(curator, plan, chooser, state, start)
-    return estimate(averaged, problem, located, state.bounds, curator.n)
+    found = estimate(averaged, problem, located, state.bounds, curator.n)
+    return checked(curator, plan.check, problem, located, state.bounds, state.whitening, found)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
@@ -112,7 +121,10 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
         by_noise = step.noise**2 * float(np.sum(step.information.seen / step.information.used))
         _move(state, move * not_noise(step.scores @ move, by_noise))
         _rewhiten(chooser, state, step.information)
-        state.information.forget(FORGET)
+        curved = not chooser.problem.family.free_dispersion
+        state.information.forget(
+            past(state.information, step.information, state.whitening.matrix) if curved else FORGET
+        )
         state.variability.forget(FORGET)
     _choose(chooser, state)
 
@@ -166,7 +178,7 @@ def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step
         state.variability.add(release.values[2] / per_row, release.sd / per_row, state.whitening.matrix)
     n, sd = release.n, release.sd / release.n
     state.information.add(release.values[1] / n / tau, sd / tau, state.whitening.matrix)
-    information = usable(state.information, state.whitening.matrix, state.level)
+    information = usable(state.information, state.whitening.matrix)
     state.level = _level(chooser, state, information)
     if bounds.score is not None:
         state.dispersion = _dispersion(chooser, state, information)

@@ -178,7 +178,8 @@ def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array
     """Middle and half-width of the boxes in which rows are looked at, and what is left for their means.
 
     Boxes of covariates that were seen in more than one place shrink to where they were seen. Without an
-    intercept nothing may be centred, and a column of 0 and 1 fills its box.
+    intercept nothing may be centred, and a column of 0 and 1 fills its box. The box of counts and amounts,
+    whose upper bound may be far beyond any, keeps its lower end: its mean is where the iteration starts.
     """
     (center, half), d = problem.boxes, len(problem.lower)
     chosen = np.append(~problem.zero_or_one & problem.intercept, True)
@@ -187,6 +188,10 @@ def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array
     moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
     center[moved] += half[moved] * zoomed.center[moved]
     half[moved] *= zoomed.half[moved]
+    if problem.family.name != "binomial":
+        low, top = center[d] - half[d], zoomed.center[-1] + zoomed.half[-1]
+        half[d] *= (1 + top) / 2
+        center[d] = low + half[d]
     return center, half, left
 
 

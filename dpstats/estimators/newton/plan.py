@@ -9,7 +9,7 @@ from dpstats.estimators.columns import FirstCosts
 from dpstats.estimators.steps import early_costs, equal_costs
 
 # Shares of mu^2; they add up to 1.
-FIRST, OCTAVES, EARLY, TAIL = 0.03, 0.03, 0.24, 0.70
+FIRST, OCTAVES, EARLY, TAIL, CHECK = 0.03, 0.03, 0.24, 0.67, 0.03
 EARLY_STEPS, TAIL_STEPS = 8, 8
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
 _PLENTY, _FEW = 3000.0, (6, 3)
@@ -29,6 +29,8 @@ class Plan:
         Of how far they spread.
     early, tail : tuple of float
         Of each step that finds the neighbourhood, and each step that is averaged.
+    check : float
+        Of whether responses bend.
     """
 
     mu: float
@@ -36,6 +38,7 @@ class Plan:
     octaves: float
     early: tuple[float, ...]
     tail: tuple[float, ...]
+    check: float
 
     @property
     def tail_total(self) -> float:
@@ -49,6 +52,7 @@ class Plan:
             "column means": self.first.total,
             "column octaves": self.octaves,
             "score and information": math.hypot(*self.early, *self.tail),
+            "bend": self.check,
         }
 
 
@@ -65,4 +69,5 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
         octaves=mu * math.sqrt(OCTAVES),
         early=early_costs(mu, EARLY, early_steps),
         tail=equal_costs(mu, TAIL, tail_steps),
+        check=mu * math.sqrt(CHECK),
     )

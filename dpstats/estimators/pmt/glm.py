@@ -89,7 +89,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
             state.score = _score(problem, located, phi, level)
             state.information, state.variability = Accumulator(), Accumulator()
         score, sd = _step(curator, step_mu, located, where, radius, state)
-        information = usable(state.information, where.whitening, level)
+        information = usable(state.information, where.whitening)
         points.append(state.beta)
         scores.append(score)
         matrices.append(state.information.releases[-1].matrix)

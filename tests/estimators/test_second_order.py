@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpstats.estimators.newton.bounds import Bounds
-from dpstats.estimators.newton.estimate import Averaged, Estimate, _bent, estimate
+from dpstats.estimators.newton.estimate import Averaged, Estimate, _second_order, estimate
 from dpstats.estimators.newton.information import Accumulator, usable
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -28,7 +28,7 @@ def averaged(points: np.ndarray) -> Averaged:
         scores,
         matrices,
         1e-9,
-        usable(releases, np.eye(2), 1.0),
+        usable(releases, np.eye(2)),
         np.eye(2),
         Accumulator(),
         False,
@@ -42,14 +42,14 @@ def test_scatter_of_points_leaves_a_bias_of_third_order(seed: int) -> None:
     found = averaged(points)
     step = found.information.solve(found.scores.mean(axis=0))
     straight = points.mean(axis=0) + step
-    bent = straight + found.information.solve(_bent(found, step))
+    bent = straight + found.information.solve(_second_order(found, step))
     assert np.linalg.norm(bent) < 0.3 * np.linalg.norm(straight)
 
 
 def test_nothing_bends_where_information_is_the_same_everywhere() -> None:
     found = averaged(0.2 * np.random.default_rng(3).normal(size=(8, 2)))
     found.matrices[:] = STRAIGHT
-    assert _bent(found, np.ones(2)) == pytest.approx(np.zeros(2))
+    assert _second_order(found, np.ones(2)) == pytest.approx(np.zeros(2))
 
 
 SD, ROWS, STEPS = 0.02, 10_000, 8
@@ -127,7 +127,7 @@ def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool)
     """Half of what the second column says is seen: else the linear predictor is taken to vary by 1."""
     size, releases = 0.5, Accumulator()
     releases.add(STRAIGHT, size / 2, np.eye(2))  # the size of an error is its sd times the root of 2 k
-    steps = replace(released(), information=usable(releases, np.eye(2), 1.0))
+    steps = replace(released(), information=usable(releases, np.eye(2)))
     assert steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
     hidden = fitted(steps, dim).cov_privacy[1, 1] - fitted(released()).cov_privacy[1, 1]
     assert hidden > 1e9 if dim else 0.25 <= hidden < 0.3

@@ -1,0 +1,71 @@
+"""Responses that bend: a caution where it matters which rows count, none where the formula holds."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.estimators.newton.plan import make_plan
+from dpstats.testing import NoNoise, Recording, SeededNoise, noise
+
+N = 20_000
+SCHEMA = dps.Schema(x=dps.bounded(-8, 8), z=dps.bounded(-8, 8), o=dps.bounded(-1, 1), y=dps.flag(),
+                    claims=dps.count(500), amount=dps.bounded(0, 1e4))  # fmt: skip
+RESPONSES = {"binomial": "y", "poisson": "claims", "gamma": "amount"}
+
+
+def rows(bend: float, seed: int, n: int = N) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng([seed, 11])
+    x, z, o = rng.normal(size=n), rng.gamma(2, 1, n) - 2, rng.uniform(-1, 1, n)
+    eta = 0.5 * x + 0.3 * z + o
+    eta += bend * (eta**2 - 1)
+    mean = np.exp(np.minimum(eta, 5))
+    return {
+        "x": x, "z": z, "o": o, "y": (rng.uniform(size=n) < 1 / (1 + np.exp(-eta))).astype(float),
+        "claims": rng.poisson(mean).astype(float), "amount": mean * rng.gamma(2, 0.5, n),
+    }  # fmt: skip
+
+
+def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -> list[str]:
+    formula = f"{RESPONSES[family]} ~ x + z + offset(o)"
+    with noise(source):
+        fit = dps.glm(formula, rows(bend, seed), SCHEMA, family).fit(budget)
+    return [code for code, _ in fit.flags]
+
+
+@pytest.mark.parametrize("family", RESPONSES)
+@pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
+def test_a_curved_response_is_seen(family: str, source: object) -> None:
+    assert "bends" in codes(family, 0.3, 1, source, dps.approx(3, 1e-6))
+    assert "bends" in codes(family, -0.3, 2, source, dps.approx(3, 1e-6))
+
+
+@pytest.mark.parametrize("family", RESPONSES)
+def test_a_straight_one_is_not(family: str) -> None:
+    """One fit in 1,000 is flagged by chance: two of 15, once in 10,000 runs."""
+    found = [codes(family, 0.0, seed, SeededNoise(seed), dps.approx(1 + seed, 1e-6)) for seed in range(15)]
+    assert sum("bends" in each for each in found) <= 1
+
+
+def test_a_bend_that_is_worth_no_caution_widens_intervals() -> None:
+    """Twelve thousand rows of the two samples without noise; only their bends differ."""
+    errors = []
+    for bend in (0.0, 0.05):
+        with noise(NoNoise()):
+            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5, 12_000), SCHEMA).fit(dps.gdp(1e6))
+        assert "bends" not in [code for code, _ in fit.flags]
+        errors.append(fit.bse.to_numpy())
+    assert (errors[1][:2] > 1.2 * errors[0][:2]).all()
+
+
+def test_it_is_looked_for_once_and_last() -> None:
+    recording = Recording(SeededNoise(1))
+    with noise(recording):
+        dps.logit("y ~ x", rows(0.0, 1, 2000), SCHEMA).fit(dps.gdp(1.0))
+    names = [record.name for record in recording.records]
+    assert names.count("predictor_bend") == 1 and names[-1] == "predictor_bend"
+
+
+def test_the_shares_of_a_plan_add_up() -> None:
+    plan = make_plan(2.0)
+    assert sum(cost**2 for cost in plan.costs.values()) == pytest.approx(4.0)
