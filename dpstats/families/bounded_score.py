@@ -33,6 +33,15 @@ def logistic_information_weight(radius: float) -> float:
     return 4 * math.sqrt(1.5) / radius
 
 
+def square_weight(most: float) -> float:
+    """What squares of values of at most this size are released times, beside the values.
+
+    sqrt(11) / (2 most); the proof in :class:`dpstats.curator.statistics.bend.PredictorBend` holds up to
+    ((1 + sqrt 5) / 2)^5 = 11.09 in the place of 11.
+    """
+    return math.sqrt(11.0) / (2 * most)
+
+
 @dataclass(frozen=True)
 class BoundedScore:
     """Public numbers that bound the score and the curvature of a row.

@@ -9,8 +9,7 @@ from dpstats.budget import gdp
 from dpstats.curator import Curator
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
-from dpstats.curator.statistics.bend import square_weight
-from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
+from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise
 from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns

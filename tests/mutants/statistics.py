@@ -84,7 +84,7 @@ MUTANTS = (
           "np.clip((eta - self._middle) / self._spread, -self._edge, self._edge)",
           "(eta - self._middle) / self._spread"),
     small("bend of the predictor: squares weigh twice what is free", "predictor_bend", "bend",
-          "_MOST = 11.0", "_MOST = 44.0"),
+          "square_weight(most)", "2 * square_weight(most)"),
     small("scores of a margin: one row more, not one replaced", "margin_sandwich", "margin",
           "self.sensitivity = math.sqrt(2 * loss.joint)", "self.sensitivity = math.sqrt(loss.joint)"),
     small("functional mechanism: half in L2", "functional_weights", "functional",

@@ -10,16 +10,9 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
-from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.bounded_score import BoundedScore, square_weight
 
-__all__ = ["PredictorBend", "square_weight"]
-
-_MOST = 11.0  # of (2 kappa most)^2; the proof holds up to ((1 + sqrt 5) / 2)^5 = 11.09
-
-
-def square_weight(most: float) -> float:
-    """kappa: what the squares are released times, beside values of at most this size."""
-    return math.sqrt(_MOST) / (2 * most)
+__all__ = ["PredictorBend"]
 
 
 class PredictorBend(Statistic):

@@ -9,13 +9,12 @@ import numpy as np
 from scipy import stats
 
 from dpstats.curator import Curator
-from dpstats.curator.statistics.bend import square_weight
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Estimate, to_user
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.whitening import Whitening
-from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.bounded_score import BoundedScore, square_weight
 
 Array = np.ndarray
 
