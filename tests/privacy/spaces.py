@@ -92,9 +92,7 @@ def signs(family: Family, **more: float) -> Build:
     return public
 
 
-def contrasts(
-    family: Family, *steps: tuple[float, ...], edges: tuple[float, ...] = (0.1, 0.5, 1.5)
-) -> Build:
+def contrasts(family: Family, *steps: tuple[float, ...], edges: tuple[float, ...] = (0.1, 0.5, 1.5)) -> Build:
     row = dict(family=family, sigma=1.0, edges=edges, contrasts=steps)
     return lambda d: dict(shape(d), **row, gamma=np.zeros(d + 1))
 
@@ -225,7 +223,8 @@ SPACES = {
     "truncated_triangle": [Space(pilot(0.9, 2.0), 60.0, 0.68)],  # the published 2 for sqrt 2
     "truncated_cross": [Space(pilot(0.9, 2.0, whole=whole), 60.0) for whole in (True, False)],
     "truncated_score": [
-        Space(truncated_glm(BINOMIAL, 1.0, 0.5), 60.0), Space(truncated_glm(POISSON, 5.0, 0.5), 60.0)
+        Space(truncated_glm(BINOMIAL, 1.0, 0.5), 60.0),
+        Space(truncated_glm(POISSON, 5.0, 0.5), 60.0),
     ],
     "truncated_information": [  # the published 2 for sqrt 2; rows at a right angle, of a mean of 1/2
         Space(truncated_glm(BINOMIAL, 0.25, 0.0), 60.0, 0.68),

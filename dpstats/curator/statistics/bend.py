@@ -50,15 +50,21 @@ class PredictorBend(Statistic):
     name = "predictor_bend"
 
     def __init__(
-        self, design: PublicDesign, *, center: np.ndarray, scale: np.ndarray, beta: np.ndarray,
-        score: BoundedScore, middle: float, spread: float, edge: float,
-    ) -> None:  # fmt: skip
-        self._center = np.asarray(center, dtype=float)
-        self._beta = np.asarray(beta, dtype=float) / np.asarray(scale, dtype=float)
-        if not self._center.shape == self._beta.shape == (len(design.names),):
+        self,
+        design: PublicDesign,
+        *,
+        score: BoundedScore,
+        middle: float,
+        spread: float,
+        edge: float,
+        **row: np.ndarray,
+    ) -> None:
+        center, scale, beta = (np.asarray(row[name], dtype=float) for name in ("center", "scale", "beta"))
+        if not center.shape == scale.shape == beta.shape == (len(design.names),):
             raise ValueError(f"center, scale and beta must hold {len(design.names)} numbers each")
         if not (0 < spread < math.inf and 0 < edge < math.inf):
             raise ValueError("spread and edge must be positive and finite")
+        self._center, self._beta = center, beta / scale
         self._score, self._middle, self._spread, self._edge = score, middle, spread, edge
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
         most = score.limit * edge**2 / 2
