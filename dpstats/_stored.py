@@ -54,6 +54,11 @@ class Stored(ABC):
         ------
         SpecificationError
             If the file exists and may not be replaced, or cannot be written.
+
+        Examples
+        --------
+        >>> fit.save("fit.json")
+        >>> fit.save("fit.json", overwrite=True)
         """
         written = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
         write_text(path, written, overwrite)
@@ -66,10 +71,20 @@ class Stored(ABC):
         ----------
         path : str or Path
 
+        Returns
+        -------
+        object of this class
+
         Raises
         ------
         SpecificationError
             If there is no such file, or it holds something else or more, or was edited.
+
+        Examples
+        --------
+        >>> fit.save("kept.json")
+        >>> type(fit).load("kept.json").budget == fit.budget
+        True
         """
         return cast(Self, cls.from_dict(read_object(path, cls._unreadable)))
 

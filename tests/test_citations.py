@@ -43,6 +43,13 @@ def cited(text: str) -> Iterator[str]:
     return (found for found in CITED.findall(text) if found not in FOREIGN)
 
 
+def absent(page: str) -> list[str]:
+    """Modules that a page names, whole or by the end of their paths, and that are not there."""
+    named = re.findall(r"`([\w./]+\.py)`", re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL))
+    paths = [f"/{path.relative_to(ROOT).as_posix()}" for path in CODE]
+    return [name for name in named if not any(path.endswith(f"/{name}") for path in paths)]
+
+
 def broken(text: str) -> list[str]:
     """Citations in code that do not resolve; pages are named from the root of the project."""
     wrong = [name for name in cited(text) if not name.startswith(("docs/", "vignettes/", "README.md"))]
@@ -87,6 +94,17 @@ def test_the_theory_is_cited_from_every_part_that_has_some() -> None:
     used = {Path(name).name for name in names if name.startswith("docs/theory/")}
     assert len(pages) > 10
     assert pages - used == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_modules_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert absent(text.partition("\n## Where the house is going\n")[0]) == []
+
+
+def test_a_module_that_is_not_there_is_caught() -> None:
+    page = "`dpstats/budget.py`, `budget.py`, `odel.py`\n```\n`in_code.py`\n```\n`dpstats/absent.py`"
+    assert absent(page) == ["odel.py", "dpstats/absent.py"]
 
 
 @pytest.mark.parametrize(

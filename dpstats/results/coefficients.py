@@ -157,7 +157,17 @@ class Coefficients(Released):
         return criterion(self.record, "bic", -2.0, math.log(self.nobs or 1) * len(self.names))
 
     def cov_params(self) -> pd.DataFrame:
-        """Return the covariance of the coefficients: sampling and privacy noise."""
+        """Return the covariance of the coefficients: sampling and privacy noise.
+
+        Returns
+        -------
+        DataFrame of shape (k, k)
+
+        Examples
+        --------
+        >>> fit.cov_params().shape
+        (5, 5)
+        """
         names = list(self.record.names)
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
@@ -184,6 +194,12 @@ class Coefficients(Released):
         ------
         SpecificationError
             For an unknown `joint`, or one that needs normal noise where it is not.
+
+        Examples
+        --------
+        >>> wider = fit.conf_int(joint=True)
+        >>> bool((wider[1] > fit.conf_int()[1]).all())
+        True
         """
         low, high = limits(self.record, level_of(alpha, level), joint)
         return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
@@ -201,10 +217,23 @@ class Coefficients(Released):
             one, rate or mean ratios where the link is log. ``std_error`` stays on the scale of the
             coefficient, as in broom.
 
+        Returns
+        -------
+        DataFrame
+            Columns ``term``, ``estimate``, ``std_error``, ``statistic``, ``p_value``, those of `conf_int`,
+            ``privacy_share`` and ``component``.
+
         Raises
         ------
         SpecificationError
             If exponentiated coefficients have no meaning for this distribution.
+
+        Examples
+        --------
+        >>> fit.tidy(conf_int=True, level=0.9)[["term", "estimate", "conf_low", "conf_high"]]
+                        term  estimate  conf_low  conf_high
+        0          Intercept ...
+        ...
         """
         record = self.record
         if truth("exponentiate", exponentiate) and not self._has_ratios():
@@ -233,6 +262,15 @@ class Coefficients(Released):
 
         That of a linear fit has ``alpha``, ``sigma`` and ``rsquared``, too; of a GLM ``family``, ``link`` and
         ``dispersion``; where the log-likelihood was released, ``loglik``, its ``loglik_error`` and ``aic``.
+
+        Returns
+        -------
+        DataFrame of one row
+
+        Examples
+        --------
+        >>> fit.glance()[["model", "nobs", "rho"]].values.tolist()
+        [['ols', 28155, 0.5]]
         """
         record = self.record
         spent = record.budget.to_dict()
@@ -259,6 +297,16 @@ class Coefficients(Released):
         ----------
         hypothesis : str, list of str, or array of shape (r, k)
             ``"maker[T.WDC] = 0"``, ``"temp = 2 * volt, Log(scale) = 0"``, or contrast rows tested against 0.
+
+        Returns
+        -------
+        ContrastTest
+            With ``effect``, ``sd``, ``pvalue``, ``conf_int()`` and ``summary_frame()``.
+
+        Examples
+        --------
+        >>> fit.t_test("education = 0.1, region[T.south] = region[T.west]").null
+        ('education = 0.1', 'region[T.south] - region[T.west] = 0')
         """
         return t_test(self.record, hypothesis)
 
@@ -269,6 +317,16 @@ class Coefficients(Released):
         ----------
         hypothesis : str, list of str, or array of shape (r, k)
             As in `t_test`.
+
+        Returns
+        -------
+        WaldTest
+            With ``statistic``, ``df`` and ``pvalue``.
+
+        Examples
+        --------
+        >>> fit.wald_test("region[T.south] = 0, region[T.west] = 0")
+        Wald test of region[T.south] = 0, region[T.west] = 0: chi2(2) = ..., p ...
         """
         return wald_test(self.record, hypothesis)
 
@@ -296,5 +354,10 @@ class Coefficients(Released):
         ------
         SpecificationError
             If `term` has no levels, or interacts with variables that `newdata` does not give.
+
+        Examples
+        --------
+        >>> fit.t_test_pairwise("region").result_frame.shape[0]  # of four levels
+        6
         """
         return pairwise(self.record, term, newdata, method)

@@ -44,6 +44,14 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
     ------
     SpecificationError
         If there is nothing to compare, or names and fits differ in number.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fits = [dps.ols(f"PE ~ {x}", plant.data, plant.schema).fit(dps.gdp(1)) for x in ("AT", "V")]
+    >>> dps.compare(*fits, names=["temperature", "vacuum"]).frame["fit"].unique().tolist()
+    ['temperature', 'vacuum']
     """
     if not fits or not all(isinstance(fit, Fit) for fit in fits):
         raise SpecificationError("compare(a, b, ...) takes fits, as model.fit(budget) returns them")

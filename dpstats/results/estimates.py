@@ -25,6 +25,15 @@ class Estimates(Shown):
         Full precision: the values asked for, then ``estimate``, ``conf_low`` and ``conf_high``.
     layout : callable
         Lays out `document` when it is asked for: new data may have many rows, and few are printed.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.logit("parttime ~ education", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> table = fit.odds_ratios()
+    >>> table.frame.columns.tolist()
+    ['term', 'estimate', 'conf_low', 'conf_high']
     """
 
     frame: pd.DataFrame

@@ -40,6 +40,15 @@ class Fit(Coefficients):
 
     Each kind of model has its own: `LinearFit`, `GlmFit`, `SurvivalFit` and `SvmFit`, of which
     ``Fit(model=..., ...)`` makes the one that its model has.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.ols("np.log(wage) ~ education + region", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> fit.names
+    ('Intercept', 'region[T.midwest]', 'region[T.south]', 'region[T.west]', 'education')
+    >>> point = {"education": 12, "region": "south"}
     """
 
     __slots__ = ()
@@ -103,6 +112,13 @@ class Fit(Coefficients):
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
             For an unknown `type`.
+
+        Examples
+        --------
+        >>> fit.predict([point, {"education": 16, "region": "south"}])
+        0    ...
+        1    ...
+        Name: predicted, dtype: float64
         """
         if not among(type, (*self._predicts, "quantile")):
             raise SpecificationError(f"type must be one of {', '.join(self._predicts)}; got {shown(type)}")
@@ -119,6 +135,16 @@ class Fit(Coefficients):
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
+
+        Returns
+        -------
+        Prediction
+            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``.
+
+        Examples
+        --------
+        >>> fit.get_prediction(point).conf_int(level=0.9).shape
+        (1, 2)
         """
         return self._prediction(points(self.record, newdata, "get_prediction"))
 
@@ -130,6 +156,15 @@ class Fit(Coefficients):
         newdata : dict, list of dict, or DataFrame of m rows
             Required: broom's ``augment()`` of the training rows would reveal them.
         level : float
+
+        Returns
+        -------
+        DataFrame of m rows
+
+        Examples
+        --------
+        >>> list(fit.augment(point).columns)
+        ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
         """
         at = points(self.record, newdata, "augment")
         frame = self._prediction(at).summary_frame(level).iloc[:, :4]
@@ -162,6 +197,10 @@ class Fit(Coefficients):
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_coef(["education"]).figure.savefig("education.png")
         """
         record, names, label = self.record, chosen(self.record, terms), "coefficient"
         widths = np.ones(len(record.names))
@@ -177,6 +216,16 @@ class Fit(Coefficients):
         ----------
         level : float
             Confidence level of all intervals.
+
+        Returns
+        -------
+        Document
+            With ``as_text()``, ``as_html()``, ``as_latex()``, ``as_markdown()`` and ``as_csv()``.
+
+        Examples
+        --------
+        >>> print(fit.summary(level=0.9).as_text(width=72))
+        Private linear regression...
         """
         refuse_alpha(level)
         return self._laid_out(level, [coefficient_table(self.record, level)])
@@ -192,12 +241,41 @@ class Fit(Coefficients):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `save` writes, as plain values."""
+        """Return what `save` writes, as plain values.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> fit.to_dict()["budget"]
+        {...'rho': 0.5...}
+        """
         return described_record(self.record)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Fit:
-        """Return the fit that `to_dict` described, of the kind that its model has."""
+        """Return the fit that `to_dict` described, of the kind that its model has.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        Fit
+
+        Raises
+        ------
+        SpecificationError
+            If it describes none.
+
+        Examples
+        --------
+        >>> dps.Fit.from_dict(fit.to_dict()).names == fit.names
+        True
+        """
         return cls._of(record_of(content))
 
     @classmethod
@@ -262,9 +340,22 @@ def load(path: str | Path) -> Fit:
     ----------
     path : str or Path
 
+    Returns
+    -------
+    Fit
+        Of the kind that its model has.
+
     Raises
     ------
     SpecificationError
         If the file is not a saved fit of this or an earlier version of the format.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.gdp(1)).save("plant.json")
+    >>> dps.load("plant.json").formula
+    'PE ~ AT'
     """
     return Fit.load(path)

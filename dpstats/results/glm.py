@@ -37,6 +37,15 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     Of ``odds_ratios``, ``rate_ratios`` and ``mean_ratios`` a fit has the one that means something for its
     family.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.logit("parttime ~ education", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> fit.predict({"education": 12})  # a probability
+    0    0...
+    Name: predicted, dtype: float64
     """
 
     __slots__ = ()
@@ -114,6 +123,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         -------
         Estimates
             In ``.frame``: ``term``, ``estimate``, ``conf_low``, ``conf_high``; intervals on the log scale.
+
+        Examples
+        --------
+        >>> fit.odds_ratios().frame["term"].tolist()
+        ['education']
         """
         return ratios(self.record, "Odds ratio", *location(self.record), level)
 
@@ -124,6 +138,18 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         Parameters
         ----------
         level : float
+
+        Returns
+        -------
+        Estimates
+            As `odds_ratios`.
+
+        Examples
+        --------
+        >>> cars = dps.datasets.load("datacar")
+        >>> counts = dps.glm("numclaims ~ veh_value", cars.data, cars.schema, "poisson", exposure="exposure")
+        >>> counts.fit(dps.gdp(1)).rate_ratios().frame["term"].tolist()
+        ['veh_value']
         """
         return ratios(self.record, "Rate ratio", *location(self.record), level)
 
@@ -134,5 +160,16 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         Parameters
         ----------
         level : float
+
+        Returns
+        -------
+        Estimates
+            As `odds_ratios`.
+
+        Examples
+        --------
+        >>> amounts = dps.glm("wage ~ education", cps.data, cps.schema, "gamma")
+        >>> amounts.fit(dps.gdp(1)).mean_ratios().frame["term"].tolist()
+        ['education']
         """
         return ratios(self.record, "Mean ratio", *location(self.record), level)

@@ -38,7 +38,17 @@ def has_moments(record: Record) -> bool:
 
 
 class LinearFit(MeanFit, models=("ols", "ridge")):
-    """A linear regression: sigma, R-squared, and other ridge penalties from the same release."""
+    """A linear regression: sigma, R-squared, and other ridge penalties from the same release.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ridge("PE ~ AT + V", plant.data, plant.schema, alpha=0.1).fit(dps.zcdp(0.5))
+    >>> fit.rsquared
+    R-squared ... (95 % interval)
+    >>> point = {"AT": 20, "V": 50}
+    """
 
     __slots__ = ()
     _bounds = {
@@ -112,6 +122,15 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             Confidence level of all intervals.
         unpenalised : bool
             Below the coefficients of a ridge fit, show those without penalty, from the same release.
+
+        Returns
+        -------
+        Document
+
+        Examples
+        --------
+        >>> "Without penalty" in fit.summary(unpenalised=True).as_text()
+        True
         """
         refuse_alpha(level)
         tables = [coefficient_table(self.record, level)]
@@ -130,6 +149,15 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         ----------
         alpha : float
             At least 0; 0 gives ordinary least squares.
+
+        Returns
+        -------
+        LinearFit
+
+        Examples
+        --------
+        >>> fit.at_alpha(0).alpha
+        0.0
         """
         found: LinearFit = self._of(at_alpha(self.record, alpha))
         return found
@@ -149,6 +177,11 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         -------
         Estimates
             In ``.frame``: ``alpha``, ``term``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high``.
+
+        Examples
+        --------
+        >>> fit.ridge_path([0.01, 1]).frame[["alpha", "term"]].values.tolist()[2:4]
+        [[0.01, 'V'], [1.0, 'Intercept']]
         """
         return path(self.record, alphas, level)
 
@@ -171,6 +204,10 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_ridge_path(across_range=True).figure.savefig("path.png")
         """
         moments = self.record.linear
         assert moments is not None

@@ -179,6 +179,11 @@ class EffectsFit(Fit):
             Without `newdata`.
         SpecificationError
             For variables that are no covariates.
+
+        Examples
+        --------
+        >>> fit.marginal_effects(point, "AT").frame[["variable", "contrast"]].values.tolist()
+        [['AT', 'dy/dx']]
         """
         names = chosen(self.record, variables)
         at = points_of(self.record, newdata, "marginal_effects")

@@ -37,6 +37,14 @@ class PairwiseTest(ContrastTest):
         NaN where a contrast is not estimable.
     method : str
         Of the adjustment.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.ols("wage ~ education + region", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> fit.t_test_pairwise("region").conf_int(joint="sup-t").shape
+    (6, 2)
     """
 
     adjusted: np.ndarray

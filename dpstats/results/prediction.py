@@ -27,6 +27,15 @@ class Prediction:
     `link` leads from one to the other. `sd_obs` is the sd of a response about the prediction, where it was
     released and the error is normal. Values and limits are moved to the public `bounds` of the response,
     where the model does not keep them there by itself.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.zcdp(0.5))
+    >>> prediction = fit.get_prediction({"AT": [10, 20]})
+    >>> prediction.predicted_mean.shape
+    (2,)
     """
 
     linear: np.ndarray
@@ -52,12 +61,27 @@ class Prediction:
         return np.where(known, self.link.slope(self.linear) * np.where(known, self.se_linear, 0.0), np.inf)
 
     def conf_int(self, level: float = 0.95, obs: bool = False) -> np.ndarray:
-        """Return limits of the mean, or of one new response, shape (m, 2).
+        """Return limits of the mean, or of one new response.
+
+        Parameters
+        ----------
+        level : float
+        obs : bool
+            Of one new response.
+
+        Returns
+        -------
+        array, shape (m, 2)
 
         Raises
         ------
         NotReleased
             If `obs`, and the fit did not release how far responses scatter about a mean.
+
+        Examples
+        --------
+        >>> prediction.conf_int(level=0.9, obs=True).shape
+        (2, 2)
         """
         refuse_alpha(level)
         se = self.se_linear
@@ -72,6 +96,19 @@ class Prediction:
         """Return statsmodels' columns: mean, mean_se, mean_ci_lower, mean_ci_upper.
 
         Linear fits without weights of rows add obs_ci_lower and obs_ci_upper, where one new response lies.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        DataFrame of m rows
+
+        Examples
+        --------
+        >>> prediction.summary_frame().columns.tolist()[:4]
+        ['mean', 'mean_se', 'mean_ci_lower', 'mean_ci_upper']
         """
         columns = {"mean": self.predicted_mean, "mean_se": self.se_mean}
         columns["mean_ci_lower"], columns["mean_ci_upper"] = self.conf_int(level).T

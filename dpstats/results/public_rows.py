@@ -142,6 +142,11 @@ class MeanFit(EffectsFit):
             Without `newdata` and `y`: residuals of training rows would reveal them.
         SpecificationError
             If the lengths differ, or for an unknown `type`.
+
+        Examples
+        --------
+        >>> fit.residuals(point, y=[452.0], type="pearson").shape
+        (1,)
         """
         from statsmodels.genmod import families as sm
 
@@ -180,6 +185,11 @@ class MeanFit(EffectsFit):
             Without `newdata`.
         SpecificationError
             Unless `nsim` is from 1 to 10000.
+
+        Examples
+        --------
+        >>> list(fit.simulate(point, nsim=2, seed=1).columns)
+        ['sim_1', 'sim_2']
         """
         return simulated(self.record, newdata, nsim, seed, self._draw)
 

@@ -109,10 +109,19 @@ class Reliability(Fit):
             columns are 0, the factors by which each column multiplies it, and the shape. Default: ``dist``.
         level : float
 
+        Returns
+        -------
+        Estimates
+
         Raises
         ------
         SpecificationError
             If `kind` is not one of the fit's two.
+
+        Examples
+        --------
+        >>> fit.parameters("weibull").frame["term"].tolist()
+        ['eta', 'exp(temp)', 'shape']
         """
         dist = self._dist
         kinds = [dist.family.name] + [dist.name] * dist.log
@@ -130,6 +139,15 @@ class Reliability(Fit):
         ----------
         newdata : dict, list of dict, or DataFrame
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.eta(at).frame.columns.tolist()
+        ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "eta")
         return self._by_point("eta", at, linear_predictor(self.record, at), level)
@@ -150,6 +168,12 @@ class Reliability(Fit):
         -------
         Estimates
             Intervals on the log scale for distributions of log time. The mean has none here; see `mttf`.
+
+        Examples
+        --------
+        >>> print(fit.life(at, failed=0.1))
+        Life at temp = 30    95 % intervals, log scale
+        ...
         """
         fractions = failed_fractions(failed)
         return tables.life(self.record, points(self.record, newdata, "life"), fractions, level)
@@ -171,6 +195,11 @@ class Reliability(Fit):
         Estimates
             Intervals on the scale of z, that is cloglog for Weibull and SEV, logit for log-logistic and
             logistic, probit for log-normal and Gaussian: they stay inside [0, 1].
+
+        Examples
+        --------
+        >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
+        [500.0, 1000.0]
         """
         values, family = check_times(times, "reliability"), self._dist.family
         at, asked = self._at_times(newdata, values, "reliability")
@@ -194,6 +223,16 @@ class Reliability(Fit):
         times : float or sequence of float
             Beyond `age`.
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> print(fit.conditional_reliability(at, age=500, times=200))
+        At temp = 30...
+        R(200 more | 500) = 0...
         """
         values = check_times(times, "conditional_reliability")
         start = float(check_times(age, "conditional_reliability: age")[0])
@@ -212,6 +251,15 @@ class Reliability(Fit):
         newdata : dict, list of dict, or DataFrame
         times : float or sequence of float
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.hazard(at, times=[500, 1000]).frame["time"].tolist()
+        [500.0, 1000.0]
         """
         values = check_times(times, "hazard", positive=True)
         at, asked = self._at_times(newdata, values, "hazard")
@@ -226,6 +274,15 @@ class Reliability(Fit):
         ----------
         newdata : dict, list of dict, or DataFrame
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.mttf(at).frame.columns.tolist()
+        ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "mttf")
         return self._by_point("mttf", at, quantities.mean(self.record, at), level)
@@ -237,6 +294,15 @@ class Reliability(Fit):
         Parameters
         ----------
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.time_ratios().frame["term"].tolist()
+        ['temp']
         """
         return tables.ratios(self.record, "Time ratio", *tables.location(self.record), level)
 
@@ -249,6 +315,15 @@ class Reliability(Fit):
         Parameters
         ----------
         level : float
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.hazard_ratios(level=0.9).frame["term"].tolist()
+        ['temp']
         """
         return tables.ratios(self.record, "Hazard ratio", *quantities.log_hazard_ratio(self.record), level)
 
@@ -261,6 +336,15 @@ class Reliability(Fit):
         use, stress : dict
             One point each.
         level : float
+
+        Returns
+        -------
+        Estimate
+
+        Examples
+        --------
+        >>> fit.acceleration(use={"temp": 25}, stress={"temp": 40})
+        Acceleration factor ... (95 % interval)
         """
         record = self.record
         pair = [points(record, newdata, "acceleration") for newdata in (use, stress)]

@@ -40,7 +40,17 @@ def wear(shape: Estimate) -> str:
 
 
 class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
-    """A time to failure with a location-scale distribution: lives, reliability and ratios."""
+    """A time to failure with a location-scale distribution: lives, reliability and ratios.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> fit = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema).fit(dps.zcdp(0.5))
+    >>> fit.names
+    ('Intercept', 'temp', 'Log(scale)')
+    >>> at = {"temp": 30}
+    """
 
     __slots__ = ()
     _bounds = {
@@ -124,6 +134,11 @@ class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
             For an unknown `type`, or `p` outside (0, 1).
+
+        Examples
+        --------
+        >>> fit.predict(at, type="quantile", p=[0.01, 0.1]).columns.tolist()
+        [0.01, 0.1]
         """
         if not among(type, ("quantile",)):
             return super().predict(newdata, type)
@@ -162,6 +177,12 @@ class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
             Without `newdata` and `y`: residuals of training rows would reveal them.
         SpecificationError
             If the lengths differ, or for an unknown `type`.
+
+        Examples
+        --------
+        >>> fit.residuals(at, y=[900.0], event=[0], type="martingale")  # of a drive that still runs
+        0   -...
+        Name: residual, dtype: float64
         """
         record = self.record
         at, times = public_responses(record, newdata, y, type, OF_TIME)
@@ -198,6 +219,11 @@ class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
             Without `newdata`.
         SpecificationError
             Unless `nsim` is from 1 to 10000.
+
+        Examples
+        --------
+        >>> fit.simulate([at, {"temp": 40}], nsim=3, seed=1).shape
+        (2, 3)
         """
         back, quantile = self.record.link.inverse, self._dist.family.quantile
         sigma = quantities.sigma_of(self.record)

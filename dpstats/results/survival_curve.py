@@ -54,6 +54,15 @@ class CurveFit(Shown, Stored):
     method, adjacency, unit, time_unit : str
     ledger : str or None
     not_private : bool
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> model = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema, times=[500, 1000])
+    >>> fit = model.fit(dps.zcdp(0.5))
+    >>> print(fit)
+    Private Kaplan-Meier curve...
     """
 
     _unreadable = "holds no curve; its save(path) did not write it"
@@ -100,6 +109,11 @@ class CurveFit(Shown, Stored):
             ``group``, ``time``, noisy ``at_risk`` and ``events`` of the interval that ends there,
             ``survival``, ``std_error``, ``conf_low``, ``conf_high``, ``privacy_share`` and
             ``cumulative_hazard`` with its ``hazard_error``. NaN where too few are left at risk.
+
+        Examples
+        --------
+        >>> fit.table(level=0.9)["time"].tolist()
+        [500.0, 1000.0]
         """
         z = critical(level)
         frames = []
@@ -173,6 +187,14 @@ class CurveFit(Shown, Stored):
             Of the bands, point by point.
         ax : matplotlib Axes, optional
             Draw here, such as on ``fit.plot_reliability(...)``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot().figure.savefig("curve.png")
         """
         new = ax is None
         ax = axes(ax)
@@ -202,11 +224,35 @@ class CurveFit(Shown, Stored):
         return ax
 
     def titled(self, title: str) -> str:
-        """Return `title`, with a warning where the curve is not private."""
+        """Return `title`, with a warning where the curve is not private.
+
+        Parameters
+        ----------
+        title : str
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> fit.titled("Drives")
+        'Drives'
+        """
         return f"NOT PRIVATE. {title}" if self.not_private else title
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return plain values for JSON.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> fit.to_dict()["times"]
+        [500.0, 1000.0]
+        """
         return {
             "format": FORMAT,
             **{name: getattr(self, name) for name in TEXTS},
@@ -223,10 +269,23 @@ class CurveFit(Shown, Stored):
     def from_dict(cls, content: Mapping[str, Any]) -> CurveFit:
         """Return the curve that `to_dict` described.
 
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        CurveFit
+
         Raises
         ------
         SpecificationError
             If it is none.
+
+        Examples
+        --------
+        >>> type(fit).from_dict(fit.to_dict()).groups
+        ('',)
         """
         check_format(described(content, "a curve").get("format"), FORMAT, "a saved curve")
         return restored(_curve, cls.to_dict, content, "the saved curve is incomplete or was edited")

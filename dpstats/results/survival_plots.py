@@ -192,6 +192,11 @@ class PlotsOfTime(Fit):
         -------
         matplotlib Axes
             Its vertical coordinate is z, the quantile of the standard variable.
+
+        Examples
+        --------
+        >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.zcdp(0.1))
+        >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
         """
         record, at, ends = self._lines("plot_life", newdata, times)
         dist = life.dist_of(record)
@@ -224,6 +229,15 @@ class PlotsOfTime(Fit):
         level : float
         ax : matplotlib Axes, optional
             As in `plot_life`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_reliability(at, times=(100, 2000)).get_ylabel()
+        'reliability'
         """
         record, at, ends = self._lines("plot_reliability", newdata, times)
         ax = axes(ax)
@@ -249,6 +263,15 @@ class PlotsOfTime(Fit):
         level : float
         ax : matplotlib Axes, optional
             As in `plot_life`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_hazard(at).get_ylabel()
+        'hazard'
         """
         record, at, ends = self._lines("plot_hazard", newdata, times)
         ax = axes(ax)

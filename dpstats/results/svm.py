@@ -10,7 +10,16 @@ from dpstats.results.prediction import linear_predictor
 
 
 class SvmFit(EffectsFit, models=("svm",)):
-    """A support vector machine, with its decision function."""
+    """A support vector machine, with its decision function.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.svm("parttime ~ education", cps.data, cps.schema).fit(dps.pure(1))
+    >>> fit.predict({"education": 12})[0] in (0, 1)
+    True
+    """
 
     __slots__ = ()
     _title = "support vector machine, Huber hinge"
@@ -38,10 +47,21 @@ class SvmFit(EffectsFit, models=("svm",)):
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
 
+        Returns
+        -------
+        Series of m values
+
         Raises
         ------
         NotReleased
             Without `newdata`.
+
+        Examples
+        --------
+        >>> fit.decision_function({"education": [8, 12]})
+        0   ...
+        1   ...
+        Name: decision, dtype: float64
         """
         at = points(self.record, newdata, "decision_function")
         return pd.Series(linear_predictor(self.record, at)[0], name="decision")

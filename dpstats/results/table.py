@@ -68,10 +68,19 @@ class Shown(ABC):
         width : int
             Longest line in characters, from 40 to 1000; the numbers of a table may need more.
 
+        Returns
+        -------
+        str
+
         Raises
         ------
         SpecificationError
             For another width.
+
+        Examples
+        --------
+        >>> len(table.as_text().splitlines()) > 1
+        True
         """
         wide = number("width", width)
         if not NARROWEST <= wide <= WIDEST:
@@ -81,19 +90,59 @@ class Shown(ABC):
         return text.document(self.document, int(wide))
 
     def as_html(self) -> str:
-        """Return an HTML fragment, self-contained and without scripts."""
+        """Return an HTML fragment, self-contained and without scripts.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "<table" in table.as_html()
+        True
+        """
         return html.document(self.document)
 
     def as_latex(self) -> str:
-        """Return LaTeX for a document that uses the package booktabs."""
+        """Return LaTeX for a document that uses the package booktabs.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "tabular" in table.as_latex()
+        True
+        """
         return latex.document(self.document)
 
     def as_markdown(self) -> str:
-        """Return Markdown with pipe tables."""
+        """Return Markdown with pipe tables.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "| " in table.as_markdown()
+        True
+        """
         return markdown.document(self.document)
 
     def as_csv(self) -> str:
-        """Return comma-separated values, as printed; full numbers are in ``.frame`` and ``fit.tidy()``."""
+        """Return comma-separated values, as printed; full numbers are in ``.frame`` and ``fit.tidy()``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "," in table.as_csv()
+        True
+        """
         return delimited.document(self.document)
 
     def __str__(self) -> str:

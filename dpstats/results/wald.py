@@ -31,6 +31,14 @@ class WaldTest:
     """A joint test: under the null, `statistic` is chi-square with `df` degrees of freedom.
 
     NaN where the hypothesis involves a coefficient that is not estimable at this budget.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT + V", plant.data, plant.schema).fit(dps.zcdp(0.5))
+    >>> fit.wald_test("AT = 0, V = 0").df
+    2
     """
 
     statistic: float
@@ -59,6 +67,15 @@ class ContrastTest(Shown):
         Of the effects.
     tails : Tails, optional
         Law of noise that is not normal, for contrasts of one coefficient.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT + V", plant.data, plant.schema).fit(dps.zcdp(0.5))
+    >>> test = fit.t_test("AT = 0, V = 0")
+    >>> test.null
+    ('AT = 0', 'V = 0')
     """
 
     effect: np.ndarray
@@ -77,13 +94,37 @@ class ContrastTest(Shown):
         level : float
         joint : {None, "bonferroni", "scheffe", "sup-t"}
             Let all limits hold at once; see `Fit.conf_int`.
+
+        Returns
+        -------
+        array, shape (r, 2)
+
+        Examples
+        --------
+        >>> test.conf_int(joint="sup-t").shape
+        (2, 2)
         """
         refuse_alpha(level)
         half = half_widths(level, self.cov, joint, self.tails)
         return np.column_stack([self.effect - half, self.effect + half])
 
     def summary_frame(self, level: float = 0.95, joint: Joint = None) -> pd.DataFrame:
-        """Return one row per contrast: coef, std err, z, P>|z| and limits."""
+        """Return one row per contrast: coef, std err, z, P>|z| and limits.
+
+        Parameters
+        ----------
+        level, joint
+            As in `conf_int`.
+
+        Returns
+        -------
+        DataFrame of r rows
+
+        Examples
+        --------
+        >>> test.summary_frame().columns.tolist()
+        ['coef', 'std err', 'z', 'P>|z|', 'conf_low', 'conf_high']
+        """
         low, high = self.conf_int(level, joint).T
         return pd.DataFrame(
             {
