@@ -10,11 +10,10 @@ from scipy import special
 
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
-from dpstats.results.intervals import Estimate, critical, level_of
-from dpstats.results.joint_intervals import Joint, half_widths
+from dpstats.results.intervals import Estimate, Joint, critical, half_widths, level_of
 from dpstats.results.newdata import NewData
 from dpstats.results.pairwise import PairwiseTest, pairwise
-from dpstats.results.record import Record
+from dpstats.results.record import Record, given
 from dpstats.results.released import Released, value_where
 from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
 
@@ -52,32 +51,28 @@ def p_values(record: Record) -> np.ndarray:
     return np.where(np.isnan(z), np.nan, record.tails.two_sided(record.params, record.cov))
 
 
-def criterion(record: Record, name: str, factor: float, penalty: float) -> Estimate:
-    """Return factor * log-likelihood + penalty, where the former was released; limits are of the noise.
+def criterion(record: Record, name: str) -> Estimate:
+    """Return the log-likelihood "llf", "aic" or "bic", where it was released; limits are of the noise.
 
     See docs/theory/intervals.md#log-likelihood.
     """
-    assert record.loglik is not None
-    value, sd = factor * record.loglik.value + penalty, abs(factor) * record.loglik.se
+    loglik, k = given(record.loglik), len(record.names)
+    penalties = {"llf": 0.0, "aic": 2.0 * k, "bic": math.log(record.nobs or 1) * k}
+    factor, penalty = 1.0 if name == "llf" else -2.0, penalties[name]
+    value, sd = factor * loglik.value + penalty, abs(factor) * loglik.se
     half = critical(0.95) * sd
     return Estimate(name, value, sd, value - half, value + half, 0.95, 1.0)
-
-
-def llf(record: Record) -> Estimate:
-    """Return the log-likelihood."""
-    return criterion(record, "llf", 1.0, 0.0)
-
-
-def aic(record: Record) -> Estimate:
-    """Return Akaike's criterion."""
-    return criterion(record, "aic", -2.0, 2.0 * len(record.names))
 
 
 def _likelihood(record: Record) -> dict[str, object]:
     """Return the columns of `glance` of a fit that released its log-likelihood."""
     if record.loglik is None:
         return {}
-    return {"loglik": record.loglik.value, "loglik_error": record.loglik.se, "aic": aic(record).estimate}
+    return {
+        "loglik": record.loglik.value,
+        "loglik_error": record.loglik.se,
+        "aic": criterion(record, "aic").estimate,
+    }
 
 
 class Coefficients(Released):
@@ -144,17 +139,17 @@ class Coefficients(Released):
     @value_where(lambda record: record.loglik is not None)
     def llf(self) -> Estimate:
         """Log-likelihood of the estimates, of log time where that is modelled; rows clipped."""
-        return llf(self.record)
+        return criterion(self.record, "llf")
 
     @value_where(lambda record: record.loglik is not None)
     def aic(self) -> Estimate:
         """-2 log-likelihood + 2 coefficients."""
-        return aic(self.record)
+        return criterion(self.record, "aic")
 
     @value_where(lambda record: record.loglik is not None and bool(record.nobs))
     def bic(self) -> Estimate:
         """-2 log-likelihood + log(rows) coefficients."""
-        return criterion(self.record, "bic", -2.0, math.log(self.nobs or 1) * len(self.names))
+        return criterion(self.record, "bic")
 
     def cov_params(self) -> pd.DataFrame:
         """Return the covariance of the coefficients: sampling and privacy noise.

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpstats.results.document import Document, Shown
 from dpstats.results.format import figures
 from dpstats.results.intervals import Transform, standard_errors, transformed
-from dpstats.results.table import Column, Document, Shown
+from dpstats.results.table import Column
 
 NOT_ESTIMABLE = "not estimable"
 

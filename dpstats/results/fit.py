@@ -15,6 +15,7 @@ from dpstats._repr import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.coefficient_plot import chosen, plot_coef
 from dpstats.results.coefficients import Coefficients, bse, limits, p_values, privacy_share, z_values
+from dpstats.results.document import Document
 from dpstats.results.intervals import refuse_alpha
 from dpstats.results.json_record import described_record, record_of
 from dpstats.results.newdata import NewData, Points, points
@@ -23,7 +24,7 @@ from dpstats.results.prediction import Prediction, linear_predictor, prediction
 from dpstats.results.record import Record
 from dpstats.results.summary import coefficient_table, estimand, heading, lines_of, short
 from dpstats.results.summary_notes import notes
-from dpstats.results.table import Document, Table
+from dpstats.results.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

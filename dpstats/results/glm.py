@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from dpstats.families import FAMILIES
-from dpstats.results.error_scale import positive, root
 from dpstats.results.estimates import Estimates
-from dpstats.results.intervals import Estimate
+from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
-from dpstats.results.record import Record, mentions_offset
+from dpstats.results.record import Record, given, mentions_offset
 from dpstats.results.released import method_where, value_where
 from dpstats.results.summary_tables import ratio_rows, table_of_ratios, table_of_scatter
 from dpstats.results.survival_tables import location, ratios
@@ -102,14 +101,12 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     @value_where(lambda record: record.dispersion is not None)
     def dispersion(self) -> Estimate:
         """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale."""
-        assert self.record.dispersion is not None
-        return positive("phi", self.record.dispersion)
+        return positive("phi", given(self.record.dispersion))
 
     @value_where(lambda record: record.dispersion is not None and record.dist == "gaussian")
     def sigma(self) -> Estimate:
         """Scale of the error; 95 % interval on the log scale."""
-        assert self.record.dispersion is not None
-        return positive("sigma", root(self.record.dispersion))
+        return positive("sigma", root(given(self.record.dispersion)))
 
     @method_where(named("odds ratio"))
     def odds_ratios(self, level: float = 0.95) -> Estimates:

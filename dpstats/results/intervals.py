@@ -3,21 +3,34 @@
 Intervals are built on a scale where the range is unbounded and then transformed
 (docs/theory/intervals.md#scales), so that times and ratios stay positive and probabilities stay inside
 [0, 1]. Nothing is simulated: the same fit always prints the same interval.
+
+Limits that hold for several quantities at once (multcomp's and emmeans' adjustments) are a critical value
+times standard errors. The supremum of correlated normals is found on Sobol's points
+(docs/theory/intervals.md#joint-intervals).
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import special
+from scipy.stats import qmc
 
-from dpstats._arguments import shown
+from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
+from dpstats.moments.linear import Quantity
+from dpstats.moments.mixture import Tails
 from dpstats.results.format import bracket, figures, level_percent
 
+Joint: TypeAlias = bool | Literal["bonferroni", "scheffe", "sup-t"] | None
+
+METHODS = ("bonferroni", "scheffe", "sup-t")
+POINTS = 2**15 - 1
 LEAST_LEVEL = 0.5  # an interval that more likely misses is no one's wish, but an alpha by mistake
 
 
@@ -154,3 +167,100 @@ def log_estimate(
     value, low, high = transformed(np.array(log_value), np.array(se), level, np.exp)
     std_error = float(value) * se if math.isfinite(se) else math.inf
     return Estimate(name, float(value), std_error, float(low), float(high), level, privacy_share)
+
+
+def rsquared(found: Quantity, level: float = 0.95) -> Estimate:
+    """Return R-squared, with an interval on the scale of log(1 - R-squared), kept inside [0, 1]."""
+    low, high = (1 - left for left in _log_limits(1 - found.value, found.se, level)[::-1])
+    value = min(max(found.value, 0.0), 1.0)
+    low, high = max(min(low, value), 0.0), min(max(high, value), 1.0)  # 1 - (1 - x) may miss x by a bit
+    return Estimate("R-squared", value, found.se, low, high, level, _share(found))
+
+
+def positive(name: str, found: Quantity, level: float = 0.95) -> Estimate:
+    """Return a positive quantity, with an interval on the log scale."""
+    low, high = _log_limits(found.value, found.se, level)
+    return Estimate(name, found.value, found.se, low, high, level, _share(found))
+
+
+def root(found: Quantity) -> Quantity:
+    """Return the square root, errors by the delta method; not estimable where it is 0."""
+    root = math.sqrt(found.value)
+    slope = 0.5 / root if root > 0 else math.inf
+    return Quantity(root, *(slope * se if se > 0 else 0.0 for se in found[1:]))
+
+
+def _log_limits(value: float, se: float, level: float) -> tuple[float, float]:
+    """Return limits of a positive number from the log scale; of 0, for which there is none, from its own."""
+    half = critical(level) * se
+    if not value > 0:
+        return 0.0, max(value + half, 0.0)
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(half / value))
+    return value / factor, value * factor
+
+
+def _share(found: Quantity) -> float:
+    usable = math.isfinite(found.se) and found.se > 0
+    return (found.se_privacy / found.se) ** 2 if usable else math.nan
+
+
+def half_widths(level: float, cov: np.ndarray, joint: Joint, tails: Tails | None) -> np.ndarray:
+    """Return half-widths of intervals for m quantities with covariance `cov`, shape (m,).
+
+    Parameters
+    ----------
+    level : float
+    cov : array, shape (m, m)
+        Infinite variances are of quantities that are not estimable; they need no share of the error.
+    joint : {None, False, True, "bonferroni", "scheffe", "sup-t"}
+        None or False: each interval holds by itself. True is "bonferroni", which holds for any noise;
+        "sup-t" is the shortest of one critical value (multcomp's single step); "scheffe" holds for all
+        linear combinations of the quantities, too.
+    tails : Tails, optional
+        Law of noise that is not normal, for the m quantities.
+
+    Raises
+    ------
+    SpecificationError
+        For an unknown `joint`, or one that needs normal noise where it is not.
+    """
+    check_level(level)
+    if not among(joint, (None, True, False, *METHODS)):
+        wrong = shown(joint)
+        raise SpecificationError(f"joint must be one of {', '.join(METHODS)}, True or None; got {wrong}")
+    variances = np.diagonal(cov)
+    used = np.isfinite(variances) & (variances > 0)
+    method = "bonferroni" if joint is True else joint or ""
+    single = _bonferroni(level, int(used.sum())) if method else level
+    if tails is not None:
+        if method in ("scheffe", "sup-t"):
+            raise SpecificationError(f"joint={joint!r} needs normal noise; use joint='bonferroni' here")
+        return tails.half_widths(single, cov)
+    factor = critical(single)
+    if method in ("scheffe", "sup-t") and used.any():
+        sd = np.sqrt(variances[used])
+        correlation = cov[np.ix_(used, used)] / np.outer(sd, sd)
+        factor = _scheffe(level, correlation) if method == "scheffe" else _sup_t(level, correlation, factor)
+    return np.asarray(factor * np.sqrt(variances))
+
+
+def _bonferroni(level: float, m: int) -> float:
+    return 1 - (1 - level) / max(m, 1)
+
+
+def _scheffe(level: float, correlation: np.ndarray) -> float:
+    """Return the root of the chi-square quantile with as many degrees of freedom as there are directions."""
+    return float(np.sqrt(special.chdtri(np.linalg.matrix_rank(correlation), 1 - level)))
+
+
+def _sup_t(level: float, correlation: np.ndarray, most: float) -> float:
+    """Return the quantile of max |z_j|; it lies between that of one z and Bonferroni's."""
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without the point 0, which has no normal quantile, 2^15 - 1 remain
+        sobol = qmc.Sobol(len(correlation), scramble=False)
+        points = special.ndtri(sobol.fast_forward(1).random(POINTS))
+    largest = np.abs(points @ root.T).max(axis=1)
+    return float(np.clip(np.quantile(largest, level), critical(level), most))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record
 from dpstats.schema import Schema
+
+T = TypeVar("T")
 
 FORMAT = "dpstats.fit/1"
 ARRAYS = ("params", "cov", "cov_privacy")
@@ -86,7 +88,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         **{name: np.array(content[name], dtype=float) for name in ARRAYS},
         **{name: content.get(name) for name in PENALTIES},
         **{name: text(content.get(name)) for name in WORDS},
-        **{name: _quantity(content.get(name)) for name in QUANTITIES},
+        **{name: _if_there(content.get(name), _quantity) for name in QUANTITIES},
         "schema": Schema.from_dict(content["schema"]),
         "names": tuple(map(str, content["names"])),
         "nobs": content["nobs"],
@@ -95,29 +97,27 @@ def _record(content: Mapping[str, Any]) -> Record:
         "settings": {name: _setting(value) for name, value in content["settings"].items()},
         "flags": tuple((code, message) for code, message in content["flags"]),
         "not_private": bool(content["not_private"]),
-        "linear": _moments(content.get("linear")),
-        "tails": _tails(content.get("tails")),
+        "linear": _if_there(content.get("linear"), _moments),
+        "tails": _if_there(content.get("tails"), Tails.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "messages": content.get("messages"),
     }
     return Record(**fields)
 
 
-def _moments(content: Any) -> LinearMoments | None:
+def _moments(content: Any) -> LinearMoments:
     """Moments from which all follows that the table of a fit shows; those of an edited file may fail here."""
-    if content is None:
-        return None
     moments = LinearMoments.from_dict(content)
     moments.solve(), moments.sigma(), moments.rsquared(), moments.residual_sd()
     return moments
 
 
-def _quantity(content: Any) -> Quantity | None:
-    return None if content is None else Quantity(*map(float, content))
+def _if_there(content: Any, build: Callable[[Any], T]) -> T | None:
+    return None if content is None else build(content)
 
 
-def _tails(content: Any) -> Tails | None:
-    return None if content is None else Tails.from_dict(content)
+def _quantity(content: Any) -> Quantity:
+    return Quantity(*map(float, content))
 
 
 def _number(value: Any) -> Any:

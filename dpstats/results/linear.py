@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,20 +12,20 @@ import numpy as np
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
-from dpstats.results.error_scale import positive, rsquared
+from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates
-from dpstats.results.format import penalty_text
-from dpstats.results.intervals import Estimate, refuse_alpha
+from dpstats.results.format import penalty_text, plain
+from dpstats.results.intervals import Estimate, positive, refuse_alpha, rsquared
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
-from dpstats.results.prediction import Prediction, bounded_prediction
+from dpstats.results.prediction import Prediction
 from dpstats.results.public_rows import MeanFit
-from dpstats.results.record import Record
+from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, path
 from dpstats.results.summary import coefficient_table
 from dpstats.results.summary_tables import table_of_scatter
-from dpstats.results.table import Document, Table
+from dpstats.results.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,10 +92,18 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         return [table_of_scatter({"Residual sd": sigma, "Explained": explained}, level)]
 
     def _prediction(self, at: Points) -> Prediction:
-        """Predict within the public bounds of the response."""
+        """Predict within the public bounds of the response, and say so."""
         response = self.record.design.response
         assert isinstance(response, NumericResponse)
-        return bounded_prediction(super()._prediction(at), response)
+        found = replace(super()._prediction(at), bounds=response.bounds)
+        if found.outside:
+            low, high = map(plain, response.bounds)
+            warnings.warn(
+                f"{found.outside} prediction(s) lay outside the public bounds of {response.text}, {low} to "
+                f"{high}, and were moved to them",
+                stacklevel=4,
+            )
+        return found
 
     @property
     def alpha(self) -> float | None:
@@ -104,14 +113,12 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
     @value_where(has_moments)
     def sigma(self) -> Estimate:
         """Scale of the error of a fit without penalty; 95 % interval on the log scale."""
-        assert self.record.linear is not None
-        return positive("sigma", self.record.linear.sigma())
+        return positive("sigma", given(self.record.linear).sigma())
 
     @value_where(has_moments)
     def rsquared(self) -> Estimate:
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
-        assert self.record.linear is not None
-        return rsquared(self.record.linear.rsquared())
+        return rsquared(given(self.record.linear).rsquared())
 
     def summary(self, level: float = 0.95, unpenalised: bool = False) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
@@ -209,8 +216,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         --------
         >>> fit.plot_ridge_path(across_range=True).figure.savefig("path.png")
         """
-        moments = self.record.linear
-        assert moments is not None
+        moments = given(self.record.linear)
         frame = path(self.record, alphas, 0.95).frame
         if not (frame["alpha"] > 0).all():
             raise SpecificationError("the axis of the plot is logarithmic: alphas must be above 0")

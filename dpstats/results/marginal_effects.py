@@ -18,6 +18,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.derivatives import derivatives
+from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates, cells, limit_columns, points
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent
@@ -25,7 +26,7 @@ from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside
 from dpstats.results.newdata import points as points_of
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Document, Table
+from dpstats.results.table import Column, Table
 from dpstats.schema import Event, Flag, Levels
 
 DERIVATIVE = "dy/dx"

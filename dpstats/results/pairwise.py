@@ -14,11 +14,11 @@ import pandas as pd
 
 from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
+from dpstats.results.document import Document
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import p_value
 from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record
-from dpstats.results.table import Document
 from dpstats.results.wald import ContrastTest, contrasts
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +10,6 @@ import pandas as pd
 from dpstats._arguments import truth
 from dpstats._private import forgetful
 from dpstats.families import Link
-from dpstats.formula import NumericResponse
-from dpstats.results.format import plain
 from dpstats.results.intervals import refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import Points
 from dpstats.results.notreleased import refusal
@@ -129,16 +126,3 @@ def prediction(record: Record, at: Points, sd_obs: float | None) -> Prediction:
     """Predict at new data; `sd_obs` is the sd of a response about its mean, where that is known."""
     linear, gradient = linear_predictor(record, at)
     return Prediction(linear, standard_errors(gradient, record.cov), record.link, sd_obs)
-
-
-def bounded_prediction(found: Prediction, response: NumericResponse) -> Prediction:
-    """Keep predictions within the public bounds of the response, and say so."""
-    kept = Prediction(found.linear, found.se_linear, found.link, found.sd_obs, response.bounds)
-    if kept.outside:
-        low, high = map(plain, response.bounds)
-        warnings.warn(
-            f"{kept.outside} prediction(s) lay outside the public bounds of {response.text}, {low} to "
-            f"{high}, and were moved to them",
-            stacklevel=4,
-        )
-    return kept

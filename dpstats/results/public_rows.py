@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import FAMILIES
-from dpstats.results.error_scale import root
+from dpstats.results.intervals import root
 from dpstats.results.marginal_effects import EffectsFit
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.prediction import linear_predictor
-from dpstats.results.record import Record
+from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 
 Array: TypeAlias = np.ndarray
@@ -116,8 +116,7 @@ class MeanFit(EffectsFit):
             return None
         if record.linear is not None:
             return record.linear.residual_sd(record.alpha or 0.0)
-        assert record.dispersion is not None
-        return root(record.dispersion).value
+        return root(given(record.dispersion)).value
 
     def residuals(
         self, newdata: NewData | None = None, y: ArrayLike | None = None, type: str = "response"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from dpstats.schema import Schema
 LOG_SCALE = "Log(scale)"
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 
+T = TypeVar("T")
 Setting = str | float | int | bool
 
 MOVED = {"times beyond": "moved to the bounds"}
@@ -272,6 +274,12 @@ def _quantity(name: str, value: tuple[float, ...]) -> Quantity:
             f"negative; got {shown(value)}"
         )
     return Quantity(*numbers)
+
+
+def given(value: T | None) -> T:
+    """Return what a fit that has it released."""
+    assert value is not None
+    return value
 
 
 def mentioned(schema: Schema, text: str) -> tuple[str, ...]:

@@ -19,11 +19,12 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, cautions
+from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates, cells, limit_columns, points
 from dpstats.results.format import plain
 from dpstats.results.intervals import critical
-from dpstats.results.record import Record, penalty
-from dpstats.results.table import Column, Document, Table
+from dpstats.results.record import Record, given, penalty
+from dpstats.results.table import Column, Table
 
 PER_DECADE = 5
 DECADES = 12
@@ -57,8 +58,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
 
     The record keeps the budget that was spent, and the penalty that was asked for then.
     """
-    assert record.linear is not None
-    fields = solved(record.linear, penalty(alpha), record.names)
+    fields = solved(given(record.linear), penalty(alpha), record.names)
     fields["flags"] = tuple(flag for flag in record.flags if flag[0] not in CODES) + fields["flags"]
     fields["model"] = "ridge" if fields["alpha"] > 0 else "ols"
     charged = record.alpha if record.charged_alpha is None else record.charged_alpha
@@ -67,8 +67,7 @@ def at_alpha(record: Record, alpha: float) -> Record:
 
 def path(record: Record, alphas: Sequence[float] | None, level: float) -> Estimates:
     """Return estimates and limits of all coefficients at each penalty."""
-    moments = record.linear
-    assert moments is not None
+    moments = given(record.linear)
     values = default_alphas(moments) if alphas is None else _checked(alphas)
     solutions = [moments.solve(float(alpha)) for alpha in values]
     estimate = np.concatenate([solution.params for solution in solutions])

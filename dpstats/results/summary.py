@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dpstats.results.coefficients import aic, bse, limits, llf, p_values, privacy_share, z_values
+from dpstats.results.coefficients import bse, criterion, limits, p_values, privacy_share, z_values
+from dpstats.results.document import WIDTH
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
-from dpstats.results.table import WIDTH, Column, Pair, Table
+from dpstats.results.table import Column, Pair, Table
 from dpstats.schema import ROW
 
 TARGET = (
@@ -123,7 +124,7 @@ def estimand(record: Record, bounds: Mapping[str, str], bounded: str) -> str:
 
 
 def _likelihood(record: Record) -> str:
-    value, found = llf(record), aic(record)
+    value, found = criterion(record, "llf"), criterion(record, "aic")
     return (
         f"about {value.estimate:.0f} (sd of noise {figures(value.std_error)}), AIC about "
         f"{found.estimate:.0f} ({figures(found.std_error)}); rows clipped"

@@ -17,12 +17,13 @@ from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.exits import cumulative_hazard
+from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.intervals import critical
 from dpstats.results.plotting import BAND, legend, style
 from dpstats.results.record import BANNER
-from dpstats.results.table import Column, Document, Shown, Table
+from dpstats.results.table import Column, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -88,6 +88,8 @@ def draw(
 
 def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
     """Draw the points of a curve that lie between `ends`, with their limits."""
+    if not isinstance(curve, CurveFit):
+        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
     quantile = life.dist_of(record).family.quantile
     table = curve.table(level)
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
@@ -151,11 +153,6 @@ def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Ax
     return ax
 
 
-def _check_points(points: object) -> None:
-    if not isinstance(points, CurveFit):
-        raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(points)}")
-
-
 class PlotsOfTime(Fit):
     """Plots of a location-scale model of time."""
 
@@ -203,7 +200,6 @@ class PlotsOfTime(Fit):
         ax = axes(ax)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
-            _check_points(points)
             draw_points(record, points, ends, level, ax)
         probability_paper(record, ends, ax)
         if dist.log:

@@ -5,17 +5,20 @@ See docs/theory/results.md#survival-tables.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 import pandas as pd
 
 from dpstats.results import survival_quantities as numbers
+from dpstats.results.document import Document
 from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, cells, limit_columns, points, with_limits
 from dpstats.results.format import bracket, figures, level_percent, plain, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Document, Table
+from dpstats.results.table import Column, Table
 
 Columns = dict[str, np.ndarray]
 
@@ -114,15 +117,11 @@ def _probability(estimate: float, low: float, high: float) -> str:
 def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates:
     """Lay out one quantity at each point."""
 
-    def layout() -> Document:
-        rows = tuple(
-            (at.label(i) or name, *cells(values, not _unknown(*values[1:]), times))
-            for i, values in enumerate(zip(*columns.values(), strict=True))
-        )
-        heads = (Column("", "l"), *points(name), *limit_columns(level))
-        return Document(tables=(Table(heads, rows),))
+    def rows() -> Iterator[tuple[str, ...]]:
+        for i, values in enumerate(zip(*columns.values(), strict=True)):
+            yield at.label(i) or name, *cells(values, not _unknown(*values[1:]), times)
 
-    return Estimates(beside(at, pd.DataFrame(columns)), layout)
+    return Estimates(beside(at, pd.DataFrame(columns)), lambda: _one_table("", name, rows(), level))
 
 
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
@@ -156,15 +155,17 @@ def ratios(record: Record, head: str, centre: np.ndarray, gradient: np.ndarray, 
 
 
 def _terms(head: str, terms: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
-    def layout() -> Document:
-        rows = tuple(
-            (term, *cells(values, not np.isinf(s)))
-            for term, s, *values in zip(terms, se, *columns.values(), strict=True)
-        )
-        heads = (Column(head, "l"), *points("estimate"), *limit_columns(level))
-        return Document(tables=(Table(heads, rows),))
+    rows = (
+        (term, *cells(values, not np.isinf(s)))
+        for term, s, *values in zip(terms, se, *columns.values(), strict=True)
+    )
+    document = _one_table(head, "estimate", rows, level)
+    return Estimates(pd.DataFrame({"term": terms, **columns}), lambda: document)
 
-    return Estimates(pd.DataFrame({"term": terms, **columns}), layout)
+
+def _one_table(label: str, estimate: str, rows: Iterable[tuple[str, ...]], level: float) -> Document:
+    heads = (Column(label, "l"), *points(estimate), *limit_columns(level))
+    return Document(tables=(Table(heads, tuple(rows)),))
 
 
 def _unknown(low: float, high: float) -> bool:

@@ -1,14 +1,11 @@
-"""A `Document` as plain text of at most 79 columns."""
+"""A page as plain text of at most 79 columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpstats.results.format import align_points, wrap
-
-if TYPE_CHECKING:
-    from dpstats.results.table import Document, Pair, Table
+from dpstats.results.table import Page, Pair, Table
 
 GAP = 2
 PAIR_LABEL = 11
@@ -17,7 +14,7 @@ SECOND_LABEL = 13
 SHORTEST_REMARK = 12
 
 
-def document(doc: Document, width: int) -> str:
+def text(doc: Page, width: int) -> str:
     """Lay out title, banner, pairs, tables and notes between two rules."""
     rule = "=" * width
     lines: list[str] = []

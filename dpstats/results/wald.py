@@ -16,12 +16,12 @@ from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
+from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.format import figures, p_value, z_value
-from dpstats.results.intervals import refuse_alpha, standard_errors
-from dpstats.results.joint_intervals import Joint, half_widths
+from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.record import Record
-from dpstats.results.table import Column, Document, Shown, Table
+from dpstats.results.table import Column, Table
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 

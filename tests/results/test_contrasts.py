@@ -9,7 +9,7 @@ from scipy import stats
 
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
-from dpstats.results.joint_intervals import half_widths
+from dpstats.results.intervals import half_widths
 from tests.results.fits import capacitor, wide
 from tests.results.glms import AT, glm, rows, statsmodels_fit
 from tests.results.glms import wide as wide_glm

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.results import latex, markdown
-from dpstats.results.table import Column, Document, Table
+from dpstats.results.document import Document
+from dpstats.results.markup import latex_escaped
+from dpstats.results.table import Column, Table
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor, wide
 
@@ -76,10 +77,10 @@ def test_words_of_a_user_are_no_markup() -> None:
 @given(st.text(max_size=40))
 def test_any_text_stays_one_cell(text: str) -> None:
     doc = Document(tables=(Table((Column("", "l"), Column("b")), ((text, "1"),)),))
-    (row,) = [line for line in markdown.document(doc).splitlines()[2:] if line]
+    (row,) = [line for line in doc.as_markdown().splitlines()[2:] if line]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
-    assert "\n" not in latex.escaped(text)
-    body = latex.document(doc).splitlines()
+    assert "\n" not in latex_escaped(text)
+    body = doc.as_latex().splitlines()
     assert sum(line.endswith(r"& 1 \\") for line in body) == 1
 
 

@@ -1,0 +1,139 @@
+"""What prints as tables, in five formats: text, HTML, LaTeX, Markdown and CSV.
+
+Every printed result is a `Document`; no other module lays out text
+(docs/theory/results.md#how-numbers-are-printed).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from dpstats._arguments import number, shown
+from dpstats._private import forgetful
+from dpstats.errors import SpecificationError
+from dpstats.results.markup import comma_separated, html, latex, markdown
+from dpstats.results.table import Page
+from dpstats.results.text import text
+
+WIDTH = 78
+NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
+
+
+@forgetful
+class Shown(ABC):
+    """What prints as a `Document`: as text, in a notebook as HTML, and in other formats when asked."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def document(self) -> Document:
+        """The printed table."""
+
+    def as_text(self, width: int = WIDTH) -> str:
+        """Return plain text.
+
+        Parameters
+        ----------
+        width : int
+            Longest line in characters, from 40 to 1000; the numbers of a table may need more.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        SpecificationError
+            For another width.
+
+        Examples
+        --------
+        >>> len(table.as_text().splitlines()) > 1
+        True
+        """
+        wide = number("width", width)
+        if not NARROWEST <= wide <= WIDEST:
+            raise SpecificationError(
+                f"width must be from {NARROWEST} to {WIDEST} characters, got {shown(width)}"
+            )
+        return text(self.document, int(wide))
+
+    def as_html(self) -> str:
+        """Return an HTML fragment, self-contained and without scripts.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "<table" in table.as_html()
+        True
+        """
+        return html(self.document)
+
+    def as_latex(self) -> str:
+        """Return LaTeX for a document that uses the package booktabs.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "tabular" in table.as_latex()
+        True
+        """
+        return latex(self.document)
+
+    def as_markdown(self) -> str:
+        """Return Markdown with pipe tables.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "| " in table.as_markdown()
+        True
+        """
+        return markdown(self.document)
+
+    def as_csv(self) -> str:
+        """Return comma-separated values, as printed; full numbers are in ``.frame`` and ``fit.tidy()``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> "," in table.as_csv()
+        True
+        """
+        return comma_separated(self.document)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    def _repr_latex_(self) -> str:
+        return self.as_latex()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(Page, Shown):
+    """A page that prints itself."""
+
+    @property
+    def document(self) -> Document:
+        """Itself."""
+        return self
