@@ -1,4 +1,4 @@
-"""What a noisy solution of a linear model says about itself, in words for the table."""
+"""Cautions about a noisy solution of a linear model, in words for the table."""
 
 from __future__ import annotations
 

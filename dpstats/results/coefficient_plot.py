@@ -1,4 +1,4 @@
-"""A forest plot: coefficients with their intervals, the part that is due to privacy noise shaded."""
+"""Forest plot: coefficients with their intervals, the part that is due to privacy noise shaded."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _likelihood(record: Record) -> dict[str, object]:
 
 
 class Coefficients(Released):
-    """Statsmodels' names for the coefficient table, and broom's verbs."""
+    """Coefficient table under statsmodels' names, and broom's verbs."""
 
     __slots__ = ()
 

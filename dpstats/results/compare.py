@@ -1,4 +1,4 @@
-"""Several fits side by side, with what each of them cost (R's modelsummary, statsmodels' summary_col)."""
+"""Table of several fits side by side, with what each cost (R's modelsummary, statsmodels' summary_col)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _method_and_price(record: Record) -> str:
 
 
 def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:
-    """Two lines for each term that one of the fits has, then facts."""
+    """Return two lines for each term that one of the fits has, then facts."""
     rows: list[tuple[str, ...]] = []
     for term in terms:
         cells = [_cells(record, term) for record in records]

@@ -52,7 +52,7 @@ def _of_block(columns: Columns, at: np.ndarray, block: np.ndarray, bounds: tuple
 
 
 def _weights(t: np.ndarray) -> np.ndarray:
-    """Weights that give the derivative at `t`, in units of the reach, of the quartic through the nodes."""
+    """Return weights that give the derivative at `t`, in units of the reach, of the nodes' quartic."""
     powers = np.arange(len(NODES))
     slopes = powers * t[..., None] ** np.maximum(powers - 1, 0)
     return slopes @ np.linalg.inv(NODES[:, None] ** powers)

@@ -1,4 +1,4 @@
-"""What prints as tables, in five formats: text, HTML, LaTeX, Markdown and CSV.
+"""Printed results: tables in five formats, which are text, HTML, LaTeX, Markdown and CSV.
 
 Every printed result is a `Document`; no other module lays out text
 (docs/theory/results.md#how-numbers-are-printed).
@@ -22,7 +22,7 @@ NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words besi
 
 @forgetful
 class Shown(ABC):
-    """What prints as a `Document`: as text, in a notebook as HTML, and in other formats when asked."""
+    """Base of all that prints as a `Document`: text, HTML in a notebook, other formats when asked."""
 
     __slots__ = ()
 
@@ -135,5 +135,5 @@ class Document(Page, Shown):
 
     @property
     def document(self) -> Document:
-        """Itself."""
+        """The document itself."""
         return self

@@ -1,4 +1,4 @@
-"""A table of estimates: numbers to compute with, and the same numbers laid out to be read."""
+"""Tables of estimates: numbers to compute with, and the same numbers laid out to be read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_ESTIMABLE = "not estimable"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimates(Shown):
-    """What `life`, `reliability` and their like return.
+    """Table of estimates, which `life`, `reliability` and their like return.
 
     Attributes
     ----------

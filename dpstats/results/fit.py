@@ -1,4 +1,4 @@
-"""The fit of any model: an immutable record of released numbers, and what follows from it for all models."""
+"""Fits of any model: an immutable record of released numbers, and what follows from it for all models."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class Fit(Coefficients):
 
     @property
     def _response(self) -> str:
-        """What a coefficient is a change of."""
+        """Name of the quantity of which a coefficient is a change."""
         return "mean"
 
     def _remark(self) -> str:
-        """What the summary says of this kind of fit besides what standard errors count."""
+        """Sentences of a summary about this kind of fit, after what standard errors count."""
         return ""
 
     def _tables(self, level: float) -> list[Table]:

@@ -1,4 +1,4 @@
-"""The fit of a generalised linear model: ratios, each under the name of its family, and the dispersion."""
+"""Fits of generalised linear models: ratios, each under the name of its family, and the dispersion."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         return {"family": record.dist, "link": record.link.name, "dispersion": dispersion}
 
     def _remark(self) -> str:
-        """What the coefficients add up to, and on what scale intervals were made."""
+        """Sentences about what the coefficients add up to, and the scale of intervals."""
         record, name = self.record, ratio_name(self.record)
         response, _, right = (part.strip() for part in record.formula.partition("~"))
         variable = record.schema.get(response)

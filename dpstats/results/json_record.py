@@ -1,4 +1,4 @@
-"""The record of a fit as plain values for JSON: public and released numbers only, exact to the last bit."""
+"""Records of fits as plain values for JSON: public and released numbers only, exact to the last bit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def record_of(content: Mapping[str, Any]) -> Record:
 
 
 def _record(content: Mapping[str, Any]) -> Record:
-    """Every value as what it must be; a record checks how they fit together."""
+    """Return the record, every value as what it must be; the record checks how they fit together."""
     fields: dict[str, Any] = {
         **{name: text(content[name]) if name in MAY_LACK else str(content[name]) for name in TEXTS},
         **{name: np.array(content[name], dtype=float) for name in ARRAYS},

@@ -1,4 +1,4 @@
-"""The fit of a linear model: sigma, R-squared, and every ridge penalty from one release."""
+"""Fits of linear models: sigma, R-squared, and every ridge penalty from one release."""
 
 from __future__ import annotations
 

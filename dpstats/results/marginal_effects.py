@@ -35,7 +35,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """Of one variable at all points: what is contrasted, the effects (m,) and their gradients (m, k)."""
+    """Effect of one variable at all points: what is contrasted, (m,) effects, and their (m, k) gradients."""
 
     variable: str
     contrast: str

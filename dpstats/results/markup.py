@@ -1,4 +1,4 @@
-"""A page in the languages of other programs: HTML, LaTeX, Markdown and CSV, every text escaped."""
+"""Markup of a page in the languages of other programs: HTML, LaTeX, Markdown and CSV, every text escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit does not release, why, and what to use instead.
+"""Names that a fit does not release, with the reason and what to use instead.
 
 One table feeds ``__getattr__``, the documentation and a parametrised test
 (docs/theory/results.md#what-is-refused).

@@ -1,4 +1,4 @@
-"""What plots of fits have in common, and the ridge path."""
+"""Parts that plots of fits have in common, and the plot of the ridge path."""
 
 from __future__ import annotations
 

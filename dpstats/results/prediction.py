@@ -48,7 +48,7 @@ class Prediction:
 
     @property
     def outside(self) -> int:
-        """How many predicted values were moved to the bounds."""
+        """Number of predicted values that were moved to the bounds."""
         return int(np.sum(self.predicted_mean != self.link.inverse(self.linear)))
 
     @property

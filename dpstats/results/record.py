@@ -1,4 +1,4 @@
-"""The released numbers of one fit: all that a fit is made of.
+"""Record of one fit: the released numbers, which are all that a fit is made of.
 
 An allowlist: every field is a short text, a public declaration, or an array of one or two axes as long as the
 coefficient vector. Nothing here can hold a row (docs/theory/results.md#what-a-fit-holds).
@@ -41,7 +41,7 @@ PROJECTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Record:
-    """What a fit released, and the public facts needed to use it.
+    """Released numbers of a fit, and the public facts needed to use them.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Record:
 
     @property
     def link(self) -> Link:
-        """How the linear predictor becomes a prediction on the scale of the response."""
+        """Link that makes the linear predictor a prediction on the scale of the response."""
         if self.is_glm:
             return LINKS[FAMILIES[self.dist].link_name]
         return LOG if self.is_survival and DISTS[self.dist].log else IDENTITY

@@ -1,4 +1,4 @@
-"""The ground every kind of fit stands on: one record, read-only, and reasons for what is not there."""
+"""Base of every kind of fit: one record, read-only, and reasons for what is not there."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Released(Stored):
 
     @property
     def budget(self) -> Budget:
-        """What the fit spent."""
+        """Budget that the fit spent."""
         return self.record.budget
 
     @property
@@ -165,12 +165,12 @@ class Released(Stored):
 
     @property
     def guarantees(self) -> tuple[tuple[str, str], ...]:
-        """Of a fit from contributions: what is guaranteed of the model and of one message; else empty."""
+        """Guarantees of a fit from contributions, of the model and of one message; else empty."""
         return self.record.guarantees
 
     @property
     def messages(self) -> Mapping[str, int] | None:
-        """Of a fit from contributions: messages that were accepted, and rejected by reason; else None."""
+        """Messages of a fit from contributions, accepted and rejected by reason; else None."""
         return self.record.messages
 
     @property

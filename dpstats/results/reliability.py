@@ -80,7 +80,7 @@ class Reliability(Fit):
 
     @property
     def _log_sigma(self) -> tuple[float, float]:
-        """Its estimate and standard error."""
+        """Estimate and standard error of log sigma."""
         return float(self.record.params[-1]), float(bse(self.record)[-1])
 
     def _by_point(self, name: str, at: Points, linear: quantities.Linear, level: float) -> Estimates:

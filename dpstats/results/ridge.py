@@ -1,4 +1,4 @@
-"""Every ridge penalty from one release of moments (docs/theory/linear.md#ridge).
+"""Estimates under every ridge penalty from one release of moments (docs/theory/linear.md#ridge).
 
 The estimate under a penalty is a function of the released moments of a linear fit, and so is its covariance:
 another penalty costs nothing.

@@ -1,9 +1,9 @@
-"""The summary of a fit, and its five-line print (docs/theory/results.md#how-numbers-are-printed)."""
+"""Summary of a fit, and its five-line print (docs/theory/results.md#how-numbers-are-printed)."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -60,8 +60,7 @@ def coefficient_table(record: Record, level: float) -> Table:
     heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
     (low, high), se = limits(record, level), bse(record)
     columns = (record.params, se, privacy_share(record), z_values(record), p_values(record), low, high)
-    written: Sequence[Callable[[float], str]]
-    written = (figures, figures, percent, z_value, p_value, figures, figures)
+    written: list[Callable[[float], str]] = [figures, figures, percent, z_value, p_value, figures, figures]
     rows = [
         (name, *(write(float(value)) for write, value in zip(written, values, strict=True)))
         if np.isfinite(values[1])

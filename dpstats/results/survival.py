@@ -1,4 +1,4 @@
-"""The fit of a time to failure: its summary, predictions, and residuals of public rows."""
+"""Fits of times to failure: summary, predictions, and residuals of public rows."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
         return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
 
     def _tables(self, level: float) -> list[Table]:
-        """Sigma, the shape in words, and the time ratios of the covariates."""
+        """Return sigma, the shape in words, and the time ratios of the covariates."""
         record, dist, title = self.record, self._dist, self._dist.family.title
         log_sigma, se = self._log_sigma
         sigma = log_estimate("sigma", log_sigma, se, level)

@@ -1,4 +1,4 @@
-"""A survival curve without a model: noisy counts of exits, and what follows from them."""
+"""Survival curves without a model: noisy counts of exits, and what follows from them."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class CurveFit(Shown, Stored):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """`table` with 95 % limits."""
+        """Table of the curve with 95 % limits."""
         return self.table()
 
     @property
@@ -293,7 +293,7 @@ class CurveFit(Shown, Stored):
 
 
 def _curve(content: Mapping[str, Any]) -> CurveFit:
-    """Every value as what it must be."""
+    """Return the curve, every value as what it must be."""
     fields = {name: value for name, value in content.items() if name != "format"}
     fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in TEXTS}
     fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])

@@ -1,4 +1,4 @@
-"""The fit of a support vector machine: on which side of a line a row lies, and how far from it."""
+"""Fits of support vector machines: on which side of a line a row lies, and how far from it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SvmFit(EffectsFit, models=("svm",)):
     }
 
     def _predicted(self, at: Points) -> pd.Series:
-        """Labels: 1 where the decision function is not negative, else 0."""
+        """Return labels: 1 where the decision function is not negative, else 0."""
         return pd.Series((linear_predictor(self.record, at)[0] >= 0).astype(int), name="predicted")
 
     def decision_function(self, newdata: NewData | None = None) -> pd.Series:

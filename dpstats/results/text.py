@@ -1,4 +1,4 @@
-"""A page as plain text of at most 79 columns."""
+"""Layout of a page as plain text of at most 79 columns."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
 @dataclass(frozen=True, slots=True)
 class WaldTest:
-    """A joint test: under the null, `statistic` is chi-square with `df` degrees of freedom.
+    """Joint test: under the null, `statistic` is chi-square with `df` degrees of freedom.
 
     NaN where the hypothesis involves a coefficient that is not estimable at this budget.
 
