@@ -125,6 +125,9 @@ def _distance(volumes: Array, depth: int, epsilon: float) -> int:
 
 
 RIVALS: dict[str, Callable[[Array, Array, float, float, np.random.Generator], Lines]] = {
-    "least squares": least_squares, "AdaSSP": adassp, "boosted AdaSSP": boosted, "DP-GD": descent,
+    "least squares": least_squares,
+    "AdaSSP": adassp,
+    "boosted AdaSSP": boosted,
+    "DP-GD": descent,
     "TukeyEM": tukey,
-}  # fmt: skip
+}

@@ -76,10 +76,9 @@ def _rival(
 
 def _ours(seen: Problem, held: Problem, epsilon: float, key: list[int]) -> dict[str, np.ndarray]:
     names = [f"x{j + 1}" for j in range(seen.exog.shape[1])]
-    schema = dps.Schema({
-        name: dps.bounded(*map(float, ends))
-        for name, ends in zip([*names, "y"], seen.bounds, strict=True)
-    })  # fmt: skip
+    schema = dps.Schema(
+        {name: dps.bounded(*map(float, ends)) for name, ends in zip([*names, "y"], seen.bounds, strict=True)}
+    )
     if seen.radius is not None:
         schema = schema.norm(*names, radius=seen.radius)
     formula = "y ~ " + " + ".join(names) + ("" if seen.constant else " - 1")

@@ -9,8 +9,14 @@ from dpstats.estimators.newton.plan import make_plan
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 N = 20_000
-SCHEMA = dps.Schema(x=dps.bounded(-8, 8), z=dps.bounded(-8, 8), o=dps.bounded(-1, 1), y=dps.flag(),
-                    claims=dps.count(500), amount=dps.bounded(0, 1e4))  # fmt: skip
+SCHEMA = dps.Schema(
+    x=dps.bounded(-8, 8),
+    z=dps.bounded(-8, 8),
+    o=dps.bounded(-1, 1),
+    y=dps.flag(),
+    claims=dps.count(500),
+    amount=dps.bounded(0, 1e4),
+)
 RESPONSES = {"binomial": "y", "poisson": "claims", "gamma": "amount"}
 
 
@@ -21,9 +27,13 @@ def rows(bend: float, seed: int, n: int = N) -> dict[str, np.ndarray]:
     eta += bend * (eta**2 - 1)
     mean = np.exp(np.minimum(eta, 5))
     return {
-        "x": x, "z": z, "o": o, "y": (rng.uniform(size=n) < 1 / (1 + np.exp(-eta))).astype(float),
-        "claims": rng.poisson(mean).astype(float), "amount": mean * rng.gamma(2, 0.5, n),
-    }  # fmt: skip
+        "x": x,
+        "z": z,
+        "o": o,
+        "y": (rng.uniform(size=n) < 1 / (1 + np.exp(-eta))).astype(float),
+        "claims": rng.poisson(mean).astype(float),
+        "amount": mean * rng.gamma(2, 0.5, n),
+    }
 
 
 def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -> list[str]:

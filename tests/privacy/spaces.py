@@ -43,9 +43,14 @@ def score(family: Family, c: float, floor: float = -math.inf) -> Build:
 
 
 def martingale(
-    family: Family, c: float, limits: tuple[float, float], radius: float, share: float,
-    floor: float = -math.inf, delayed: bool = False,
-) -> Build:  # fmt: skip
+    family: Family,
+    c: float,
+    limits: tuple[float, float],
+    radius: float,
+    share: float,
+    floor: float = -math.inf,
+    delayed: bool = False,
+) -> Build:
     """Pivots run over [-1, 2], and rows are longer than the radius at the corners."""
 
     def public(d: int) -> dict[str, Any]:
@@ -53,9 +58,15 @@ def martingale(
         gamma, pivot = np.full(d + 1, 0.2), np.linspace(1.0, -1.0, d + 1)
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
         return dict(
-            shape(d), where=where, gamma=gamma, sigma=0.7, pivot=pivot, whitening=whitening, radius=radius,
+            shape(d),
+            where=where,
+            gamma=gamma,
+            sigma=0.7,
+            pivot=pivot,
+            whitening=whitening,
+            radius=radius,
             matrix_share=share,
-        )  # fmt: skip
+        )
 
     return public
 
@@ -73,9 +84,15 @@ def level(family: Family, c: float, floor: float = -math.inf) -> Build:
         where, lead = Truncation(family, c, (-1.0, 2.0), (-4.0, 1.0), floor=floor), np.eye(1, d + 1)
         gamma, pivot = np.full(d + 1, 0.2), 0.4 * lead[0]
         return dict(
-            shape(d), where=where, gamma=gamma, sigma=0.7, pivot=pivot, whitening=lead, radius=1.0,
+            shape(d),
+            where=where,
+            gamma=gamma,
+            sigma=0.7,
+            pivot=pivot,
+            whitening=lead,
+            radius=1.0,
             matrix_share=0.4,
-        )  # fmt: skip
+        )
 
     return public
 

@@ -23,9 +23,10 @@ from tests.privacy.spaces import SPACES, Space
 
 CASES = [
     pytest.param(name, space, d, id=f"{name}-{index}-{d}")
-    for name, spaces in SPACES.items() for index, space in enumerate(spaces)
+    for name, spaces in SPACES.items()
+    for index, space in enumerate(spaces)
     for d in ((1, 3, 6) if name == "event_moments" else (1, 3))  # whose bound is another from 5 covariates on
-]  # fmt: skip
+]
 
 
 def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
@@ -57,9 +58,13 @@ def candidates(d: int, half: float, generator: np.random.Generator, count: int) 
 
 
 def search(
-    statistic: Statistic, d: int, half: float, generator: np.random.Generator, order: int = 2,
+    statistic: Statistic,
+    d: int,
+    half: float,
+    generator: np.random.Generator,
+    order: int = 2,
     head: bool = False,
-) -> float:  # fmt: skip
+) -> float:
     """Largest distance found between the contributions of two rows, in the norm of this order.
 
     Of all coordinates, or of the head: all but the last.
@@ -137,13 +142,29 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
-        "box_moments", "column_octaves", "exit_counts", "functional_weights", "reach_counts", "reach_means",
-    }  # fmt: skip
+        "box_moments",
+        "column_octaves",
+        "exit_counts",
+        "functional_weights",
+        "reach_counts",
+        "reach_means",
+    }
     assert names(declaring("ranges")) == {
-        "box_moments", "column_means", "event_moments", "exit_counts", "hazard_contrasts",
-        "margin_curvature", "margin_scores", "margin_sandwich", "predictor_bend", "reach_counts",
-        "reach_means", "score_alone", "information_sizes", "sign_sizes",
-    }  # fmt: skip
+        "box_moments",
+        "column_means",
+        "event_moments",
+        "exit_counts",
+        "hazard_contrasts",
+        "margin_curvature",
+        "margin_scores",
+        "margin_sandwich",
+        "predictor_bend",
+        "reach_counts",
+        "reach_means",
+        "score_alone",
+        "information_sizes",
+        "sign_sizes",
+    }
     assert names(declaring("sensitivity_head")) == {"score_alone"}
 
 

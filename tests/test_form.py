@@ -1,0 +1,39 @@
+"""Form of the code that the linter does not hold: functions fit on a screen, one formatter has all lines."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCREEN = 60  # lines of a function without its docstring
+FILES = sorted(
+    path for folder in ("dpstats", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+)
+NOT_FORMATTED = ROOT / "dpstats" / "estimators"
+MARKS = [f"fmt: {word}" for word in ("skip", "off")]
+
+
+def lines_of_code(function: ast.FunctionDef) -> int:
+    """Lines of a function, of which a docstring is none."""
+    first, lines = function.body[0], function.end_lineno - function.lineno + 1
+    return lines - (first.end_lineno - first.lineno + 1) * (ast.get_docstring(function) is not None)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_fit_on_a_screen(path: Path) -> None:
+    functions = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.FunctionDef)]
+    assert not {each.name: lines_of_code(each) for each in functions if lines_of_code(each) > SCREEN}
+
+
+def test_no_line_is_kept_from_the_formatter() -> None:
+    """``ruff format`` writes all but the estimators, which its settings leave out."""
+    files = [path for path in FILES if NOT_FORMATTED not in path.parents]
+    assert len(files) > 300
+    assert not [str(path) for path in files if any(mark in path.read_text("utf-8") for mark in MARKS)]
+
+
+def test_a_long_function_is_found() -> None:
+    body = "\n".join(["    x = 1"] * 70)
+    (function,) = ast.parse(f'def f():\n    """One.\n\n    Two.\n    """\n{body}').body
+    assert isinstance(function, ast.FunctionDef) and lines_of_code(function) == 71
