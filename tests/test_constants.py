@@ -1,7 +1,8 @@
 """Constants that the theory's pages state are those of the code.
 
-A page's table of constants has rows such as ``| `FREE`, `_NOTHING` | .35, .01 sampling sds | why |``: every
-name in backticks is assigned somewhere in ``dpstats`` with the numbers of the second cell.
+A page's table of constants has rows such as ``| `_FREE`, `gram.bounds._NOTHING` | .4, .02 sds | why |``.
+Every name in backticks is assigned in ``dpstats`` with the numbers of the second cell. A name that several
+modules have comes with the end of its module's.
 """
 
 import ast
@@ -15,15 +16,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 TABLE = re.compile(r"^\| constant \| value \| reason \|\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
-NUMBER = re.compile(r"(?<![\w^])(\d*\.?\d+(?:e-?\d+)?)(?:/(\d+))?( %)?")
+NUMBER = re.compile(r"(?<![\w^.])(\d*\.?\d+(?:e-?\d+)?)(?:/(\d+))?( %)?")
 
 Stated = tuple[tuple[str, ...], tuple[float, ...]]
+Code = dict[str, list[set[float]]]
 
 
 def stated(page: str) -> list[Stated]:
     """Names of a page's table of constants, with their numbers."""
     rows = [row.split("|")[1:3] for table in TABLE.findall(page) for row in table.splitlines()]
-    named = [(tuple(re.findall(r"`(\w+)`", names)), values) for names, values in rows]
+    named = [(tuple(re.findall(r"`([\w.]+)`", names)), values) for names, values in rows]
     return [(names, numbers(values)) for names, values in named if names]
 
 
@@ -33,10 +35,10 @@ def numbers(cell: str) -> tuple[float, ...]:
     return tuple(float(top) / float(below or 1) / (100 if percent else 1) for top, below, percent in found)
 
 
-def values(tree: ast.Module) -> dict[str, list[set[float]]]:
-    """Numbers in the expressions that are assigned to each name."""
+def values(tree: ast.Module) -> Code:
+    """Numbers in the expressions that are assigned to each name of a module."""
     found = defaultdict(list)
-    for node in ast.walk(tree):
+    for node in tree.body:
         if isinstance(node, ast.Assign):
             pairs = [(target, node.value) for target in node.targets]
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
@@ -73,23 +75,28 @@ def within(value: ast.expr) -> set[float]:
     return found
 
 
-def wrong(rows: list[Stated], code: dict[str, list[set[float]]]) -> list[str]:
-    """Rows whose names do not have their numbers anywhere."""
+def wrong(rows: list[Stated], code: Code) -> list[str]:
+    """Rows whose names do not have their numbers, or may be of several modules."""
     found = []
     for names, listed in rows:
         each = [(number,) for number in listed] if len(names) == len(listed) > 1 else [listed] * len(names)
         for name, own in zip(names, each, strict=True):
-            if not any(set(own) <= known for known in code.get(name, [])):
+            modules = {module for module in code if f".{module}".endswith(f".{name}")}
+            if len(modules) > 1:
+                found.append(f"{name}: of {', '.join(sorted(modules))}")
+            elif not any(set(own) <= known for module in modules for known in code[module]):
                 found.append(f"{name}: {', '.join(f'{number:g}' for number in own)}")
     return found
 
 
-def code() -> dict[str, list[set[float]]]:
-    known = defaultdict(list)
+def code() -> Code:
+    """Numbers of all names of the package, such as ``dpstats.estimators.steps.FIRST``."""
+    found = {}
     for path in sorted((ROOT / "dpstats").rglob("*.py")):
-        for name, found in values(ast.parse(path.read_text(encoding="utf-8"))).items():
-            known[name] += found
-    return known
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name, known in values(ast.parse(path.read_text(encoding="utf-8"))).items():
+            found[f"{module}.{name}"] = known
+    return found
 
 
 def test_constants_of_the_theory_are_those_of_the_code() -> None:
@@ -108,9 +115,13 @@ def test_constants_of_the_theory_are_those_of_the_code() -> None:
         ("| `SHARE` | 2 % of epsilon | why |", ["SHARE: 0.02"]),
         ("| `SHAPE` | 2/3 | why |", []),
         ("| `ABSENT` | 1 | why |", ["ABSENT: 1"]),
+        ("| `STEPS` | 8 | why |", ["STEPS: of a.STEPS, b.STEPS"]),
+        ("| `b.STEPS` | 8 | why |", []),
+        ("| `a.STEPS` | 8 | why |", ["a.STEPS: 8"]),
         ("| share of mu^2 | .3 | a name without backticks is no name |", []),
     ],
 )
 def test_a_constant_that_is_not_that_of_the_code_is_caught(row: str, said: list[str]) -> None:
     own = values(ast.parse("FREE, _BENT = 0.35, 0.05\n_NOTHING: float = 0.01\nSHARE = 0.01\nSHAPE = 2 / 3\n"))
+    own |= {"a.STEPS": [{7.0}], "b.STEPS": [{8.0}]}
     assert wrong(stated(f"| constant | value | reason |\n|---|---|---|\n{row}\n"), own) == said
