@@ -75,6 +75,11 @@ class BoundedScore:
         if not (0 < self.limit < math.inf and 0 < self.curvature_limit < math.inf and self.spread >= 0):
             raise ValueError("limits must be positive and finite, and spread not negative")
 
+    @classmethod
+    def unclipped(cls, family: GlmFamily) -> BoundedScore:
+        """Of a family whose own scores and curvature are bounded."""
+        return cls(family, family.largest_score, family.most_curved)
+
     def __call__(self, y: Array, eta: Array) -> tuple[Array, Array]:
         """psi* and h* of each row, within the limits; shape (B,) each."""
         curvature = self.family.curvature(eta)

@@ -28,6 +28,7 @@ _SIGMA = np.array([0.1, 0.4, 0.8])
 _ETA = np.linspace(-3.0, 3.0, 13)
 _SHARES = np.array([0.1, 0.5, 0.9])
 _STEP, _NEAR = 1e-5, 1e-6  # of a difference, whose error is about 1e-10; of what must agree
+_MANY = 1e6  # a response that is large
 _CUT, _FLOOR, _LIMIT, _DISPERSION = 1.5, -1.5, 2.0, 0.7
 
 
@@ -129,4 +130,9 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         "clipped_square": lambda: not free or of_clipped_square(),
         "quantile": lambda: not free or of_quantile(),
         "support": lambda: f.support[0] < f.support[1],
+        "largest_score": lambda: all(
+            bool((np.abs(f.score(np.full_like(_ETA, end), _ETA)) <= f.largest_score).all())
+            for end in np.clip(f.support, -_MANY, _MANY)
+        ),
+        "longer_tail": lambda: 1 <= f.longer_tail < math.inf,
     }

@@ -30,6 +30,7 @@ class GlmFamily:
     Attributes
     ----------
     name, title, link_name : str
+        The title is that of a regression, as in "Poisson regression".
     mean : callable
         Inverse link: eta to the mean.
     link : callable
@@ -52,10 +53,14 @@ class GlmFamily:
         Of psi; of (share, phi), for the same families.
     support : tuple of float
         Range in which responses must be declared.
-    most_curved : float
-        Upper bound of the curvature, infinite if there is none.
+    most_curved, largest_score : float
+        Upper bounds of the curvature and of the score, infinite if there is none.
     free_dispersion : bool
-        Whether phi is estimated, as in statsmodels; it is 1 otherwise.
+        Whether phi is estimated, as in statsmodels; it is 1 otherwise. Such a family has a curvature of 1
+        everywhere, and a score whose law is the same for every eta.
+    longer_tail : float
+        How much farther than a normal law's its scores reach, if clipping is to cost as little: of a family
+        with a free dispersion.
     ratio_name : str
         What exp of a coefficient is called, or empty.
     """
@@ -74,8 +79,15 @@ class GlmFamily:
     quantile: Callable[[Array, float], Array] | None
     support: tuple[float, float]
     most_curved: float
+    largest_score: float
     free_dispersion: bool
+    longer_tail: float
     ratio_name: str
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether nothing bounds a score of the family, so that fits must."""
+        return math.isinf(self.largest_score)
 
 
 def _exp(eta: Array) -> Array:
@@ -146,7 +158,7 @@ def _no_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
 
 BINOMIAL = GlmFamily(
     name="binomial",
-    title="Binomial",
+    title="logistic",
     link_name="logit",
     mean=special.expit,
     link=special.logit,
@@ -159,7 +171,9 @@ BINOMIAL = GlmFamily(
     quantile=None,
     support=(0.0, 1.0),
     most_curved=0.25,
+    largest_score=1.0,
     free_dispersion=False,
+    longer_tail=1.0,
     ratio_name="odds ratio",
 )
 
@@ -178,13 +192,15 @@ POISSON = GlmFamily(
     quantile=None,
     support=(0.0, np.inf),
     most_curved=np.inf,
+    largest_score=np.inf,
     free_dispersion=False,
+    longer_tail=1.0,
     ratio_name="rate ratio",
 )
 
 GAMMA = GlmFamily(
     name="gamma",
-    title="Gamma",
+    title="gamma",
     link_name="log",
     mean=_exp,
     link=np.log,
@@ -197,7 +213,9 @@ GAMMA = GlmFamily(
     quantile=lambda share, phi: special.gammaincinv(1 / phi, share) * phi - 1,
     support=(0.0, np.inf),
     most_curved=1.0,
+    largest_score=np.inf,
     free_dispersion=True,
+    longer_tail=5 / 3,
     ratio_name="mean ratio",
 )
 
@@ -216,8 +234,11 @@ GAUSSIAN = GlmFamily(
     quantile=lambda share, phi: math.sqrt(phi) * special.ndtri(share),
     support=(-np.inf, np.inf),
     most_curved=1.0,
+    largest_score=np.inf,
     free_dispersion=True,
+    longer_tail=1.0,
     ratio_name="",
 )
+
 
 FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN)}

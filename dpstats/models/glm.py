@@ -40,7 +40,6 @@ from dpstats.results import GlmFit
 from dpstats.schema import Event, Flag, Schema
 
 METHOD = "noisy Newton (Gaussian)"
-_NAMES = ("binomial", "poisson", "gamma", "gaussian")
 
 
 @forgetting
@@ -127,8 +126,8 @@ def glm(
     >>> fit.glance()[["family", "link", "nobs"]].values.tolist()
     [['poisson', 'log', 67856]]
     """
-    if not among(family, _NAMES):
-        raise SpecificationError(f"family must be one of {', '.join(_NAMES)}, got {shown(family)}")
+    if not among(family, FAMILIES):
+        raise SpecificationError(f"family must be one of {', '.join(FAMILIES)}, got {shown(family)}")
     if exposure is not None:
         if FAMILIES[family].link_name != "log":
             raise SpecificationError(f"exposure= goes with a log link, and that of {family} is another")

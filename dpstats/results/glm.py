@@ -17,7 +17,6 @@ from dpstats.results.survival_tables import location, ratios
 from dpstats.results.table import Table
 from dpstats.schema import Event, Flag
 
-TITLES = {"binomial": "logistic", "poisson": "Poisson", "gamma": "gamma", "gaussian": "Gaussian"}
 OF_MEAN = {"logit": "log odds", "log": "log mean", "identity": "mean"}
 
 
@@ -58,7 +57,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     @property
     def _title(self) -> str:
-        return f"{TITLES[self.record.dist]} regression"
+        return f"{FAMILIES[self.record.dist].title} regression"
 
     @property
     def _response(self) -> str:

@@ -38,6 +38,8 @@ _HEAVY = 2.0
 _ROOM = 3.0
 # least curvature at the mean response: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
+# sds of a score beyond which no row lies
+_FARTHEST = 36.0
 
 
 @dataclass(frozen=True)
@@ -73,56 +75,51 @@ class Chooser:
     n: int
     tail_mu: float
 
-    @property
-    def _logistic(self) -> bool:
-        return self.problem.family.name == "binomial"
-
     def first(self, whitening: Whitening) -> Bounds:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = self._radius(FIRST_LENGTH, whitening)
-        if self._logistic:
-            return Bounds(radius, self._of_labels)
+        if not self.problem.family.unlimited:
+            return Bounds(radius, self._unclipped)
         level, dispersion = self.start_level, self.start_dispersion
         return Bounds(radius, self._score(3.0, level, dispersion))
 
     @property
     def _alone(self) -> bool:
         """Whether no squared scores are released beside score and information."""
-        return self._logistic and not self.problem.robust
+        return not (self.problem.family.unlimited or self.problem.robust)
 
     @property
-    def _of_labels(self) -> BoundedScore | None:
-        """No score of a label is larger than 1, and no curvature than 1/4: nothing is clipped."""
-        return BoundedScore(self.problem.family, 1.0, 0.25) if self.problem.robust else None
+    def _unclipped(self) -> BoundedScore | None:
+        """Of a family with bounded scores, if their squares are released."""
+        return BoundedScore.unclipped(self.problem.family) if self.problem.robust else None
 
     @property
     def start_level(self) -> float:
         """Curvature at the mean response, per row."""
         family, mean, usable = self.problem.family, self.located.mean, self.located.usable
-        if family.name in ("gamma", "gaussian"):
+        if family.free_dispersion:
             return usable
         return usable * max(float(family.variance(np.array(mean))), _LEAST_LEVEL)
 
     @property
     def start_dispersion(self) -> float:
         """What the spread of the response says of phi; 1 for counts, whose means vary too."""
-        name = self.problem.family.name
-        if name == "gaussian":
-            return self.located.sd**2
-        if name == "gamma":
-            return float(np.clip((self.located.sd / self.located.mean) ** 2, 0.05, 4.0))
-        return 1.0
+        family, located = self.problem.family, self.located
+        if not family.free_dispersion:
+            return 1.0
+        return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), 0.05, 4.0))
 
     def choose(self, whitening: Whitening, level: float, dispersion: float) -> Bounds:
         """Bounds at this level of curvature and this dispersion."""
         widest = self._radius(math.inf, whitening)
-        if self._logistic:
-            if self._noise(widest, 1.0, level) < _NOTHING:
-                return Bounds(widest, self._of_labels)
-            length = self._length(whitening, level, 1.0, 0.25, level)
-            return Bounds(self._radius(length, whitening), self._of_labels)
+        family = self.problem.family
+        if not family.unlimited:
+            if self._noise(widest, family.largest_score, level) < _NOTHING:
+                return Bounds(widest, self._unclipped)
+            length = self._length(whitening, level, family.largest_score, family.most_curved, level)
+            return Bounds(self._radius(length, whitening), self._unclipped)
         # weights and clipping take from both what the family has
-        if self.problem.family.name == "poisson":
+        if not family.free_dispersion:
             level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
         variance = level * dispersion
         score = self._unbounded(level, dispersion)
@@ -181,14 +178,13 @@ class Chooser:
         """Scores limited to `spread` sds of a row that says much."""
         family, top = self.problem.family, self.problem.response[1]
         predictors = self._predictors()
-        if family.name == "poisson":
+        if not family.free_dispersion:
             limit = min(1.0 + spread * math.sqrt(level * min(dispersion, _HEAVY) * dispersion), top)
             steepest = min(self._steepest(level), top)
             excess = (dispersion - 1) / level
             excess = excess if excess > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, _ROOM, excess, predictors, top)
-        # skew as they are, exponential responses need 5
-        limit = spread * math.sqrt(dispersion) * (5 / 3 if family.name == "gamma" else 1.0)
+        limit = spread * math.sqrt(dispersion) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _steepest(self, level: float) -> float:
@@ -202,13 +198,11 @@ class Chooser:
 
     def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
         """Limits that no row near the fit reaches."""
-        family, (low, high) = self.problem.family, self.problem.response
-        if family.name == "poisson":
+        family, high = self.problem.family, self.problem.response[1]
+        if not family.free_dispersion:
             return BoundedScore(family, high, high, 0.0, 0.0, self._predictors(), high)
-        if family.name == "gamma":
-            limit = 60 * math.sqrt(dispersion)
-            return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors(), high)
-        return BoundedScore(family, high - low, 1.0, 0.0, dispersion, self._predictors())
+        limit = _FARTHEST * family.longer_tail * math.sqrt(dispersion)
+        return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors(), high)
 
     def _predictors(self) -> tuple[float, float]:
         return (-12.0, math.log(max(self.problem.response[1], 1.0)) + 1.0)

@@ -43,7 +43,7 @@ def checked(
     along = moments @ slopes
     along -= problem.intercept * along[0] / moments[0, 0] * moments[0]
     spread = math.sqrt(max(float(slopes @ along), _LEAST**2))
-    score = bounds.score or BoundedScore(problem.family, 1.0, 0.25)
+    score = bounds.score or BoundedScore.unclipped(problem.family)
     release = curator.release(
         "predictor_bend", mu, **located.public(), beta=beta, score=score,
         middle=float(beta[0]) * problem.intercept + located.offset, spread=spread, edge=_EDGE,

@@ -146,7 +146,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     cov, privacy = widened(cov, factors), widened(privacy, factors)
     problems += [f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))]
     settings, phi = {"R": bounds.radius}, None
-    if bounds.score is not None and problem.family.name != "binomial":
+    if bounds.score is not None and problem.family.unlimited:
         settings["C"] = bounds.score.limit
         found = seen(
             averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n

@@ -188,7 +188,7 @@ def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array
     moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
     center[moved] += half[moved] * zoomed.center[moved]
     half[moved] *= zoomed.half[moved]
-    if problem.family.name != "binomial":
+    if problem.family.unlimited:
         low, top = center[d] - half[d], zoomed.center[-1] + zoomed.half[-1]
         half[d] *= (1 + top) / 2
         center[d] = low + half[d]

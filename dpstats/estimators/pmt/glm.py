@@ -32,13 +32,13 @@ MEAN = 0.05
 
 _LONGEST = 3.0  # cap of one step, in sds of the linear predictor
 _ROOM = 3.0  # rows whose score has more than so many sds below its limit keep their weight
-_GAMMA_LIMIT = 5.0  # 3 is biased for exponential responses
+_SDS = 3.0  # of a score whose law is the same for all rows, within which it counts in full
 _PHIS = (0.02, 4.0)
 
 
 def costs(mu: float, problem: Problem) -> dict[str, float]:
     """mu of all releases of each kind together; their squares add up to that of mu."""
-    if problem.family.name == "binomial":
+    if not problem.family.unlimited:
         return {"score and information": mu}
     return {"column means": mu * math.sqrt(MEAN), "score and information": mu * math.sqrt(1 - MEAN)}
 
@@ -150,11 +150,11 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
     See docs/theory/pmt.md#generalised-linear-models.
     """
     family, top = problem.family, problem.response[1]
-    if family.name == "binomial":
+    if not family.unlimited:
         return None
     predictors = (-12.0, math.log(max(top, 1.0)) + 1.0)
-    if family.name == "gamma":
-        return BoundedScore(family, _GAMMA_LIMIT, 1.0, 0.0, phi, predictors)
+    if family.free_dispersion:
+        return BoundedScore(family, _SDS * family.longer_tail, 1.0, 0.0, phi, predictors)
     limit, steepest = min(top, 2 + 3 * math.sqrt(located.mean)), min(top, 3 * located.mean + 1)
     excess = max(phi - 1, 0.0) / level
     return BoundedScore(family, limit, steepest, _ROOM, excess if excess > 1e-3 else 0.0, predictors)

@@ -84,8 +84,8 @@ def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu:
 
 def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
     """R_beta and what bounds |y - b'| and b''."""
-    if problem.family.name == "binomial":
-        return math.inf, 1.0, 0.25
+    if not problem.family.unlimited:
+        return math.inf, problem.family.largest_score, problem.family.most_curved
     top = problem.response[1]
     ball = max(math.log(top), 1.0)
     steepest = min(math.exp(min(ball * radius + problem.offset[1], 100.0)), _LARGEST)

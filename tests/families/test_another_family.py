@@ -1,0 +1,78 @@
+"""A family is one record and one row of a table: a geometric law that the package does not know is fitted."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import special
+
+import dpstats as dps
+from dpstats.families import FAMILIES
+from dpstats.families.glm import GlmFamily
+from dpstats.models.glm import GlmModel
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+SCHEMA = dps.Schema(x=dps.bounded(-4, 4), y=dps.count(200))
+
+
+def clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
+    """Of (Y - m) / (1 + m), by the sum over all counts that matter."""
+    mean, counts = np.exp(np.minimum(eta, 4.0))[:, None], np.arange(800)
+    chances = np.exp(counts * np.log(mean / (1 + mean)) - np.log1p(mean))
+    scores, limits = (counts - mean) / (1 + mean), np.broadcast_to(limit, np.shape(eta))[:, None]
+    return np.asarray(np.sum(chances * (np.clip(scores, -limits, limits) - scores), axis=1))
+
+
+GEOMETRIC = GlmFamily(
+    name="geometric",
+    title="Geometric",
+    link_name="log",
+    mean=np.exp,
+    link=np.log,
+    score=lambda y, eta: (y - np.exp(eta)) / (1 + np.exp(eta)),
+    curvature=special.expit,
+    variance=lambda mean: mean + mean**2,
+    score_variance=lambda eta, dispersion: special.expit(eta),
+    clipped_mean=clipped_mean,
+    clipped_square=None,
+    quantile=None,
+    support=(0.0, np.inf),
+    most_curved=1.0,
+    largest_score=np.inf,
+    free_dispersion=False,
+    longer_tail=1.0,
+    ratio_name="rate ratio",
+)
+
+
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the points of the tabulated correction: the sum is slow."""
+    monkeypatch.setattr("dpstats.families.bounded_score._POINTS", 400)
+
+
+def model(monkeypatch: pytest.MonkeyPatch, n: int) -> tuple[GlmModel, np.ndarray]:
+    monkeypatch.setitem(FAMILIES, "geometric", GEOMETRIC)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    y = np.minimum(rng.geometric(1 / (1 + np.exp(0.5 + 0.4 * x))) - 1, 200).astype(float)
+    law = sm.families.NegativeBinomial(alpha=1.0)
+    exact = sm.GLM(y, sm.add_constant(x), family=law).fit().params
+    return GlmModel("glm", GEOMETRIC, "y ~ x", {"x": x, "y": y}, SCHEMA, None, None), exact
+
+
+def test_without_noise_it_finds_the_maximum_of_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, exact = model(monkeypatch, 5000)
+    with noise(NoNoise()):
+        fit = known.fit(dps.gdp(1e6))
+    assert fit.params.to_numpy() == pytest.approx(exact, abs=2e-3)
+    assert "Geometric regression" in str(fit.summary()) and "Rate ratio" in str(fit.summary())
+
+
+def test_with_noise_its_intervals_hold_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three standard errors, of ten fits: by chance once in 20."""
+    known, exact = model(monkeypatch, 20_000)
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = known.fit(dps.gdp(0.5))
+        assert (np.abs(fit.params - [0.5, 0.4]) < 4.5 * fit.bse).all()
+        assert [code for code, _ in fit.flags] in ([], ["tail"])
