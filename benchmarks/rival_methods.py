@@ -1,22 +1,25 @@
-"""Published private linear regressions, written down plainly; what ours are compared with.
+"""Published private regressions, written down plainly; what ours are compared with.
 
-All get rows of length at most B and responses within 1, spend mu in Gaussian differential privacy where
-neighbours replace one row, and return lines, one for each setting tried. Where there are several settings the
-comparison takes the one that is best for the set, an oracle that costs them nothing.
+All get rows of length at most B and responses within 1, or 0 and 1, spend mu in Gaussian differential privacy
+where neighbours replace one row, and return lines, one for each setting tried. Where there are several
+settings the comparison takes the one that is best for the set, an oracle that costs them nothing.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import expit
 
 import dpstats as dps
 
 Array = np.ndarray
 Lines = dict[str, Array]
 DELTA = 1e-6
+LIMITS = (0.01, 0.03, 0.1, 0.3, 1.0)  # of residuals
 _LOG = math.log(6 / DELTA)
 
 
@@ -48,40 +51,85 @@ def adassp(rows: Array, endog: Array, length: float, mu: float, rng: np.random.G
 
 
 def boosted(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
-    """Tang et al. 2023: AdaSSP's matrix once, then scores of clipped residuals, round by round."""
-    gram, k, lines = rows.T @ rows, rows.shape[1], {}
-    for rounds in (1, 3, 10, 30):
-        for limit in (0.1, 0.3, 1.0):
-            sd = math.sqrt(3) / mu
-            penalty = _penalty(gram, length, sd, rng)
-            noisy = gram + _symmetric(k, math.sqrt(2) * sd * length**2, rng) + penalty * np.eye(k)
+    """Tang et al. 2023: AdaSSP's matrix once, then scores of clipped residuals, round by round.
+
+    Rows are shortened to a share of the length that they may have.
+    """
+    lines, sd = {}, math.sqrt(3) / mu
+    for share in (0.5, 1.0):
+        most = share * length
+        short = rows * np.minimum(1.0, most / np.linalg.norm(rows, axis=1))[:, None]
+        gram, k = short.T @ short, rows.shape[1]
+        for rounds, limit in itertools.product((1, 3, 10, 30), LIMITS):
+            penalty = _penalty(gram, most, sd, rng)
+            noisy = gram + _symmetric(k, math.sqrt(2) * sd * most**2, rng) + penalty * np.eye(k)
             line = np.zeros(k)
             for _ in range(rounds):
-                cross = rows.T @ np.clip(endog - rows @ line, -limit, limit)
-                cross += rng.normal(scale=2 * limit * length * sd * math.sqrt(rounds), size=k)
+                cross = short.T @ np.clip(endog - short @ line, -limit, limit)
+                cross += rng.normal(scale=2 * limit * most * sd * math.sqrt(rounds), size=k)
                 line = line + np.linalg.solve(noisy, cross)
-            lines[f"{rounds} rounds, limit {limit}"] = line
+            lines[f"{rounds} rounds, limit {limit}, length {share}"] = line
     return lines
 
 
-def descent(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
-    """Gradient descent with clipped gradients."""
+def descent(
+    rows: Array,
+    endog: Array,
+    length: float,
+    mu: float,
+    rng: np.random.Generator,
+    mean: Callable[[Array], Array] = np.asarray,
+    curvature: float = 1.0,
+) -> Lines:
+    """Gradient descent with clipped gradients, for a mean of which the slope is at most `curvature`."""
     n, k, lines = *rows.shape, {}
-    steepest = float(np.linalg.eigvalsh(rows.T @ rows)[-1]) / n  # looks at the rows: an oracle's step
-    norms = np.linalg.norm(rows, axis=1)
-    for steps in (1, 3, 10, 30):
-        for limit in (0.1, 0.3, 1.0):
-            for rate in (0.3, 1.0, 3.0):
-                line = np.zeros(k)
-                for _ in range(steps):
-                    residual = endog - rows @ line
-                    size = np.abs(residual) * norms
-                    most = limit * length
-                    kept = residual * np.minimum(1.0, most / np.maximum(size, 1e-12))
-                    noise = rng.normal(scale=2 * most * math.sqrt(steps) / (n * mu), size=k)
-                    line = line + rate / steepest / math.sqrt(steps) * (rows.T @ kept / n + noise)
-                lines[f"{steps} steps, limit {limit}, rate {rate}"] = line
+    # looks at the rows: an oracle's step
+    steepest = curvature * float(np.linalg.eigvalsh(rows.T @ rows)[-1]) / n
+    norms = np.maximum(np.linalg.norm(rows, axis=1), 1e-12)
+    for steps, limit, rate in itertools.product((3, 30, 300), LIMITS, (0.3, 1.0, 1.8)):
+        line, most = np.zeros(k), limit * length
+        noises = rng.normal(scale=2 * most * math.sqrt(steps) / (n * mu), size=(steps, k))
+        for noise in noises:
+            kept = np.clip(endog - mean(rows @ line), -most / norms, most / norms)
+            line = line + rate / steepest * (rows.T @ kept / n + noise)
+        lines[f"{steps} steps, limit {limit}, rate {rate}"] = line
     return lines
+
+
+def logit_descent(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
+    """The same for a logistic regression."""
+    return descent(rows, endog, length, mu, rng, expit, 0.25)
+
+
+def objective(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
+    """Kifer, Smith and Thakurta 2012: minimise the logistic loss + penalty |line|^2 / 2 + tilt'line.
+
+    A share of the epsilon that mu is at DELTA pays for the Hessian, to which a row adds at most B^2 / 4 and
+    which asks for a penalty, and the rest for a gradient that replacing a row moves by at most 2 B. The shift
+    is taken for a constant, which is generous: it depends on the minimum.
+    """
+    epsilon, lines = dps.gdp(mu).to_approx(DELTA).epsilon, {}
+    for share in (0.03, 0.1, 0.25, 0.5):
+        penalty = length**2 / 4 / math.expm1(share * epsilon)
+        sd = 2 * length / dps.approx((1 - share) * epsilon, DELTA).mu
+        tilt = rng.normal(scale=sd, size=rows.shape[1])
+        lines[f"share {share}"] = _minimum(rows, endog, penalty, tilt)
+    return lines
+
+
+def _minimum(rows: Array, endog: Array, penalty: float, tilt: Array) -> Array:
+    """By Newton steps, the predictor moving by at most 2 in each."""
+    line = np.zeros(rows.shape[1])
+    for _ in range(50):
+        share = expit(rows @ line)
+        gradient = rows.T @ (share - endog) + penalty * line + tilt
+        hessian = (rows * (share * (1 - share))[:, None]).T @ rows + penalty * np.eye(len(line))
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        size = float(np.abs(rows @ step).max())
+        line = line - step * min(1.0, 2 / max(size, 1e-12))
+        if size < 1e-8:
+            break
+    return line
 
 
 def tukey(rows: Array, endog: Array, length: float, mu: float, rng: np.random.Generator) -> Lines:
@@ -124,10 +172,12 @@ def _distance(volumes: Array, depth: int, epsilon: float) -> int:
     return -1
 
 
-RIVALS: dict[str, Callable[[Array, Array, float, float, np.random.Generator], Lines]] = {
+Method = Callable[[Array, Array, float, float, np.random.Generator], Lines]
+RIVALS: dict[str, Method] = {
     "least squares": least_squares,
     "AdaSSP": adassp,
     "boosted AdaSSP": boosted,
     "DP-GD": descent,
     "TukeyEM": tukey,
 }
+LOGIT_RIVALS: dict[str, Method] = {"objective": objective, "DP-GD": logit_descent}

@@ -1,147 +1,165 @@
-"""Private regressions of real sets against published rivals, by their error on rows held out.
+"""Private regressions against published rivals: slopes on simulated designs and real tables.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/rivals.py UCI | tee benchmarks/results/rivals_norm.txt
-    ... --protocol box | tee benchmarks/results/rivals_box.txt
-    ... --protocol box --epsilons .1 .3 1 3 10 30 100 300 1000 --methods dpstats
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/rivals.py CENSUS --peer-python PYTHON \\
+        | tee benchmarks/results/rivals.txt
 
-UCI is a folder of tables NAME.csv.gz with columns x1, x2, ... and y; the protocols are those of
-regression_sets.py. Each seed draws folds and noise anew. Errors are mean squares of held-out predictions over
-those of predicting 0, or under "box" the mean. All methods spend the same, approx(epsilon, 1e-6) for
-neighbours that differ in one row replaced, and the predictions of all are moved to the declared range of the
-response. The summary is the geometric mean, over the sets whose least squares has an error below .95, of
-max(.01, (error - that of least squares) / (1 - that of least squares)).
-"""  # noqa: E501
+The designs are those of rival_designs.py, CENSUS is the file of the 1980 census that README.md names, and
+PYTHON that of an environment with diffprivlib, see rival_peer.py; without it diffprivlib is left out. The
+rivals are written down in rival_methods.py. Settings of those that have some are the best of a grid for each
+design and epsilon, chosen by the errors shown here: an oracle that costs them nothing.
+
+All get the same rows, moved to the same public bounds, and spend approx(epsilon, 1e-6) for neighbours that
+differ in one row replaced; "dpstats, pure" and diffprivlib spend a pure epsilon, which buys less. The rivals
+get the rows centred and scaled by their bounds, and the least norm of a row that these allow.
+
+The error of a fit is the root mean square, over slopes, of their distance in standard errors without privacy:
+from the truth of the population, and from the fit without privacy on the same rows, which is what privacy
+adds. Slopes and not predictions are compared because all methods estimate the same ones. Tables show medians
+of the replications, in which one wild fit of a rival counts for little; "not private" has about 1 from the
+truth, and "no slopes" is a line without slopes. "against" is the ratio of the medians of dpstats and the best
+rival, with its 95 % bootstrap interval.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import zlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from provenance import header
-from regression_sets import PROTOCOLS, Problem, problem
 from replications import WORK, Lines, Task, replicate_all
-from rival_methods import DELTA, RIVALS
+from rival_designs import NAMES, REAL, Case, case
+from rival_methods import DELTA, LOGIT_RIVALS, RIVALS
+from rival_peer import by_diffprivlib, versions
 
 import dpstats as dps
 from dpstats.testing import SeededNoise, noise
 
-EXACT, OURS = "least squares", "dpstats"
-METHODS = (EXACT, *(name for name in RIVALS if name != EXACT), OURS)
-LEARNABLE, LEAST = 0.95, 0.01
-Errors = dict[tuple[str, float], dict[str, float]]
+EXACT, NOTHING, OURS, PURE, PEER = "not private", "no slopes", "dpstats", "dpstats, pure", "diffprivlib"
+LINEAR = [name for name in RIVALS if name != "least squares"]
+LOST = "not estimable"
+BOOTSTRAPS = 2000
+MEASURES = ("from the truth", "from the fit without privacy")
+Found = dict[tuple[str, str, float], Lines]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one set."""
+    """One method on one design."""
 
-    set: str
-    protocol: str
+    design: str
     method: str
 
     @property
     def name(self) -> str:
-        return f"{self.set}-{self.protocol}-{self.method.replace(' ', '_')}"
+        return f"{self.design}-{self.method}".replace(" ", "_").replace(",", "")
 
 
-def one(folder: Path, first: int, task: Task[Cell]) -> dict[str, float]:
-    """Error over the trivial one of each setting of a method, over ten folds."""
+def methods_of(design: str, peer: bool) -> list[str]:
+    logit = design in REAL and REAL[design][0] == "logit"
+    return [EXACT, NOTHING, OURS, PURE, *(LOGIT_RIVALS if logit else LINEAR), *[PEER] * peer]
+
+
+def one(census: Path, python: str | None, task: Task[Cell]) -> dict[str, Any]:
+    """Errors of each setting of a method, and of ours the share of slopes without an interval."""
     cell, epsilon, rep, _ = task
-    seed = first + rep
-    key = zlib.crc32(f"{cell.name}-{epsilon:g}-{seed}".encode())
-    predict = _ours if cell.method == OURS else partial(_rival, cell.method)
-    totals: dict[str, float] = {}
-    trivial = 0.0
-    for number, (seen, held) in enumerate(problem(folder, cell.set, cell.protocol).folds(seed)):
-        trivial += float(np.sum((held.endog - seen.trivial) ** 2))
-        for setting, predicted in predict(seen, held, epsilon, [key, number]).items():
-            error = float(np.sum((held.endog - np.clip(predicted, *held.bounds[-1])) ** 2))
-            totals[setting] = totals.get(setting, 0.0) + error
-    return {setting: total / trivial for setting, total in totals.items()}
+    given = case(cell.design, rep, census)
+    seed = zlib.crc32(f"{cell.name}-{epsilon:g}-{rep}".encode())
+    if cell.method in (OURS, PURE):
+        budget = dps.approx(epsilon, DELTA) if cell.method == OURS else dps.pure(epsilon)
+        return _ours(given, budget, seed)
+    if cell.method == EXACT:
+        return {"": given.errors(given.exact[0][1:])}
+    rows, endog, length = given.scaled()
+    if cell.method == NOTHING:
+        lines = {"": np.zeros(rows.shape[1])}
+    elif cell.method == PEER:
+        assert python
+        lines = by_diffprivlib(python, given.model, rows, endog, length, epsilon, seed)
+    else:
+        method = (LOGIT_RIVALS if given.model == "logit" else RIVALS)[cell.method]
+        mu = dps.approx(epsilon, DELTA).mu
+        lines = method(rows, endog, length, mu, np.random.default_rng(seed))
+    return {setting: given.errors(given.slopes(line)) for setting, line in lines.items()}
 
 
-def _rival(
-    method: str, seen: Problem, held: Problem, epsilon: float, key: list[int]
-) -> dict[str, np.ndarray]:
-    rows, endog, length = seen.scaled()
-    mu = dps.approx(epsilon, DELTA).mu
-    lines = RIVALS[method](rows, endog, length, mu, np.random.default_rng(key))
-    (fresh, _, _), (middle, half) = held.scaled(), held.units
-    return {setting: middle[-1] + half[-1] * (fresh @ line) for setting, line in lines.items()}
+def _ours(given: Case, budget: dps.Budget, seed: int) -> dict[str, Any]:
+    model = (dps.ols if given.model == "ols" else dps.logit)(given.formula, given.data, given.schema)
+    with noise(SeededNoise(seed)):
+        fit = model.fit(budget)
+    lost = float(np.mean(~np.isfinite(fit.bse.to_numpy()[1:])))
+    return {"": given.errors(fit.params.to_numpy()[1:]), LOST: lost}
 
 
-def _ours(seen: Problem, held: Problem, epsilon: float, key: list[int]) -> dict[str, np.ndarray]:
-    names = [f"x{j + 1}" for j in range(seen.exog.shape[1])]
-    schema = dps.Schema(
-        {name: dps.bounded(*map(float, ends)) for name, ends in zip([*names, "y"], seen.bounds, strict=True)}
-    )
-    if seen.radius is not None:
-        schema = schema.norm(*names, radius=seen.radius)
-    formula = "y ~ " + " + ".join(names) + ("" if seen.constant else " - 1")
-    columns = dict(zip(names, seen.exog.T, strict=True), y=seen.endog)
-    with noise(SeededNoise(int(np.random.default_rng(key).integers(2**62)))):
-        fit = dps.ols(formula, columns, schema).fit(dps.approx(epsilon, DELTA))
-    return {"": fit.predict(dict(zip(names, held.exog.T, strict=True))).to_numpy()}
+def errors(lines: Lines, measure: int) -> np.ndarray:
+    """Of each replication, at the setting that is best in median."""
+    settings = [setting for setting in lines[0] if setting not in ("rep", LOST)]
+    by_setting = np.array([[line[setting][measure] for line in lines] for setting in settings])
+    return np.asarray(by_setting[np.argmin(np.median(by_setting, axis=1))])
 
 
-def mean_errors(lines: dict[tuple[Cell, float], Lines]) -> Errors:
-    """Mean error of each method on each set at each epsilon; of its best setting, if it has several."""
-    errors: Errors = {}
-    for (cell, epsilon), found in lines.items():
-        settings = [setting for setting in found[0] if setting != "rep"]
-        best = min(float(np.mean([line[setting] for line in found])) for setting in settings)
-        errors.setdefault((cell.set, epsilon), {})[cell.method] = best
-    return errors
+def against(ours: np.ndarray, best: np.ndarray) -> tuple[float, float, float]:
+    """Ratio of medians, and its 95 % interval by resampling replications."""
+    rng = np.random.default_rng(0)
+    draws = [np.median(rng.choice(found, size=(BOOTSTRAPS, len(found))), axis=1) for found in (ours, best)]
+    low, high = np.quantile(draws[0] / draws[1], [0.025, 0.975])
+    return float(np.median(ours) / np.median(best)), float(low), float(high)
 
 
-def summary(errors: Errors, epsilon: float, method: str) -> tuple[float, float, int]:
-    """Geometric mean of excess errors, the largest error, and how many sets are predicted at all."""
-    excess, most, learnt = [], 0.0, 0
-    for (_, level), by_method in errors.items():
-        exact = by_method[EXACT]
-        if level == epsilon:
-            most, learnt = max(most, by_method[method]), learnt + (by_method[method] < 1)
-            if exact < LEARNABLE:
-                excess.append(max(LEAST, (by_method[method] - exact) / (1 - exact)))
-    return float(np.exp(np.mean(np.log(excess)))), most, learnt
+def report(found: Found, designs: list[str], epsilons: list[float], peer: bool) -> None:
+    columns = list(dict.fromkeys(method for design in designs for method in methods_of(design, peer)))
+    for epsilon, measure in itertools.product(epsilons, range(len(MEASURES))):
+        print(f"\nepsilon = {epsilon:g}: median error {MEASURES[measure]}")
+        print(f"{'':12s}" + "".join(f"{method:>15s}" for method in columns) + "   against")
+        for design in designs:
+            by = {
+                method: errors(found[design, method, epsilon], measure) for method in methods_of(design, peer)
+            }
+            line = [_cell(np.median(by[method])) if method in by else " " * 15 for method in columns]
+            lost = _lost(found[design, OURS, epsilon])
+            print(f"{design:12s}{''.join(line)}   {judged(by)}{lost}")
 
 
-def report(errors: Errors, methods: list[str], epsilons: list[float]) -> None:
-    for epsilon in epsilons:
-        print(f"\nepsilon = {epsilon:g}: error over the trivial one")
-        print(f"{'':14s}" + "".join(f"{method:>16s}" for method in methods))
-        for (name, level), by_method in errors.items():
-            if level == epsilon:
-                print(f"{name:14s}" + "".join(f"{by_method[method]:16.3f}" for method in methods))
-        figures = [summary(errors, epsilon, method) for method in methods]
-        for label, place, form in (("summary", 0, ".4f"), ("largest", 1, ".3f"), ("below 1", 2, "d")):
-            print(f"{label:14s}" + "".join(f"{format(figure[place], form):>16s}" for figure in figures))
+def _cell(value: float) -> str:
+    return f"{value:15.2f}" if value < 1e4 else f"{value:15.0e}"
+
+
+def judged(by: dict[str, np.ndarray]) -> str:
+    """dpstats against the best rival."""
+    rivals = [found for method, found in by.items() if method not in (EXACT, NOTHING, OURS, PURE)]
+    ratio, low, high = against(by[OURS], min(rivals, key=np.median))
+    said = "ahead" if high < 1 else "BEHIND" if low > 1 else "even"
+    return f"{ratio:.2f} ({low:.2f} to {high:.2f}) {said}"
+
+
+def _lost(lines: Lines) -> str:
+    share = float(np.mean([line[LOST] for line in lines]))
+    return f", {share:.0%} of ours not estimable" if share else ""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("uci", type=Path)
-    parser.add_argument("--protocol", choices=PROTOCOLS, default="norm")
-    parser.add_argument("--sets", nargs="+")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.1, 1.0, 10.0])
-    parser.add_argument("--first", type=int, default=0, help="seed; the others follow")
-    parser.add_argument("--reps", type=int, default=3, help="number of seeds")
+    parser.add_argument("census", type=Path)
+    parser.add_argument("--peer-python", help="the Python that has diffprivlib")
+    parser.add_argument("--designs", nargs="+", choices=NAMES, default=list(NAMES))
+    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.3, 1.0, 3.0])
+    parser.add_argument("--reps", type=int, default=20)
     parser.add_argument("--work", type=Path, default=WORK)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    print(header(UCI=options.uci))
-    sets = options.sets or sorted(path.name.removesuffix(".csv.gz") for path in options.uci.glob("*.csv.gz"))
-    methods = list(dict.fromkeys([EXACT, *options.methods]))
-    cells = [Cell(name, options.protocol, method) for name in sets for method in methods]
-    lines = replicate_all(
-        partial(one, options.uci, options.first), cells, options.epsilons, options, f"rivals-{options.first}"
-    )
-    report(mean_errors(lines), methods, options.epsilons)
+    peer = options.peer_python is not None
+    print(header(CENSUS=options.census, PYTHON=options.peer_python))
+    print(f"{options.reps} replications; {versions(options.peer_python) if peer else 'without diffprivlib'}")
+    cells = [Cell(design, method) for design in options.designs for method in methods_of(design, peer)]
+    run = partial(one, options.census, options.peer_python)
+    lines = replicate_all(run, cells, options.epsilons, options, "rivals")
+    found = {(cell.design, cell.method, epsilon): part for (cell, epsilon), part in lines.items()}
+    report(found, options.designs, options.epsilons, peer)
 
 
 if __name__ == "__main__":
