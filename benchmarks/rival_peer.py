@@ -5,9 +5,9 @@
 Its Python runs this file, which has no dpstats there: for each line of JSON that it is given, the fits of
 one table, as a line of JSON. Noise is seeded. diffprivlib gets the scaled rows without their constant, and is
 told the bounds of each column and of the response, or the greatest norm of a row. It says that it spends a
-pure epsilon. Of linear regression that is 1.09 epsilon: 1/11 goes to the means of the columns, 1/11 to that of
-the response and 10/11 to the rest. Of logistic regression its noise proves less privacy than it says, if any:
-it takes the norm of a row where the square belongs, and does not penalise the intercept.
+pure epsilon. Of linear regression that is 1.09 epsilon: 1/11 goes to the means of the columns, 1/11 to that
+of the response and 10/11 to the rest. Of logistic regression its noise proves less privacy than it says, if
+any: it takes the norm of a row where the square belongs, and does not penalise the intercept.
 """
 
 from __future__ import annotations
