@@ -256,3 +256,15 @@ def test_the_effect_of_a_rare_flag_holds_or_is_flagged(budget: Budget) -> None:
     assert len(off) >= 3
     assert np.mean(off <= 1) >= 0.8
     assert off.max() < 2
+
+
+def test_a_level_that_is_not_estimable_does_not_run_away() -> None:
+    """Noise took a level of a thirtieth of the rows to log odds of -50, and predictions with it."""
+    table = dps.datasets.load("adult")
+    formula = "income ~ age + education_num + hours_per_week + sex + marital_status"
+    with noise(SeededNoise(4)):
+        fit = dps.logit(formula, table.data, table.schema).fit(dps.approx(0.3, 1e-6))
+    levels = [name for name in fit.names if "[T." in name]
+    lost = [name for name in levels if not np.isfinite(fit.bse[name])]
+    assert lost and "not_estimable" in dict(fit.flags)
+    assert fit.params[lost].abs().max() == FARTHEST

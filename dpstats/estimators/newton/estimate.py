@@ -12,7 +12,7 @@ from dpstats.estimators.levels import widened
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
-from dpstats.estimators.newton.levels import few_events, read_levels
+from dpstats.estimators.newton.levels import few_events, read_levels, within_reach
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -145,6 +145,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     factors[few_events(problem, located, params, widened(cov, factors), n)] = np.inf
     cov, privacy = widened(cov, factors), widened(privacy, factors)
     problems += [f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))]
+    params = within_reach(problem, params, np.isinf(np.diag(cov)))
     settings, phi = {"R": bounds.radius}, None
     if bounds.score is not None and problem.family.unlimited:
         settings["C"] = bounds.score.limit

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.levels import FEWEST_EVENTS, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
@@ -77,3 +77,14 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
             n * share * problem.family.curvature(eta + end * far) for share, eta in sides for end in (-1, 1)
         ], axis=0)  # fmt: skip
     return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < FEWEST_EVENTS))
+
+
+def within_reach(problem: Problem, params: Array, lost: Array) -> Array:
+    """Coefficients, those of levels that are not estimable no larger than any that could be told.
+
+    Of a level that noise takes away from the others rows lose their curvature, and steps run on.
+    """
+    if not problem.intercept:
+        return params
+    levels = np.append(False, problem.zero_or_one) & lost
+    return np.where(levels, np.clip(params, -FARTHEST, FARTHEST), params)
