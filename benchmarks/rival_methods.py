@@ -20,6 +20,7 @@ Array = np.ndarray
 Lines = dict[str, Array]
 DELTA = 1e-6
 LIMITS = (0.01, 0.03, 0.1, 0.3, 1.0)  # of residuals
+STEPS = ((10, 1.8), (30, 1.0), (30, 1.8), (100, 1.0), (100, 1.8), (300, 1.0))  # of descents, and their size
 _LOG = math.log(6 / DELTA)
 
 
@@ -81,18 +82,21 @@ def descent(
     mean: Callable[[Array], Array] = np.asarray,
     curvature: float = 1.0,
 ) -> Lines:
-    """Gradient descent with clipped gradients, for a mean of which the slope is at most `curvature`."""
+    """Gradient descent with clipped gradients, for a mean of which the slope is at most `curvature`.
+
+    Steps are in units of the longest that is sure not to diverge, by the rows' own moments.
+    """
     n, k, lines = *rows.shape, {}
-    # looks at the rows: an oracle's step
     steepest = curvature * float(np.linalg.eigvalsh(rows.T @ rows)[-1]) / n
     norms = np.maximum(np.linalg.norm(rows, axis=1), 1e-12)
-    for steps, limit, rate in itertools.product((3, 30, 300), LIMITS, (0.3, 1.0, 1.8)):
+    rows, endog, norms = (np.asfortranarray(part, dtype=np.float32) for part in (rows, endog, norms))
+    for limit, (steps, size) in itertools.product(LIMITS, STEPS):
         line, most = np.zeros(k), limit * length
-        noises = rng.normal(scale=2 * most * math.sqrt(steps) / (n * mu), size=(steps, k))
-        for noise in noises:
-            kept = np.clip(endog - mean(rows @ line), -most / norms, most / norms)
-            line = line + rate / steepest * (rows.T @ kept / n + noise)
-        lines[f"{steps} steps, limit {limit}, rate {rate}"] = line
+        for noise in rng.normal(scale=2 * most * math.sqrt(steps) / (n * mu), size=(steps, k)):
+            residual = endog - mean(rows @ line.astype(np.float32))
+            kept = np.clip(residual, -most / norms, most / norms)
+            line = line + size / steepest * (rows.T @ kept / n + noise)
+        lines[f"{steps} steps of {size}, limit {limit}"] = line
     return lines
 
 

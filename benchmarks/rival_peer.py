@@ -1,6 +1,4 @@
-"""diffprivlib's regressions, for rivals.py, in an environment of their own:
-
-    python -m venv /tmp/peer && /tmp/peer/bin/pip install diffprivlib 'scikit-learn<1.8'
+"""diffprivlib's regressions, for rivals.py, in an environment of their own, see README.md.
 
 Its Python runs this file, which has no dpstats there: for each line of JSON that it is given, the fits of
 one table, as a line of JSON. Noise is seeded. diffprivlib gets the scaled rows without their constant, and is
