@@ -12,8 +12,9 @@ from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results.coefficients import limits, privacy_share
 from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.facts import titled
 from dpstats.results.format import level_percent
-from dpstats.results.plotting import legend, titled
+from dpstats.results.plotting import legend
 from dpstats.results.record import LOG_SCALE, Record
 
 if TYPE_CHECKING:

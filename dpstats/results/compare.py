@@ -13,10 +13,10 @@ from dpstats.errors import SpecificationError
 from dpstats.results.coefficients import bse, privacy_share
 from dpstats.results.document import WIDTH, Document
 from dpstats.results.estimates import NOT_ESTIMABLE, Estimates
+from dpstats.results.facts import banner, heading, price
 from dpstats.results.fit import Fit
 from dpstats.results.format import figures, percent
 from dpstats.results.record import Record
-from dpstats.results.summary import heading
 from dpstats.results.table import Column, Table
 
 BESIDE = 4  # fits in one table; more follow below
@@ -76,18 +76,20 @@ def _document(fits: Sequence[Fit], heads: list[str]) -> Document:
         for start in range(0, len(records), BESIDE)
     ]
     lines = tuple(
-        ((head, f"{heading(fit.record, fit._title)}: {fit.formula}. {_method_and_price(fit.record)}"),)
+        ((head, f"{heading(fit.record, fit._heading)}: {fit.formula}. {_method_and_price(fit.record)}"),)
         for head, fit in zip(heads, fits, strict=True)
     )
     note = "Standard errors, in parentheses, count sampling and privacy noise; 'privacy' is the median share "
     note += "of their squares due to privacy. Fits of the same rows add up: a ledger knows their total."
-    banner = next(filter(None, (record.banner for record in records)), "")
-    return Document(title="Fits side by side", banner=banner, head=lines, tables=tuple(tables), notes=(note,))
+    warning = next(filter(None, map(banner, records)), "")
+    return Document(
+        title="Fits side by side", banner=warning, head=lines, tables=tuple(tables), notes=(note,)
+    )
 
 
 def _method_and_price(record: Record) -> str:
     shared = "" if record.charged_alpha is None else ", shared with another penalty"
-    return f"{record.method}. {record.price}{shared}; unit {record.unit}"
+    return f"{record.method}. {price(record)}{shared}; unit {record.unit}"
 
 
 def _table(records: list[Record], heads: list[str], terms: list[str]) -> Table:

@@ -16,13 +16,14 @@ from dpstats.errors import SpecificationError
 from dpstats.results.coefficient_plot import chosen, plot_coef
 from dpstats.results.coefficients import Coefficients, bse, limits, p_values, privacy_share, z_values
 from dpstats.results.document import Document
+from dpstats.results.facts import banner, heading, price
 from dpstats.results.intervals import refuse_alpha
 from dpstats.results.json_record import described_record, record_of
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.prediction import Prediction, linear_predictor, prediction
 from dpstats.results.record import Record
-from dpstats.results.summary import coefficient_table, estimand, heading, lines_of, short
+from dpstats.results.summary import coefficient_table, estimand, lines_of, short
 from dpstats.results.summary_notes import notes
 from dpstats.results.table import Table
 
@@ -65,8 +66,13 @@ class Fit(Coefficients):
 
     @property
     def _title(self) -> str:
-        """Title of a summary, without the word "Private"."""
+        """Title of a summary by default, without the word "Private"."""
         return self.record.model
+
+    @property
+    def _heading(self) -> str:
+        """Title of a summary, without the word "Private"."""
+        return self.record.title or self._title
 
     @property
     def _response(self) -> str:
@@ -234,8 +240,8 @@ class Fit(Coefficients):
     def _laid_out(self, level: float, tables: list[Table]) -> Document:
         said = estimand(self.record, self._bounds, self._bounded)
         return Document(
-            title=heading(self.record, self._title),
-            banner=self.record.banner,
+            title=heading(self.record, self._heading),
+            banner=banner(self.record),
             head=lines_of(self.record, said),
             tables=(*tables, *self._tables(level)),
             notes=tuple(notes(self.record, self._remark(), self._last_remark)),
@@ -287,7 +293,7 @@ class Fit(Coefficients):
 
     @always_shown
     def __repr__(self) -> str:
-        return short(self.record, self._title)
+        return short(self.record, self._heading)
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
@@ -327,7 +333,7 @@ class Fit(Coefficients):
 
     def __maketables_stat__(self, key: str) -> Any:
         """Return a statistic by maketables' name; None where it was not released."""
-        known = {"N": self.nobs, "budget": self.record.price, "model_type": self.record.model}
+        known = {"N": self.nobs, "budget": price(self.record), "model_type": self.record.model}
         if key == "r2" and hasattr(self, "rsquared"):
             return float(self.rsquared)
         return known.get(key)

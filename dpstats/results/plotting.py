@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from dpstats._axes import axes
+from dpstats.results.facts import titled
 from dpstats.results.record import Record
 
 if TYPE_CHECKING:
@@ -24,9 +26,17 @@ def style(j: int) -> dict[str, Any]:
     return {"linestyle": STYLES[j // COLOURS % len(STYLES)], "color": f"C{j % COLOURS}"}
 
 
-def titled(record: Record, title: str) -> str:
-    """Return `title`, with a warning where the fit is not private."""
-    return f"NOT PRIVATE. {title}" if record.not_private else title
+def line_with_band(
+    ax: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    limits: tuple[ArrayLike, ArrayLike],
+    label: str,
+    look: dict[str, Any],
+) -> None:
+    """Draw a line, and a band of its colour between its limits."""
+    ax.plot(x, y, **look, label=label)
+    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0)
 
 
 def legend(ax: Axes) -> None:
@@ -56,8 +66,7 @@ def plot_path(
         known = np.isfinite(line["std_error"])
         columns = ("conf_low", "estimate", "conf_high")
         low, estimate, high = (factor * line[column].where(known) for column in columns)
-        ax.plot(line["alpha"], estimate, **style(j), label=name)
-        ax.fill_between(line["alpha"], low, high, color=style(j)["color"], alpha=BAND, linewidth=0)
+        line_with_band(ax, line["alpha"], estimate, (low, high), name, style(j))
     ax.axhline(0, color="0.6", linewidth=0.8)
     if record.alpha:
         ax.axvline(record.alpha, color="0.3", linestyle=":", label="this fit")

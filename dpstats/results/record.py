@@ -16,16 +16,15 @@ from typing import TypeVar
 import numpy as np
 
 from dpstats._arguments import count, shown
-from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
 from dpstats.formula import Design, build_design
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
+from dpstats.results.facts import Facts
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
-BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
 
 T = TypeVar("T")
 Setting = str | float | int | bool
@@ -40,7 +39,7 @@ PROJECTED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Record:
+class Record(Facts):
     """Released numbers of a fit, and the public facts needed to use them.
 
     Parameters
@@ -111,23 +110,15 @@ class Record:
 
     model: str
     dist: str
-    formula: str
     schema: Schema
     names: tuple[str, ...]
     params: np.ndarray
     cov: np.ndarray
     cov_privacy: np.ndarray
-    nobs: int | None
-    budget: Budget
-    method: str
     released: tuple[str, ...] = ()
-    adjacency: str = "replace one row"
-    unit: str = "one row"
     settings: Mapping[str, Setting] = field(default_factory=dict)
     flags: tuple[tuple[str, str], ...] = ()
     title: str | None = None
-    ledger: str | None = None
-    not_private: bool = False
     weights: str | None = None
     linear: LinearMoments | None = None
     alpha: float | None = None
@@ -221,16 +212,6 @@ class Record:
                 "use the version of dpstats that made the fit"
             )
         return design
-
-    @property
-    def banner(self) -> str:
-        """A warning above everything that is printed of a fit without secret noise; else empty."""
-        return BANNER if self.not_private else ""
-
-    @property
-    def price(self) -> str:
-        """The budget in words."""
-        return "NOT PRIVATE" if self.not_private else str(self.budget)
 
     @property
     def n_location(self) -> int:

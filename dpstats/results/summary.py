@@ -10,6 +10,7 @@ import numpy as np
 from dpstats.results.coefficients import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.document import WIDTH
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
+from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
 from dpstats.results.table import Column, Pair, Table
@@ -20,12 +21,6 @@ TARGET = (
     "unpenalised ones"
 )
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
-
-
-def heading(record: Record, title: str) -> str:
-    """Return the title, by default `title`; a fit without secret noise is never called private."""
-    title = record.title or title
-    return title[:1].upper() + title[1:] if record.not_private else f"Private {title}"
 
 
 def short(record: Record, title: str) -> str:
@@ -76,19 +71,7 @@ def _coefficient_head(record: Record) -> Column:
 
 def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
     """Return what was asked, its price and its cautions, in pairs; `said` is of the estimand."""
-    size = "not public" if record.nobs is None else f"{record.nobs} (public)"
-    neighbours: Pair = ("Neighbours", record.adjacency)
-    privacy: list[tuple[Pair, ...]] = [(("Privacy", str(record.budget)), neighbours)]
-    if record.guarantees:
-        privacy = [*((pair,) for pair in record.guarantees), (neighbours,)]
-    lines: list[tuple[Pair, ...]] = [
-        (("Formula", record.formula),),
-        *([(("Weights", record.weights),)] if record.weights else []),
-        (("Method", record.method), ("Rows", size)),
-        *privacy,
-    ]
-    unit: Pair = ("Unit", record.unit)
-    lines.append((("Ledger", record.ledger), unit) if record.ledger else (unit,))
+    lines = asked_and_paid(record, record.weights, record.guarantees)
     if record.messages is not None:
         lines.append((("Messages", _counted(record.messages)),))
     if record.released:

@@ -13,16 +13,15 @@ from dpstats._arguments import count
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
-from dpstats.budget import Budget
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.exits import cumulative_hazard
 from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
+from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.intervals import critical
-from dpstats.results.plotting import BAND, legend, style
-from dpstats.results.record import BANNER
+from dpstats.results.plotting import legend, line_with_band, style
 from dpstats.results.table import Column, Table
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ ESTIMATES = ("survival", "std_error", "conf_low", "conf_high")
 
 @forgetful
 @dataclass(frozen=True, slots=True, repr=False, eq=False, kw_only=True)
-class CurveFit(Shown, Stored):
+class CurveFit(Facts, Shown, Stored):
     """Private Kaplan-Meier curves at public times, one for each level of a factor.
 
     Attributes
@@ -68,19 +67,11 @@ class CurveFit(Shown, Stored):
 
     _unreadable = "holds no curve; its save(path) did not write it"
 
-    formula: str
     times: np.ndarray
     groups: tuple[str, ...]
     counts: np.ndarray
     sds: np.ndarray
-    nobs: int
-    budget: Budget
-    method: str
-    adjacency: str
-    unit: str
     time_unit: str = ""
-    ledger: str | None = None
-    not_private: bool = False
 
     def __post_init__(self) -> None:
         shape = (len(self.groups), 3 * len(self.times))
@@ -164,17 +155,10 @@ class CurveFit(Shown, Stored):
         note = "At risk and events are noisy counts, of the interval that ends at the time. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "
         note += f"'{NOT_ESTIMABLE}': fewer at risk than noise can be told from."
-        pairs: list[tuple[tuple[str, str], ...]] = [
-            (("Formula", self.formula),),
-            (("Method", self.method), ("Rows", f"{self.nobs} (public)")),
-            (("Privacy", str(self.budget)), ("Neighbours", self.adjacency)),
-            *([(("Ledger", self.ledger), ("Unit", self.unit))] if self.ledger else [(("Unit", self.unit),)]),
-        ]
-        title = "Kaplan-Meier curve"
         return Document(
-            title=title if self.not_private else f"Private {title}",
-            banner=BANNER if self.not_private else "",
-            head=tuple(pairs),
+            title=heading(self, "Kaplan-Meier curve"),
+            banner=banner(self),
+            head=tuple(asked_and_paid(self)),
             tables=tables,
             notes=(note,),
         )
@@ -202,45 +186,20 @@ class CurveFit(Shown, Stored):
         for i, (group, block) in enumerate(self.table(level).groupby("group", sort=False)):
             look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
             label = ", ".join(part for part in ("" if new else "Kaplan-Meier", str(group)) if part)
-            ax.plot(block["time"], block["survival"], marker=".", **look, label=label or "all rows")
-            ax.fill_between(
-                block["time"],
-                block["conf_low"],
-                block["conf_high"],
-                color=look["color"],
-                alpha=BAND,
-                linewidth=0,
-            )
+            limits, look = (block["conf_low"], block["conf_high"]), look | {"marker": "."}
+            line_with_band(ax, block["time"], block["survival"], limits, label or "all rows", look)
         if new:
             title = f"Kaplan-Meier curve, {level_percent(level)} band"
             ax.set(
                 ylabel="survival",
                 ylim=(-0.02, 1.02),
                 xlim=(0, None),
-                title=self.titled(title),
+                title=titled(self, title),
                 xlabel=f"time ({self.time_unit})" if self.time_unit else "time",
             )
         if len(ax.get_legend_handles_labels()[1]) > 1:
             legend(ax)
         return ax
-
-    def titled(self, title: str) -> str:
-        """Return `title`, with a warning where the curve is not private.
-
-        Parameters
-        ----------
-        title : str
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> fit.titled("Drives")
-        'Drives'
-        """
-        return f"NOT PRIVATE. {title}" if self.not_private else title
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.

@@ -18,12 +18,13 @@ from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.formula import SurvResponse
 from dpstats.results import survival_quantities as life
+from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent, plain
 from dpstats.results.intervals import standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import BAND, legend, style, titled
+from dpstats.results.plotting import legend, line_with_band, style
 from dpstats.results.record import Record
 from dpstats.results.survival_curve import CurveFit
 
@@ -82,8 +83,7 @@ def draw(
         centre, gradient = of(record, one, grid)
         se = standard_errors(gradient, record.cov)
         estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
-        ax.plot(grid, estimate, **style(i), label=at.label(i) or "all rows")
-        ax.fill_between(grid, low, high, color=style(i)["color"], alpha=BAND, linewidth=0)
+        line_with_band(ax, grid, estimate, (low, high), at.label(i) or "all rows", style(i))
 
 
 def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:

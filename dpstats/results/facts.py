@@ -1,0 +1,60 @@
+"""Public facts of a release, which every kind of result has: what was asked, how, and at what price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpstats.budget import Budget
+from dpstats.results.table import Pair
+
+BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Facts:
+    """Facts of a release. See `Record` and `CurveFit`, which have these and what was released."""
+
+    formula: str
+    nobs: int | None
+    budget: Budget
+    method: str
+    adjacency: str = "replace one row"
+    unit: str = "one row"
+    ledger: str | None = None
+    not_private: bool = False
+
+
+def banner(facts: Facts) -> str:
+    """Return a warning above everything that is printed of a result without secret noise; else nothing."""
+    return BANNER if facts.not_private else ""
+
+
+def price(facts: Facts) -> str:
+    """Return the budget in words."""
+    return "NOT PRIVATE" if facts.not_private else str(facts.budget)
+
+
+def heading(facts: Facts, title: str) -> str:
+    """Return the title of a summary; what has no secret noise is never called private."""
+    return title[:1].upper() + title[1:] if facts.not_private else f"Private {title}"
+
+
+def titled(facts: Facts, title: str) -> str:
+    """Return the title of a plot, with a warning where the result is not private."""
+    return f"NOT PRIVATE. {title}" if facts.not_private else title
+
+
+def asked_and_paid(
+    facts: Facts, weights: str | None = None, guarantees: tuple[Pair, ...] = ()
+) -> list[tuple[Pair, ...]]:
+    """Return the lines that begin a summary, in pairs; guarantees stand in the place of the budget."""
+    size = "not public" if facts.nobs is None else f"{facts.nobs} (public)"
+    neighbours, unit = ("Neighbours", facts.adjacency), ("Unit", facts.unit)
+    return [
+        (("Formula", facts.formula),),
+        *([(("Weights", weights),)] if weights else []),
+        (("Method", facts.method), ("Rows", size)),
+        *((pair,) for pair in guarantees),
+        (neighbours,) if guarantees else (("Privacy", str(facts.budget)), neighbours),
+        (("Ledger", facts.ledger), unit) if facts.ledger else (unit,),
+    ]
