@@ -14,6 +14,7 @@ from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
+from dpstats.models.publishing import public_facts
 from dpstats.results import SurvivalFit
 from dpstats.results.record import MOVED
 
@@ -48,22 +49,15 @@ def fit_by_functional(
     return SurvivalFit(
         model="survreg",
         dist=dist.name,
-        formula=design.formula,
         schema=design.schema,
         names=names,
         params=found.params,
         cov=found.cov,
         cov_privacy=found.cov_privacy,
-        nobs=curator.n,
-        budget=budget,
-        method=method,
         released=(_WHAT,),
         settings=_settings(found, compat),
-        adjacency=curator.unit.adjacency,
-        unit=str(curator.unit),
         flags=cautions(problems, names),
-        ledger=line,
-        not_private=curator.not_private,
+        **public_facts(curator, design, budget, method, ledger=line),
     )
 
 

@@ -36,6 +36,7 @@ from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
+from dpstats.models.publishing import public_facts
 from dpstats.results import GlmFit
 from dpstats.schema import Event, Flag, Schema
 
@@ -250,7 +251,6 @@ class GlmModel(HoldsRows):
         return GlmFit(
             model=self._name,
             dist=self.family.name,
-            formula=self.design.formula,
             schema=self.design.schema,
             weights=self.design.weights,
             names=self.design.names,
@@ -259,16 +259,10 @@ class GlmModel(HoldsRows):
             cov_privacy=result.cov_privacy,
             dispersion=result.dispersion,
             loglik=loglik,
-            nobs=curator.n,
-            budget=budget,
-            method=named,
             released=tuple(costs),
-            adjacency=curator.unit.adjacency,
-            unit=str(curator.unit),
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
             flags=cautions(result.problems, self.design.names),
-            ledger=line,
-            not_private=curator.not_private,
+            **public_facts(curator, self.design, budget, named, ledger=line),
         )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> GlmFit:

@@ -17,6 +17,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
+from dpstats.models.publishing import public_facts
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema
@@ -118,19 +119,12 @@ class KaplanMeier(HoldsRows):
         line = curator.pay(ledger, formula=self.design.formula, method=method, costs={"exit counts": cost})
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
         return CurveFit(
-            formula=self.design.formula,
             times=self.times,
             groups=self.groups,
             counts=release.values[0],
             sds=release.sds[0],
-            nobs=curator.n,
-            budget=budget,
-            method=method,
             time_unit=_unit(self.design),
-            adjacency=curator.unit.adjacency,
-            unit=str(curator.unit),
-            ledger=line,
-            not_private=curator.not_private,
+            **public_facts(curator, self.design, budget, method, ledger=line),
         )
 
     @always_shown

@@ -21,6 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public, check_apart
+from dpstats.models.publishing import public_facts
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.record import penalty
@@ -204,20 +205,13 @@ class LinearModel(HoldsRows):
         return LinearFit(
             model=self._name,
             dist="gaussian",
-            formula=self.design.formula,
             schema=self.design.schema,
             weights=self.design.weights,
             names=self.design.names,
-            nobs=curator.n,
-            budget=budget,
-            method=named,
             released=tuple(released),
-            adjacency=curator.unit.adjacency,
-            unit=str(curator.unit),
             alpha=self.alpha,
-            ledger=line,
-            not_private=curator.not_private,
             **estimate,
+            **public_facts(curator, self.design, budget, named, ledger=line),
         )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan) -> LinearFit:

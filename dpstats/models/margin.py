@@ -30,6 +30,7 @@ from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
+from dpstats.models.publishing import public_facts
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 
@@ -167,22 +168,15 @@ def _paid(
     line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     result = estimated()
     return result, dict(
-        formula=design.formula,
         schema=design.schema,
         names=design.names,
         params=result.params,
         cov=result.cov,
         cov_privacy=result.cov_privacy,
         tails=result.tails,
-        nobs=curator.n,
-        budget=budget,
-        method=method,
         released=tuple(costs),
-        adjacency=curator.unit.adjacency,
-        unit=str(curator.unit),
         flags=cautions(result.problems, design.names),
-        ledger=line,
-        not_private=curator.not_private,
+        **public_facts(curator, design, budget, method, ledger=line),
     )
 
 

@@ -29,6 +29,7 @@ from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget, check_dist
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
+from dpstats.models.publishing import public_facts
 from dpstats.moments.linear import Quantity
 from dpstats.results import SurvivalFit
 from dpstats.rows import open_rows
@@ -208,23 +209,16 @@ class Survreg(HoldsRows):
         return SurvivalFit(
             model="survreg",
             dist=self.dist,
-            formula=self.design.formula,
             schema=self.design.schema,
             names=names,
             params=result.params,
             cov=result.cov,
             cov_privacy=result.cov_privacy,
-            nobs=curator.n,
-            budget=budget,
-            method=method,
             released=released,
             settings=settings,
             loglik=loglik,
-            adjacency=curator.unit.adjacency,
-            unit=str(curator.unit),
             flags=cautions(result.problems, names),
-            ledger=line,
-            not_private=curator.not_private,
+            **public_facts(curator, self.design, budget, method, ledger=line),
         )
 
     @always_shown

@@ -16,7 +16,7 @@ PAYERS = {  # file of a model: a case of it
     "functional": "survreg-weibull-functional-pure",
     "margin": "svm-objective-pure",
 }
-PAYS = "line = curator.pay("
+PAYS, FACTS = "line = curator.pay(", "models/publishing.py"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
@@ -45,22 +45,6 @@ def late(model: str, case: str) -> Mutant:
             "if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:",
             "if False:",
         ),
-    )
-
-
-def one_row(model: str, case: str) -> Mutant:
-    return planted(
-        f"'replace one row' under a unit of several ({model})",
-        f"{UNIT}[{case}]",
-        (f"models/{model}.py", "adjacency=curator.unit.adjacency", "adjacency='replace one row'"),
-    )
-
-
-def unmarked(model: str, case: str) -> Mutant:
-    return planted(
-        f"a fit with seeded noise is not marked ({model})",
-        f"{CHARGE}test_what_is_drawn_costs_what_is_charged[{case}]",
-        (f"models/{model}.py", "not_private=curator.not_private", "not_private=False"),
     )
 
 
@@ -185,8 +169,16 @@ MUTANTS = (
     ),
     *(unpaid(model, case) for model, case in PAYERS.items() if model not in ("kaplan_meier", "survreg")),
     *(late(model, case) for model, case in PAYERS.items() if model != "survreg"),
-    *(one_row(model, case) for model, case in PAYERS.items()),
-    *(unmarked(model, case) for model, case in PAYERS.items()),
+    planted(
+        "'replace one row' under a unit of several",
+        tuple(f"{UNIT}[{case}]" for case in PAYERS.values()),
+        (FACTS, '"adjacency": curator.unit.adjacency', '"adjacency": "replace one row"'),
+    ),
+    planted(
+        "a fit with seeded noise is not marked",
+        tuple(f"{CHARGE}test_what_is_drawn_costs_what_is_charged[{case}]" for case in PAYERS.values()),
+        (FACTS, '"not_private": curator.not_private', '"not_private": False'),
+    ),
     planted(
         "half of the cost is charged",
         f"{WHOLE}[svm-output-zcdp]",
@@ -237,7 +229,7 @@ MUTANTS = (
     planted(
         "nobs counts the rows that are valid",
         f"{REPLAY}[glm-poisson-newton-zcdp]",
-        ("models/glm.py", "nobs=curator.n,", "nobs=sum(int(block.ok.sum()) for block in curator._blocks),"),
+        (FACTS, '"nobs": curator.n,', '"nobs": sum(int(block.ok.sum()) for block in curator._blocks),'),
     ),
     planted(
         "a caution from sums that were not released",
@@ -254,8 +246,8 @@ MUTANTS = (
         f"{TRACE}[svm-objective-pure]",
         (
             "models/margin.py",
-            "method=method,\n        released=tuple(costs)",
-            "method=_keeping(method, curator),\n        released=tuple(costs)",
+            "design, budget, method, ledger=line",
+            "design, budget, _keeping(method, curator), ledger=line",
         ),
         (
             "models/margin.py",
