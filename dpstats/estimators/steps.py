@@ -1,4 +1,7 @@
-"""How a budget is shared among the steps of an iteration that averages its last ones."""
+"""How a budget is shared among the steps of an iteration that averages its last ones.
+
+See docs/theory/survival.md#releases-and-shares.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The integral of the normal's cumulative hazard, a table of known error."""
+"""The integral of the normal's cumulative hazard, a table of known error.
+
+See docs/theory/survival.md#martingale-scores.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ hazard since the row's entry; and A = e^H - 1 <= 1 up to H = log 2, where half h
      1            if it is still watched at the median.
 
 Its mean is 0 at the truth under independent censoring, for any family. Without censoring it is the sign of
-the residual about the median.
+the residual about the median. See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
 from __future__ import annotations

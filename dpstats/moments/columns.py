@@ -1,4 +1,7 @@
-"""Second moments of the columns of a design over public rows: what public moment truncation whitens by."""
+"""Second moments of the columns of a design over public rows: what public moment truncation whitens by.
+
+See docs/theory/pmt.md#idea.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Noisy second moments of a linear regression as released, and the normal equations that they give."""
+"""Noisy second moments of a linear regression as released, and the normal equations that they give.
+
+See docs/theory/linear.md#one-joint-release.
+"""
 
 from __future__ import annotations
 

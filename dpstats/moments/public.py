@@ -1,4 +1,7 @@
-"""Second moments of public rows: what a model may know of the covariates and the response for free."""
+"""Second moments of public rows: what a model may know of the covariates and the response for free.
+
+See docs/theory/linear.md#public-moments.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ class PredictorBend(Statistic):
     (1 - x)^2 (1 + K x^2) <= 1 where K <= (2 - x) / (x (1 - x)^2), whose logarithm has the derivative
     2 / (1 - x) - 2 / (x (2 - x)), zero at x = (3 - sqrt 5) / 2 alone: there it is least, phi^5 = 11.09 with
     the golden ratio phi. Attained by v = most and v' = -most. A row that weighs nothing is v = 0.
-    A prior weight is at most 1 and only shrinks v. Ranges: 2 most, and kappa most^2.
+    A prior weight is at most 1 and only shrinks v. Ranges: 2 most, and kappa most^2. See
+    docs/theory/glm.md#whether-responses-bend.
     """
 
     name = "predictor_bend"

@@ -1,6 +1,7 @@
 """Fits of made-up releases that have the moments of the one that was released.
 
 Everything here follows from released and public numbers, the seed too, so that it is post-processing.
+See docs/theory/functional.md#intervals.
 """
 
 from __future__ import annotations

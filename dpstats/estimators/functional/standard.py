@@ -1,4 +1,7 @@
-"""What the functional mechanism needs to know of a family."""
+"""What the functional mechanism needs to know of a family.
+
+See docs/theory/functional.md#released-statistic-and-sensitivity.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a linear fit spends its budget: public before any row is read."""
+"""How a linear fit spends its budget: public before any row is read (docs/theory/linear.md#coordinates)."""
 
 from __future__ import annotations
 

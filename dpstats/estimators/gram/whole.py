@@ -2,7 +2,7 @@
 
 A line does not mind how its rows are weighted; a penalty does: how far it pulls depends on the covariance of
 the covariates over all rows. Each column's variance is known from the first stage, where no row is shortened,
-and up to a factor from the weighted moments; covariances from these.
+and up to a factor from the weighted moments; covariances from these. See docs/theory/linear.md#ridge.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a cut leaves of what events say: expectations as if all rows were watched to one hazard.
 
 That hazard is the one by which the fraction f of rows has failed, so that the events are the first f of them.
+See docs/theory/survival.md#choice-of-bounds.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 They start the iteration, centre the log sigma score and weigh the choice of bounds. None of them has to be
 right: a wrong one costs efficiency, and the releases correct it. Those of the normal are exact where all rows
 are alike and are watched for the same time, so that the events are a normal truncated at Phi^-1(f).
+See docs/theory/survival.md#choice-of-bounds.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ event says of location and log sigma. With it (left truncation) f is the fractio
 their entry, whatever hazard they had collected by then. The released line through the events still says at
 which residuals they happen: on average at that of the line, with the spread of the line over the rows and of
 the events about it. Expectations over normal residuals of that mean and spread follow by quadrature, for any
-family.
+family. See docs/theory/survival.md#late-entry.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ arrive. Here the slopes move by a score that asks of each row only on which side
 failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers,
 follow each step (:mod:`.level`). Noise of a step is a share of sigma, which falls as the slopes improve, so
 that few steps lead from no slopes at all to the neighbourhood. The last are averaged by what each estimates.
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
 from __future__ import annotations

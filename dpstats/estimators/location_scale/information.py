@@ -4,6 +4,7 @@ Coordinates are (W-whitened location, log sigma), per row. In them the matrix is
 block is the event matrix, the log sigma score is uncorrelated with the rest by the choice of pivot, and its
 square is the events' residual square. That structure is free; each step also releases the matrix itself.
 Both are combined entry by entry, weighted by their precision.
+See docs/theory/survival.md#steps-and-covariance.
 """
 
 from __future__ import annotations

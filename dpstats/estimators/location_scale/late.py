@@ -9,6 +9,8 @@ With u the residual of the line at x~, less its mean and over its sd, and b the 
 covariates of the events are normal
 
     E[s(u) x~ x~'] = E[s] E[x~ x~'] + E[s u] (m b' + b m') + (E[s u^2] - E[s]) b b',   m = E[x~].
+
+See docs/theory/survival.md#late-entry.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 They are the scores of :class:`~dpstats.curator.statistics.martingale.MartingaleScore` of rows that hold
 nothing but a 1. Far from the root the scores saturate and a Newton step is of little use, so a step solves
 for the shift and the scale of the residuals at which the scores would be expected, those of typical rows.
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Every step releases the scores and the information matrix jointly (MartingaleScore). A step solves with the
 best information matrix known so far. The number of steps is public; nothing stops early.
+See docs/theory/survival.md#steps-and-covariance.
 """
 
 from __future__ import annotations

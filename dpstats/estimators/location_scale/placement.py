@@ -1,4 +1,7 @@
-"""Where the events lie among the residuals, by the line through them, at any value of the parameters."""
+"""Where the events lie among the residuals, by the line through them, at any value of the parameters.
+
+See docs/theory/survival.md#late-entry.
+"""
 
 from __future__ import annotations
 

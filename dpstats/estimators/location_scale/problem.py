@@ -1,4 +1,4 @@
-"""What is public about a fit."""
+"""What is public about a fit (docs/theory/survival.md#model)."""
 
 from __future__ import annotations
 

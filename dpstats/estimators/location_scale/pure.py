@@ -2,7 +2,7 @@
 
 Noise of pure epsilon grows with the number of coordinates. The information matrix is not released with the
 scores: its shape is that of the event matrix, which is released once, and its size two numbers. The error of
-the shape enters only by what the last step moves.
+the shape enters only by what the last step moves. See docs/theory/survival.md#pure-epsilon.
 """
 
 from __future__ import annotations

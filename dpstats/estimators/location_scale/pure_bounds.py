@@ -1,4 +1,7 @@
-"""Where to bound the scores under pure epsilon: noise is that of a cylinder, and there are no matrices."""
+"""Where to bound the scores under pure epsilon: noise is that of a cylinder, and there are no matrices.
+
+See docs/theory/survival.md#pure-epsilon.
+"""
 
 from __future__ import annotations
 

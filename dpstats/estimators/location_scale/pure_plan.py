@@ -1,4 +1,7 @@
-"""How a fit of pure epsilon spends its budget: public before any row is read."""
+"""How a fit of pure epsilon spends its budget: public before any row is read.
+
+See docs/theory/survival.md#pure-epsilon.
+"""
 
 from __future__ import annotations
 

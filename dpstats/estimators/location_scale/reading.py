@@ -1,4 +1,7 @@
-"""A release of the martingale score on the scale of sums per row, its public weights taken off."""
+"""A release of the martingale score on the scale of sums per row, its public weights taken off.
+
+See docs/theory/survival.md#joint-sensitivity.
+"""
 
 from __future__ import annotations
 

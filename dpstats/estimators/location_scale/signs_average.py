@@ -1,4 +1,7 @@
-"""What the steps by signs say together, and how well."""
+"""What the steps by signs say together, and how well.
+
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a fit by signs knows before its steps: the shape of the covariates, and the size of its score."""
+"""What a fit by signs knows before its steps: the shape of the covariates, and the size of its score.
+
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+"""
 
 from __future__ import annotations
 

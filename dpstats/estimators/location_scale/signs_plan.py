@@ -1,4 +1,7 @@
-"""How a fit by the signs of residuals spends what is left after the columns."""
+"""How a fit by the signs of residuals spends what is left after the columns.
+
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+"""
 
 from __future__ import annotations
 

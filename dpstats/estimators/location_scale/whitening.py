@@ -1,4 +1,7 @@
-"""Whitening of the covariates by the information about their coefficients."""
+"""Whitening of the covariates by the information about their coefficients.
+
+See docs/theory/survival.md#releases-and-shares.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ Privacy noise grows with both. Each choice minimises
 
 noise below `FREE` sampling sds not counted, so that bounds widen to nothing as the budget grows. The bias is
 what clipped scores leave where the family is only roughly true, and weighted rows where predictors are not
-quite linear.
+quite linear. See docs/theory/glm.md#choice-of-bounds.
 """
 
 from __future__ import annotations

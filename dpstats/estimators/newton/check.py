@@ -1,4 +1,4 @@
-"""Do responses follow the line? Scores against its square."""
+"""Do responses follow the line? Scores against its square (docs/theory/glm.md#whether-responses-bend)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a matrix released step by step, and how it is made usable."""
+"""What is known of a matrix released step by step, and how it is made usable (docs/theory/glm.md#steps)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The iteration: early steps find the neighbourhood, damped tail steps are averaged.
 
 Every step releases scores and information jointly; a step solves with the best information known so far.
-The number of steps is public; nothing stops early.
+The number of steps is public; nothing stops early. See docs/theory/glm.md#steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How a fit spends its budget, and in how many steps: public before any row is read."""
+"""How a fit spends its budget, and in how many steps: public before any row is read.
+
+See docs/theory/glm.md#plan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is public about a generalised linear model."""
+"""What is public about a generalised linear model (docs/theory/glm.md#model-and-target)."""
 
 from __future__ import annotations
 

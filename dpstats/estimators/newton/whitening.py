@@ -1,4 +1,4 @@
-"""Whitening of the columns by the information about their coefficients."""
+"""Whitening of the columns by the information about their coefficients (docs/theory/glm.md#steps)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an estimator of this folder hands over, and the last step to the user's scale."""
+"""What an estimator of this folder hands over, and the last step to the user's scale.
+
+See docs/theory/objective.md#the-penalised-fit.
+"""
 
 from __future__ import annotations
 

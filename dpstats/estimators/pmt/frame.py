@@ -1,4 +1,7 @@
-"""Coordinates in which the public second moment of a design's columns is the identity."""
+"""Coordinates in which the public second moment of a design's columns is the identity.
+
+See docs/theory/pmt.md#idea.
+"""
 
 from __future__ import annotations
 

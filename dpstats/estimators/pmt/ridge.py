@@ -1,4 +1,7 @@
-"""Ridge regression on rows whitened and truncated by public moments (Cao, Bi and Zhang, Algorithm 2)."""
+"""Ridge regression on rows whitened and truncated by public moments (Cao, Bi and Zhang, Algorithm 2).
+
+See docs/theory/pmt.md#ridge.
+"""
 
 from __future__ import annotations
 
