@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import stats
+import scipy
 
 __all__ = ["InputLaw", "corrected", "published"]
 
@@ -89,6 +89,6 @@ def corrected(epsilon: float, delta: float, n: int, columns: int, ball: float) -
     longest = (1 + s * (d + t)) ** 2 * (1 + _ROUNDING)
     ridge = max(0.0, longest / math.expm1(epsilon / 2) - curvature)
     z = longest * ball + 2
-    quantile = float(stats.chi(4).ppf(1 - delta / 2))
+    quantile = float(scipy.stats.chi(4).ppf(1 - delta / 2))
     x = -quantile + math.sqrt(quantile**2 + epsilon)
     return InputLaw(row, z / x, ridge, curvature)

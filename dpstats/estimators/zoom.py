@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.curator import Curator, Release
 
@@ -136,7 +136,9 @@ def _counts(curator: Curator, cost: float, public: dict[str, Any], edges: Array)
 def _least(law: str, size: int) -> float:
     """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
     chance = _FALSE_CELL / size
-    return float(stats.norm.isf(chance) if law == "gaussian" else stats.laplace.isf(chance) / math.sqrt(2))
+    if law == "gaussian":
+        return float(scipy.stats.norm.isf(chance))
+    return float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
 
 
 def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:

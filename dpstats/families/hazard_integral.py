@@ -5,9 +5,12 @@ See docs/theory/survival.md#martingale-scores.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import interpolate, special
+from scipy import special
 
 __all__ = ["normal_hazard_integral"]
 
@@ -17,16 +20,14 @@ __all__ = ["normal_hazard_integral"]
 _FIRST, _LAST, _STEP = -10.0, 12.0, 1 / 256
 
 
-def _table() -> interpolate.CubicHermiteSpline:
+@functools.cache
+def _integral() -> scipy.interpolate.CubicHermiteSpline:
     nodes = np.linspace(_FIRST, _LAST, round((_LAST - _FIRST) / _STEP) + 1)
     offsets, weights = np.polynomial.legendre.leggauss(6)
     inner = (nodes[:-1] + nodes[1:])[:, None] / 2 + _STEP / 2 * offsets
     cells = -special.log_ndtr(-inner) @ weights * _STEP / 2
     values = np.concatenate([[0.0], np.cumsum(cells)])
-    return interpolate.CubicHermiteSpline(nodes, values, -special.log_ndtr(-nodes))
-
-
-_INTEGRAL = _table()
+    return scipy.interpolate.CubicHermiteSpline(nodes, values, -special.log_ndtr(-nodes))
 
 
 def normal_hazard_integral(z: ArrayLike) -> np.ndarray:
@@ -36,4 +37,4 @@ def normal_hazard_integral(z: ArrayLike) -> np.ndarray:
     ----------
     z : array_like
     """
-    return _INTEGRAL(np.clip(z, _FIRST, _LAST))
+    return _integral()(np.clip(z, _FIRST, _LAST))

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from dpstats.errors import SpecificationError
 
@@ -89,7 +90,7 @@ class Tails:
         sd, tail = math.sqrt(total), (1 - level) / 2
         most = 4 * abs(float(special.ndtri(tail))) + 40
         return sd * float(
-            optimize.brentq(
+            scipy.optimize.brentq(
                 lambda q: self._beyond(q * sd, total, part) - tail, 0, most, xtol=1e-13, rtol=1e-13
             )
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import math
 
-from scipy import integrate, special
+import scipy
+from scipy import special
 
 __all__ = ["tail_mean", "tail_rate"]
 
@@ -69,5 +70,5 @@ def _tail_rate(limit: float) -> tuple[float, float, float]:
 
 def _clipped_exponential(limit: float, power: int) -> float:
     """E min(|e|, limit)^power of e = an exponential variable less its mean, whose variance is 1."""
-    inside, _ = integrate.quad(lambda e: abs(e) ** power * math.exp(-e - 1), -1.0, limit)
+    inside, _ = scipy.integrate.quad(lambda e: abs(e) ** power * math.exp(-e - 1), -1.0, limit)
     return float(inside + limit**power * math.exp(-limit - 1))

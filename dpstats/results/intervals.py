@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 from scipy import special
-from scipy.stats import qmc
 
 from dpstats._arguments import among, shown
 from dpstats.errors import SpecificationError
@@ -260,7 +260,7 @@ def _sup_t(level: float, correlation: np.ndarray, most: float) -> float:
     root = vectors * np.sqrt(np.maximum(values, 0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without the point 0, which has no normal quantile, 2^15 - 1 remain
-        sobol = qmc.Sobol(len(correlation), scramble=False)
+        sobol = scipy.stats.qmc.Sobol(len(correlation), scramble=False)
         points = special.ndtri(sobol.fast_forward(1).random(POINTS))
     largest = np.abs(points @ root.T).max(axis=1)
     return float(np.clip(np.quantile(largest, level), critical(level), most))

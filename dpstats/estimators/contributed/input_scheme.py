@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from dpstats.budget import Approx
 from dpstats.contributions import Totals, hidden_minimum
@@ -66,7 +66,7 @@ def minimum(gram: Array, product: Array, ridge: float, ball: float) -> tuple[Arr
         high = low + float(np.linalg.norm(along)) / ball + 1.0
         push = low
         if excess(low) > 0:
-            push = float(optimize.brentq(excess, low, high, xtol=1e-14 * high, rtol=1e-14))
+            push = float(scipy.optimize.brentq(excess, low, high, xtol=1e-14 * high, rtol=1e-14))
     matrix = gram + (ridge + push) * np.eye(len(gram))
     params = vectors @ (along / (values + push))
     # a step of refinement takes the rounding of the eigenvectors out

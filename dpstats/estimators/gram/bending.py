@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from dpstats.estimators.gram.coordinates import Coordinates
 
@@ -58,7 +58,7 @@ def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hi
 
 def _normal_weight(degrees: float, least: float, left: float, square: float) -> float:
     """E min(1, square / v), v - least of a gamma law, E min(v, square) = `left`; 0 if no such law is told."""
-    rest = stats.chi2.ppf(_QUANTILES, degrees)
+    rest = scipy.stats.chi2.ppf(_QUANTILES, degrees)
 
     def shortened(scale: float) -> float:
         return float(np.minimum(least + scale * rest, square).mean()) - left
@@ -66,5 +66,5 @@ def _normal_weight(degrees: float, least: float, left: float, square: float) -> 
     most = square / float(rest[0])  # at which all but none are shortened
     if not shortened(0.0) < 0 < shortened(most):
         return 0.0
-    lengths = least + float(optimize.brentq(shortened, 0.0, most)) * rest
+    lengths = least + float(scipy.optimize.brentq(shortened, 0.0, most)) * rest
     return float(np.minimum(1.0, square / lengths).mean())

@@ -12,7 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 _PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
@@ -153,16 +154,16 @@ def mean_weight(k: int, radius: float) -> float:
     """Mean weight of normal rows of k coordinates: E min(1, radius^2 / v), v of chi square with k degrees."""
     square = radius**2
     if k > 2:
-        beyond = float(stats.chi2.sf(square, k - 2)) / (k - 2)
+        beyond = float(scipy.stats.chi2.sf(square, k - 2)) / (k - 2)
     elif k == 2:
         beyond = float(special.exp1(square / 2)) / 2
     else:
         density = math.exp(-square / 2) / math.sqrt(2 * math.pi)
         beyond = 2 * (density / radius - float(special.ndtr(-radius)))
-    return float(stats.chi2.cdf(square, k)) + square * beyond
+    return float(scipy.stats.chi2.cdf(square, k)) + square * beyond
 
 
 def kept_square(k: int, radius: float) -> float:
     """What weighting leaves of the second moments of normal rows of k coordinates."""
     square = radius**2
-    return float(stats.chi2.cdf(square, k + 2) + square / k * stats.chi2.sf(square, k))
+    return float(scipy.stats.chi2.cdf(square, k + 2) + square / k * scipy.stats.chi2.sf(square, k))

@@ -14,7 +14,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
@@ -219,7 +220,7 @@ class _Normal(Expected):
         end = float(special.ndtri(min(self.fraction, 1 - 1e-9)))
         nodes, weights = np.polynomial.legendre.leggauss(200)
         z = end + 6.0 * (nodes - 1)  # 12 sds below the end
-        weights = weights * stats.norm.pdf(z)
+        weights = weights * scipy.stats.norm.pdf(z)
         weights = weights / weights.sum()
         h1 = NORMAL.log_hazard_slope(z)
         self._mean = float(weights @ z)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
@@ -55,9 +55,9 @@ def checked(
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * contrasts.square)
     chance = _DOUBTFUL / 2 / len(found)
-    usual = float(stats.norm.isf(chance))
+    usual = float(scipy.stats.norm.isf(chance))
     # noise of pure epsilon has the tail of Laplace's
-    noisy = usual if release.law == "gaussian" else float(stats.laplace.isf(chance)) / math.sqrt(2)
+    noisy = usual if release.law == "gaussian" else float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
     if np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)):
         return replace(result, problems=(*result.problems, "law"))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
@@ -246,7 +246,7 @@ def _combined(
         np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape), information,
         capped,
     )  # fmt: skip
-    return averaged, max(1.0, spread / float(stats.chi2.isf(_CHANCE, len(noise)) / len(noise)))
+    return averaged, max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(noise)) / len(noise)))
 
 
 def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:

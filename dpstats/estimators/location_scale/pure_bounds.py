@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.estimators.location_scale.by_cut import left, typical
 from dpstats.estimators.location_scale.by_fraction import Floor
@@ -145,8 +145,8 @@ class PureBounding(Bounding):
 @functools.lru_cache(maxsize=64)
 def _kept_rows(k: int, square: float) -> tuple[float, float]:
     """Share of the second moments of normal rows that weights w = min(1, R^2 / |x|^2) leave, and w^2."""
-    inside = float(stats.chi2.cdf(square, k + 2))
-    once = inside + square / k * float(stats.chi2.sf(square, k))
+    inside = float(scipy.stats.chi2.cdf(square, k + 2))
+    once = inside + square / k * float(scipy.stats.chi2.sf(square, k))
     lengths = np.linspace(0.0, 1.0, 202)[1:-1]
-    beyond = stats.chi2.isf(lengths * float(stats.chi2.sf(square, k)), k)
-    return once, inside + square**2 / k * float(np.mean(1 / beyond)) * float(stats.chi2.sf(square, k))
+    beyond = scipy.stats.chi2.isf(lengths * float(scipy.stats.chi2.sf(square, k)), k)
+    return once, inside + square**2 / k * float(np.mean(1 / beyond)) * float(scipy.stats.chi2.sf(square, k))

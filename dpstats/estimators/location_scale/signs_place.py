@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
@@ -203,6 +203,6 @@ def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
 def _kept_rows(d: int) -> tuple[float, float]:
     """What weights w = min(1, R / |x|) leave of the second moments of normal rows, once and squared."""
     share = (np.arange(2000) + 0.5) / 2000
-    lengths = stats.chi2.ppf(share, d) / d
+    lengths = scipy.stats.chi2.ppf(share, d) / d
     weights = np.minimum(1, np.sqrt(_RADIUS / lengths))
     return float(np.mean(weights * lengths)), float(np.mean(weights**2 * lengths))

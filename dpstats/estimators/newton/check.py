@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.newton.bounds import Bounds
@@ -61,7 +61,7 @@ def checked(
     phi = 1.0 if result.dispersion is None else result.dispersion.value
     scale = phi / (_LEFT * square)
     errors = math.sqrt(float(cov[0, 0])), math.sqrt(float(along @ cov @ along)) / spread
-    if abs(found) > stats.norm.isf(_DOUBTFUL / 2) * sd and scale * abs(found) > _WORTH * min(errors):
+    if abs(found) > scipy.stats.norm.isf(_DOUBTFUL / 2) * sd and scale * abs(found) > _WORTH * min(errors):
         return replace(result, problems=(*result.problems, "bends"))
     beyond = scale**2 * max(found**2 - (_USUAL * sd) ** 2, 0.0)
     moved = np.outer(axes[0], axes[0]) + np.outer(slopes, slopes) / spread**2

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from dpstats.estimators.newton.information import Accumulator, Information
 from dpstats.families.bounded_score import BoundedScore
@@ -99,14 +99,14 @@ def _inverse(
     low, high = ends
     if function(low) >= value or function(high) <= value:
         return (low if function(low) >= value else high), 0.0
-    at = float(optimize.brentq(lambda phi: function(phi) - value, low, high))
+    at = float(scipy.optimize.brentq(lambda phi: function(phi) - value, low, high))
     return at, (function(at * (1 + _STEP)) - function(at * (1 - _STEP))) / (2 * _STEP * at)
 
 
 def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
     """Mean square of bounded scores over their curvature, and their kurtosis."""
     counts = np.arange(math.ceil(mean + 30 * math.sqrt(phi * mean) + 30 * phi) + 1.0)
-    law = stats.nbinom(mean / (phi - 1), 1 / phi) if phi > 1 + _STEP / 2 else stats.poisson(mean)
+    law = scipy.stats.nbinom(mean / (phi - 1), 1 / phi) if phi > 1 + _STEP / 2 else scipy.stats.poisson(mean)
     shares = law.pmf(counts)
     psi, curvature = score(counts, np.full(len(counts), math.log(mean)))
     square = float(shares @ psi**2)
@@ -151,7 +151,7 @@ def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float
 
     f is 1 along the direction of the intercept, and |a|^2 over all directions.
     """
-    normal = stats.chi2(k - intercept).ppf(_LAW) if k > intercept else np.zeros(1)
+    normal = scipy.stats.chi2(k - intercept).ppf(_LAW) if k > intercept else np.zeros(1)
     squares = intercept + normal
     weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
     counted = factor * weights**2

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from dpstats.estimators.levels import widened
 from dpstats.estimators.newton.bounds import Bounds
@@ -172,7 +172,7 @@ def _second_order(averaged: Averaged, step: Array) -> Array:
 
 def _by_chance(numbers: int) -> float:
     """What the mean square of so many numbers of variance 1 exceeds by chance."""
-    return float(stats.chi2.isf(_CHANCE, numbers)) / numbers
+    return float(scipy.stats.chi2.isf(_CHANCE, numbers)) / numbers
 
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:
