@@ -25,9 +25,10 @@ from dpstats.results.format import level_percent
 from dpstats.results.intervals import critical, standard_errors
 from dpstats.results.newdata import NewData, Points, beside
 from dpstats.results.newdata import points as points_of
+from dpstats.results.pairwise import levels_of
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
-from dpstats.schema import Event, Flag, Levels
+from dpstats.schema import Bounded, Count
 
 DERIVATIVE = "dy/dx"
 TINY = np.finfo(float).tiny
@@ -75,11 +76,9 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
 
 def _effects(record: Record, design: Design, at: Points, name: str) -> list[_Effect]:
     variable = record.schema[name]
-    if isinstance(variable, Levels):
-        return _discrete(record, design, at, name, variable.all)
-    if isinstance(variable, Flag | Event):
-        return _discrete(record, design, at, name, variable.codes[::-1])
-    return [_derivative(record, design, at, name, variable.bounds)]
+    if isinstance(variable, Bounded | Count):
+        return [_derivative(record, design, at, name, variable.bounds)]
+    return _discrete(record, design, at, name, levels_of(variable))
 
 
 def _discrete(

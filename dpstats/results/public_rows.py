@@ -5,7 +5,8 @@ Neither touches the training rows; both are functions of released numbers and of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import FAMILIES
+from dpstats.results.fit import Fit
 from dpstats.results.intervals import root
 from dpstats.results.marginal_effects import EffectsFit
 from dpstats.results.newdata import NewData, Points, points
@@ -66,23 +68,6 @@ def finite_numbers(name: str, values: ArrayLike, m: int) -> Array:
     return array
 
 
-def simulated(
-    record: Record,
-    newdata: NewData | None,
-    nsim: int,
-    seed: int | None,
-    draw: Callable[[Array, np.random.Generator], Array],
-) -> pd.DataFrame:
-    """Return responses that `draw` makes of linear predictors, `nsim` for each row of new data."""
-    if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
-        raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
-    eta, _ = linear_predictor(record, points(record, newdata, "simulate"))
-    if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
-        raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
-    drawn = draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
-    return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
-
-
 def has_sd(record: Record) -> bool:
     """Whether the sd of a response about its mean is known, and is the same for all.
 
@@ -96,11 +81,11 @@ def has_law(record: Record) -> bool:
     """Whether all parameters of the law of a response were released."""
     if record.dist == "gamma":
         return record.dispersion is not None
-    return record.dist in ("binomial", "poisson") or has_sd(record)
+    return record.is_survival or record.dist in ("binomial", "poisson") or has_sd(record)
 
 
-class MeanFit(EffectsFit):
-    """A fit of the mean of a response, whose law is of a family."""
+class LawFit(Fit):
+    """A fit of a response whose law is known up to what was released."""
 
     __slots__ = ()
     _refused = {
@@ -109,6 +94,55 @@ class MeanFit(EffectsFit):
             "Use fit.predict(newdata).",
         )
     }
+
+    @abstractmethod
+    def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
+        """Draw responses with these linear predictors."""
+
+    @method_where(has_law)
+    def simulate(
+        self, newdata: NewData | None = None, nsim: int = 1, seed: int | None = None
+    ) -> pd.DataFrame:
+        """Draw responses at new data from the fitted law, as R's simulate does.
+
+        The released estimates are taken as true; times are not censored. The seed has no part in privacy.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        nsim : int
+            Draws for each row.
+        seed : int, optional
+
+        Returns
+        -------
+        DataFrame of m rows, columns ``sim_1``, ``sim_2``, ...
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`.
+        SpecificationError
+            Unless `nsim` is from 1 to 10000.
+
+        Examples
+        --------
+        >>> list(fit.simulate(point, nsim=2, seed=1).columns)
+        ['sim_1', 'sim_2']
+        """
+        if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
+            raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
+        eta, _ = linear_predictor(self.record, points(self.record, newdata, "simulate"))
+        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
+        drawn = self._draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
+        return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
+
+
+class MeanFit(EffectsFit, LawFit):
+    """A fit of the mean of a response, whose law is of a family."""
+
+    __slots__ = ()
 
     def _sd_obs(self) -> float | None:
         record = self.record
@@ -159,41 +193,7 @@ class MeanFit(EffectsFit):
             found = getattr(sm, record.dist.capitalize())().resid_dev(values, mean)
         return pd.Series(found, name="residual")
 
-    @method_where(has_law)
-    def simulate(
-        self, newdata: NewData | None = None, nsim: int = 1, seed: int | None = None
-    ) -> pd.DataFrame:
-        """Draw responses at new data from the fitted law, as R's simulate does.
-
-        The released estimates are taken as true. The seed has no part in privacy.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame of m rows
-        nsim : int
-            Draws for each row.
-        seed : int, optional
-
-        Returns
-        -------
-        DataFrame of m rows, columns ``sim_1``, ``sim_2``, ...
-
-        Raises
-        ------
-        NotReleased
-            Without `newdata`.
-        SpecificationError
-            Unless `nsim` is from 1 to 10000.
-
-        Examples
-        --------
-        >>> list(fit.simulate(point, nsim=2, seed=1).columns)
-        ['sim_1', 'sim_2']
-        """
-        return simulated(self.record, newdata, nsim, seed, self._draw)
-
     def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
-        """Draw responses with these linear predictors."""
         record, mean = self.record, self.record.link.inverse(eta)
         if record.dist == "binomial":
             return rng.binomial(1, mean).astype(float)

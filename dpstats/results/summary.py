@@ -71,23 +71,19 @@ def _coefficient_head(record: Record) -> Column:
 
 def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
     """Return what was asked, its price and its cautions, in pairs; `said` is of the estimand."""
+    shared = "" if record.charged_alpha is None else SHARED.format(penalty_text(record.charged_alpha))
+    more = (
+        ("Messages", _counted(record.messages) if record.messages is not None else ""),
+        ("Released", ", ".join(record.released)),
+        ("Loglik", _likelihood(record) if record.loglik is not None else ""),
+        ("Estimand", said),
+        ("Target", TARGET.format(penalty_text(record.alpha)) if record.alpha else ""),
+        ("Target", record.target or ""),
+        ("Shared", shared),
+        *(("Caution", message) for _, message in record.flags),
+    )
     lines = asked_and_paid(record, record.weights, record.guarantees)
-    if record.messages is not None:
-        lines.append((("Messages", _counted(record.messages)),))
-    if record.released:
-        lines.append((("Released", ", ".join(record.released)),))
-    if record.loglik is not None:
-        lines.append((("Loglik", _likelihood(record)),))
-    if said:
-        lines.append((("Estimand", said),))
-    if record.alpha:
-        lines.append((("Target", TARGET.format(penalty_text(record.alpha))),))
-    if record.target:
-        lines.append((("Target", record.target),))
-    if record.charged_alpha is not None:
-        lines.append((("Shared", SHARED.format(penalty_text(record.charged_alpha))),))
-    lines += [(("Caution", message),) for _, message in record.flags]
-    return tuple(lines)
+    return (*lines, *((pair,) for pair in more if pair[1]))
 
 
 def _counted(messages: Mapping[str, int]) -> str:

@@ -11,6 +11,12 @@ from dpstats.results.record import MOVED, Record, mentioned
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
 SHOWN_LEVELS = 8
+COUNTED = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
+LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+PUBLIC = (
+    "Public: {}. Values outside bounds were clipped; rows with missing or undeclared values have no weight."
+)
 
 
 def notes(record: Record, remark: str, last: str) -> list[str]:
@@ -22,31 +28,20 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     remark, last : str
         What a kind of fit says besides, before and after what is said of the noise.
     """
-    noise = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
-    if record.no_errors:
-        noise = f"No standard errors: {record.no_errors}."
-    noise += remark
-    if record.tails is not None:
-        noise += " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
-    noise += last
-    if np.isinf(bse(record)).any() and not record.no_errors:
-        noise += f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
-    texts = [noise]
+    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED
+    lost = np.isinf(bse(record)).any() and not record.no_errors
+    noise = (
+        counted + remark + (NOT_NORMAL if record.tails is not None else "") + last + (LOST if lost else "")
+    )
     public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
-    if public:
-        texts.append(
-            f"Public: {public}. Values outside bounds were clipped; rows with missing or undeclared values "
-            "have no weight."
-        )
-    texts += [
+    norms = [
         f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
         for norm in record.schema.norms
         if norm.read(record.covariates)
     ]
     whose = record.schema.privacy_unit
-    if whose.column:
-        texts.append(_of_units(whose))
-    return texts
+    units = [_of_units(whose)] if whose.column else []
+    return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
 
 def _of_units(whose: Unit) -> str:

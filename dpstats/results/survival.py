@@ -16,7 +16,7 @@ from dpstats.results.fit import TIMES_ONLY, Fit
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.newdata import NewData, points
 from dpstats.results.prediction import linear_predictor
-from dpstats.results.public_rows import finite_numbers, public_responses, simulated
+from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.reliability import Reliability, failed_fractions
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
@@ -39,7 +39,7 @@ def wear(shape: Estimate) -> str:
     return "beta = 1 not excluded"
 
 
-class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
+class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     """A time to failure with a location-scale distribution: lives, reliability and ratios.
 
     Examples
@@ -195,40 +195,6 @@ class SurvivalFit(Reliability, PlotsOfTime, models=("survreg",)):
             found = np.exp(self._dist.family.log_cumulative_hazard(found))
         return pd.Series(failed - found if type == "martingale" else found, name="residual")
 
-    def simulate(
-        self, newdata: NewData | None = None, nsim: int = 1, seed: int | None = None
-    ) -> pd.DataFrame:
-        """Draw times at new data from the fitted law, as R's simulate does.
-
-        The released estimates are taken as true; times are not censored. The seed has no part in privacy.
-
-        Parameters
-        ----------
-        newdata : dict, list of dict, or DataFrame of m rows
-        nsim : int
-            Draws for each row.
-        seed : int, optional
-
-        Returns
-        -------
-        DataFrame of m rows, columns ``sim_1``, ``sim_2``, ...
-
-        Raises
-        ------
-        NotReleased
-            Without `newdata`.
-        SpecificationError
-            Unless `nsim` is from 1 to 10000.
-
-        Examples
-        --------
-        >>> fit.simulate([at, {"temp": 40}], nsim=3, seed=1).shape
-        (2, 3)
-        """
-        back, quantile = self.record.link.inverse, self._dist.family.quantile
-        sigma = quantities.sigma_of(self.record)
-
-        def draw(eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            return np.asarray(back(eta + sigma * quantile(rng.uniform(size=eta.shape))))
-
-        return simulated(self.record, newdata, nsim, seed, draw)
+    def _draw(self, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        z = self._dist.family.quantile(rng.uniform(size=eta.shape))
+        return np.asarray(self.record.link.inverse(eta + quantities.sigma_of(self.record) * z))

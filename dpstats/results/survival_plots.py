@@ -195,9 +195,8 @@ class PlotsOfTime(Fit):
         >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.zcdp(0.1))
         >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
         """
-        record, at, ends = self._lines("plot_life", newdata, times)
+        record, at, ends, ax = self._lines("plot_life", newdata, times, ax)
         dist = life.dist_of(record)
-        ax = axes(ax)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
             draw_points(record, points, ends, level, ax)
@@ -235,8 +234,7 @@ class PlotsOfTime(Fit):
         >>> fit.plot_reliability(at, times=(100, 2000)).get_ylabel()
         'reliability'
         """
-        record, at, ends = self._lines("plot_reliability", newdata, times)
-        ax = axes(ax)
+        record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax)
         dist = life.dist_of(record)
         start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
         draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
@@ -269,14 +267,13 @@ class PlotsOfTime(Fit):
         >>> fit.plot_hazard(at).get_ylabel()
         'hazard'
         """
-        record, at, ends = self._lines("plot_hazard", newdata, times)
-        ax = axes(ax)
+        record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax)
         draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
         ax.set(ylabel="hazard")
         return finish(record, at, "Hazard", level, ax)
 
     def _lines(
-        self, asked: str, newdata: NewData | None, times: Range | None
-    ) -> tuple[Record, Points, Range]:
+        self, asked: str, newdata: NewData | None, times: Range | None, ax: Axes | None
+    ) -> tuple[Record, Points, Range, Axes]:
         at = points_of(self.record, newdata, asked)
-        return self.record, at, time_range(self.record, at, times)
+        return self.record, at, time_range(self.record, at, times), axes(ax)
