@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 import dpstats as dps
 
@@ -76,7 +76,8 @@ class Column:
         if self.kind == "bounded":
             return stats.norm.cdf(latent)
         if self.kind == "counts":
-            return stats.poisson.ppf(stats.norm.cdf(latent), self.shape)
+            shares = special.pdtr(np.arange(self.shape + 40 * self.shape**0.5 + 40), self.shape)
+            return np.searchsorted(shares, special.ndtr(latent)).astype(float)
         if self.kind == "heavy":
             return stats.t.ppf(stats.norm.cdf(latent), self.shape)
         return latent
