@@ -61,7 +61,11 @@ class Fit(Coefficients):
 
     def __new__(cls, **released: Any) -> Fit:
         kind = cls._kinds.get(released.get("model", ""), cls)
-        made: Fit = object.__new__(kind if issubclass(kind, cls) else cls)
+        if not issubclass(kind, cls):
+            raise SpecificationError(
+                f"a fit of {released['model']} is a {kind.__name__}, not a {cls.__name__}"
+            )
+        made: Fit = object.__new__(kind)
         return made
 
     @property

@@ -150,6 +150,12 @@ def test_a_model_without_a_kind_of_its_own_has_what_all_share() -> None:
     assert fit.predict(USE)[0] == 1 + 2 * 200 + 3 * 170
 
 
+def test_a_fit_of_a_model_cannot_be_of_another_kind() -> None:
+    fields = {"formula": "y ~ x", "names": (), "model": "svm"}
+    with pytest.raises(dps.SpecificationError, match="a fit of svm is a SvmFit, not a LinearFit"):
+        LinearFit(**fields)
+
+
 def test_another_penalty_gives_a_fit_of_the_same_kind() -> None:
     assert type(linear().at_alpha(1.0)) is LinearFit
 
