@@ -10,12 +10,12 @@ import numpy as np
 from dpstats._arguments import among, listed, shown
 from dpstats._axes import axes
 from dpstats.errors import SpecificationError
-from dpstats.results.coefficients import limits, privacy_share
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.facts import titled
 from dpstats.results.format import level_percent
 from dpstats.results.plotting import legend
 from dpstats.results.record import LOG_SCALE, Record
+from dpstats.results.standard_errors import limits, privacy_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,66 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
-from dpstats.results.intervals import Estimate, Joint, critical, half_widths, level_of
+from dpstats.results.intervals import Estimate, Joint, level_of
 from dpstats.results.newdata import NewData
 from dpstats.results.pairwise import PairwiseTest, pairwise
-from dpstats.results.record import Record, given
+from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
+from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
-
-
-def bse(record: Record) -> np.ndarray:
-    """Return standard errors, infinite where a coefficient is not estimable; shape (k,)."""
-    return np.sqrt(np.diagonal(record.cov))
-
-
-def privacy_share(record: Record) -> np.ndarray:
-    """Return the share of each variance that is privacy noise, NaN where that is undefined; shape (k,)."""
-    total, noise = np.diagonal(record.cov), np.diagonal(record.cov_privacy)
-    defined = np.isfinite(total) & (total > 0)
-    return np.divide(noise, total, out=np.full(len(total), np.nan), where=defined)
-
-
-def z_values(record: Record) -> np.ndarray:
-    """Return estimate / standard error, NaN where a coefficient is not estimable; shape (k,)."""
-    se = bse(record)
-    usable = np.isfinite(se) & (se > 0)
-    return np.divide(record.params, se, out=np.full(len(se), np.nan), where=usable)
-
-
-def limits(record: Record, level: float, joint: Joint = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper limits of the coefficients, each of shape (k,)."""
-    half = half_widths(level, record.cov, joint, record.tails)
-    return record.params - half, record.params + half
-
-
-def p_values(record: Record) -> np.ndarray:
-    """Return two-sided p-values, NaN where a coefficient is not estimable; shape (k,)."""
-    z = z_values(record)
-    if record.tails is None:
-        return np.asarray(2 * special.ndtr(-np.abs(z)))
-    return np.where(np.isnan(z), np.nan, record.tails.two_sided(record.params, record.cov))
-
-
-def criterion(record: Record, name: str) -> Estimate:
-    """Return the log-likelihood "llf", "aic" or "bic", where it was released; limits are of the noise.
-
-    See docs/theory/intervals.md#log-likelihood.
-    """
-    loglik, k = given(record.loglik), len(record.names)
-    penalties = {"llf": 0.0, "aic": 2.0 * k, "bic": math.log(record.nobs or 1) * k}
-    factor, penalty = 1.0 if name == "llf" else -2.0, penalties[name]
-    value, sd = factor * loglik.value + penalty, abs(factor) * loglik.se
-    half = critical(0.95) * sd
-    return Estimate(name, value, sd, value - half, value + half, 0.95, 1.0)
 
 
 def _likelihood(record: Record) -> dict[str, object]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import truth
+from dpstats._arguments import among, shown, truth
 from dpstats._private import forgetful
+from dpstats.errors import SpecificationError
 from dpstats.families import Link
+from dpstats.results.coefficients import Coefficients
 from dpstats.results.intervals import refuse_alpha, standard_errors, transformed
-from dpstats.results.newdata import Points
+from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
+
+TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.survreg(...).")
 
 
 @forgetful
@@ -126,3 +131,101 @@ def prediction(record: Record, at: Points, sd_obs: float | None) -> Prediction:
     """Predict at new data; `sd_obs` is the sd of a response about its mean, where that is known."""
     linear, gradient = linear_predictor(record, at)
     return Prediction(linear, standard_errors(gradient, record.cov), record.link, sd_obs)
+
+
+class Predictions(Coefficients):
+    """Predictions at new data, which all fits make; nothing is predicted for training rows."""
+
+    __slots__ = ()
+    _predicts: ClassVar[tuple[str, ...]] = ("response", "lp", "link")
+
+    def _sd_obs(self) -> float | None:
+        """Sd of a response about its mean, where errors are taken as normal and it was released."""
+        return None
+
+    def _prediction(self, at: Points) -> Prediction:
+        return prediction(self.record, at, self._sd_obs())
+
+    def _predicted(self, at: Points) -> pd.Series:
+        return pd.Series(self._prediction(at).predicted_mean, name="predicted")
+
+    def predict(self, newdata: NewData | None = None, type: str = "response") -> pd.Series:
+        """Predict at new data.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"response", "lp", "link"}
+            As in R: "response" is the linear predictor on the scale of the response (the mean of a GLM, a
+            probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
+            the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
+            offset included.
+
+        Returns
+        -------
+        Series of m values
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`.
+
+        Examples
+        --------
+        >>> fit.predict([point, {"education": 16, "region": "south"}])
+        0    ...
+        1    ...
+        Name: predicted, dtype: float64
+        """
+        if not among(type, (*self._predicts, "quantile")):
+            raise SpecificationError(f"type must be one of {', '.join(self._predicts)}; got {shown(type)}")
+        at = points(self.record, newdata, "predict")
+        if type == "quantile":
+            raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
+        if type == "response":
+            return self._predicted(at)
+        return pd.Series(linear_predictor(self.record, at)[0], name="predicted")
+
+    def get_prediction(self, newdata: NewData | None = None) -> Prediction:
+        """Return predictions on the scale of the response with standard errors and limits.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+
+        Returns
+        -------
+        Prediction
+            With ``predicted_mean``, ``se_mean``, ``conf_int(level)`` and ``summary_frame(level)``.
+
+        Examples
+        --------
+        >>> fit.get_prediction(point).conf_int(level=0.9).shape
+        (1, 2)
+        """
+        return self._prediction(points(self.record, newdata, "get_prediction"))
+
+    def augment(self, newdata: NewData | None = None, level: float = 0.95) -> pd.DataFrame:
+        """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+            Required: broom's ``augment()`` of the training rows would reveal them.
+        level : float
+
+        Returns
+        -------
+        DataFrame of m rows
+
+        Examples
+        --------
+        >>> list(fit.augment(point).columns)
+        ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
+        """
+        at = points(self.record, newdata, "augment")
+        frame = self._prediction(at).summary_frame(level).iloc[:, :4]
+        frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
+        return pd.concat([at.frame, frame], axis=1)

@@ -14,7 +14,6 @@ from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, Dist
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
-from dpstats.results.coefficients import bse
 from dpstats.results.estimates import Estimates, with_limits
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, log_estimate, standard_errors
@@ -22,6 +21,7 @@ from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
+from dpstats.results.standard_errors import bse
 
 B_LIVES = (0.01, 0.05, 0.10, 0.50)
 

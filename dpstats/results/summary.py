@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from dpstats.results.coefficients import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.document import WIDTH
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
 from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
+from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.table import Column, Pair, Table
 from dpstats.schema import ROW
 

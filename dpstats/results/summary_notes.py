@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.results.coefficients import bse
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import plain
 from dpstats.results.record import MOVED, Record, mentioned
+from dpstats.results.standard_errors import bse
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
 SHOWN_LEVELS = 8

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.results.coefficients import bse
 from dpstats.results.estimates import cells, limit_columns, points
 from dpstats.results.format import percent
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.record import Record
+from dpstats.results.standard_errors import bse
 from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among
 from dpstats.families import Dist
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.coefficients import privacy_share
-from dpstats.results.fit import TIMES_ONLY, Fit
+from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.newdata import NewData, points
-from dpstats.results.prediction import linear_predictor
+from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.reliability import Reliability, failed_fractions
+from dpstats.results.standard_errors import privacy_share
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.table import Table
