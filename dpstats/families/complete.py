@@ -23,7 +23,7 @@ __all__ = ["faults_of_family", "faults_of_glm_family"]
 
 Array = np.ndarray
 
-_Z = np.linspace(-5.0, 2.0, 15)
+_Z, _AT_0 = np.linspace(-5.0, 2.0, 15), np.zeros(1)
 _SIGMA = np.array([0.1, 0.4, 0.8])
 _ETA = np.linspace(-3.0, 3.0, 13)
 _SHARES = np.array([0.1, 0.5, 0.9])
@@ -68,6 +68,9 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
     def log_survival(z: Array) -> Array:
         return np.log(f.sf(z))
 
+    def density_slope(z: Array) -> Array:
+        return np.asarray(f.log_hazard_slope(z) - f.hazard(z))
+
     def of_the_taper() -> bool:
         cut = taper(f, _CUT, _FLOOR)
         z = _Z[(_Z < cut.stop - 0.01) & (abs(_Z - cut.start) > 0.01) & (abs(_Z - _FLOOR) > 0.01)]
@@ -87,6 +90,12 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
         "log_hazard": lambda: _agree(f.hazard(_Z), -_slope(log_survival, _Z)),
         "log_hazard_slope": lambda: _agree(f.log_hazard_slope(_Z), _slope(f.log_hazard, _Z)),
         "mean": lambda: math.isfinite(f.mean),
+        "sd": lambda: 0 < f.sd < math.inf,
+        "skewness": lambda: math.isfinite(f.skewness),
+        "kurtosis": lambda: f.skewness**2 - 2 <= f.kurtosis < math.inf,
+        "curvature": lambda: _agree(
+            [density_slope(_AT_0)[0], f.curvature], [0.0, -_slope(density_slope, _AT_0)[0]]
+        ),
         "mean_factor": lambda: bool((np.asarray(f.mean_factor(_SIGMA)) > 0).all()),
         "log_mean_factor_slope": lambda: _agree(
             f.log_mean_factor_slope(_SIGMA), _slope(lambda sigma: np.log(f.mean_factor(sigma)), _SIGMA)

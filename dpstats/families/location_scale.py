@@ -6,6 +6,7 @@ likelihoods, quantiles and intervals of every model follow from it (docs/theory/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,8 +35,10 @@ class Family:
         Logarithm of the hazard of W at z, and its derivative.
     log_cumulative_hazard : callable
         log(-log P(W > z)), which neither overflows nor cancels.
-    mean : float
-        E[W].
+    mean, sd, skewness, kurtosis : float
+        Of W; the kurtosis is that in excess of a normal one.
+    curvature : float
+        Minus the second derivative of the log density of W at 0, where the first is 0.
     mean_factor, log_mean_factor_slope : callable
         E[exp(sigma W)], infinite where the mean does not exist, and the derivative of its logarithm
         with respect to sigma.
@@ -52,6 +55,10 @@ class Family:
     log_hazard_slope: Function
     log_cumulative_hazard: Function
     mean: float
+    sd: float
+    skewness: float
+    kurtosis: float
+    curvature: float
     mean_factor: Function
     log_mean_factor_slope: Function
     interval_scale: str
@@ -122,6 +129,10 @@ SEV = Family(
     log_hazard_slope=lambda z: np.ones_like(np.asarray(z, dtype=float)),
     log_cumulative_hazard=lambda z: np.asarray(z, dtype=float),
     mean=-float(np.euler_gamma),
+    sd=math.pi / math.sqrt(6),
+    skewness=-1.1395470994046486,  # -12 sqrt6 zeta(3) / pi^3
+    kurtosis=2.4,
+    curvature=1.0,
     mean_factor=lambda sigma: special.gamma(1 + np.asarray(sigma, dtype=float)),
     log_mean_factor_slope=lambda sigma: special.digamma(1 + np.asarray(sigma, dtype=float)),
     interval_scale="cloglog",
@@ -137,6 +148,10 @@ LOGISTIC = Family(
     log_hazard_slope=lambda z: special.expit(-np.asarray(z, dtype=float)),
     log_cumulative_hazard=_log_softplus,
     mean=0.0,
+    sd=math.pi / math.sqrt(3),
+    skewness=0.0,
+    kurtosis=1.2,
+    curvature=0.5,
     mean_factor=_logistic_mean_factor,
     log_mean_factor_slope=_logistic_mean_slope,
     interval_scale="logit",
@@ -152,6 +167,10 @@ NORMAL = Family(
     log_hazard_slope=_normal_log_hazard_slope,
     log_cumulative_hazard=_normal_log_cumulative_hazard,
     mean=0.0,
+    sd=1.0,
+    skewness=0.0,
+    kurtosis=0.0,
+    curvature=1.0,
     mean_factor=_lognormal_mean_factor,
     log_mean_factor_slope=lambda sigma: np.asarray(sigma, dtype=float),
     interval_scale="probit",

@@ -8,7 +8,6 @@ from typing import Any
 from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.estimators.functional import STANDARDS
 from dpstats.estimators.location_scale.by_fraction import KINDS
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.complete import faults_of_family, faults_of_glm_family
@@ -39,11 +38,8 @@ def check_dist(dist: Dist) -> None:
     SpecificationError
     """
     faults = faults_of_family(dist.family)
-    faults += tuple(
-        f"an entry in {table}"
-        for table, known in (("by_fraction.KINDS", KINDS), ("functional.STANDARDS", STANDARDS))
-        if getattr(dist.family, "name", None) not in known
-    )
+    if getattr(dist.family, "name", None) not in KINDS:
+        faults += ("an entry in by_fraction.KINDS",)
     _refuse(f"dist={dist.name!r}", faults)
 
 

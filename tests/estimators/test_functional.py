@@ -13,7 +13,6 @@ import dpstats as dps
 from dpstats.curator import curator as chokepoint
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
-from dpstats.estimators.functional import STANDARDS
 from dpstats.estimators.functional.estimate import _weak
 from dpstats.estimators.functional.moments import Moments, least_squares, published
 from dpstats.families import DISTS, LOGISTIC, SEV
@@ -63,13 +62,13 @@ def t1_moments() -> Moments:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_t1_weights_and_their_maximum(family: Any) -> None:
-    moments, standard, known = t1_moments(), STANDARDS[family.name], T1[family.name]
-    matrix, c = moments.matrix, standard.curvature
+    moments, known = t1_moments(), T1[family.name]
+    matrix, c = moments.matrix, family.curvature
     assert_allclose(-c / 2 * (4 / c + matrix[3, 3]), known["q2"], atol=1e-9)
     assert_allclose(c * matrix[:3, 3], known["pq"], atol=1e-9)
     assert_allclose(-c / 2 * np.diag(matrix)[:3], known["diagonal"], atol=1e-9)
     assert_allclose(-c / 2 * matrix[np.triu_indices(3, 1)], known["off"], atol=1e-9)
-    found = published(moments, standard, 0.0)
+    found = published(moments, family, 0.0)
     assert_allclose(found[:-1], BETA, atol=1e-6)
     assert_allclose(math.exp(found[-1]), known["sigma"], atol=1e-6)
     assert_allclose(found[:-1] * known["q"], known["p"], atol=2e-6)
@@ -77,9 +76,8 @@ def test_t1_weights_and_their_maximum(family: Any) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_t1_least_squares_with_moments_of_the_family(family: Any) -> None:
-    standard = STANDARDS[family.name]
-    params = least_squares(t1_moments(), standard, family.mean).params
-    sigma = math.sqrt(0.0392157 / 4) / standard.sd
+    params = least_squares(t1_moments(), family).params
+    sigma = math.sqrt(0.0392157 / 4) / family.sd
     assert_allclose(params, [BETA[0] - family.mean * sigma, *BETA[1:], math.log(sigma)], atol=2e-5)
 
 
@@ -131,20 +129,19 @@ def test_t3_frobenius_norm_and_the_moments_in_a_box() -> None:
 @pytest.mark.parametrize("dist", DISTS)
 def test_standards_are_those_of_the_families(dist: str) -> None:
     family = DISTS[dist].family
-    standard = STANDARDS[family.name]
 
     def moment(order: int, about: float = 0.0) -> float:
         return integrate.quad(lambda p: (float(family.quantile(p)) - about) ** order, 0, 1, limit=200)[0]
 
-    mean, sd = family.mean, standard.sd
+    mean, sd = family.mean, family.sd
     assert moment(1) == pytest.approx(mean, abs=1e-6)
     assert moment(2, mean) == pytest.approx(sd**2, rel=1e-5)
-    assert moment(3, mean) / sd**3 == pytest.approx(standard.skewness, abs=1e-3)
-    assert moment(4, mean) / sd**4 - 3 == pytest.approx(standard.kurtosis, abs=1e-3)
+    assert moment(3, mean) / sd**3 == pytest.approx(family.skewness, abs=1e-3)
+    assert moment(4, mean) / sd**4 - 3 == pytest.approx(family.kurtosis, abs=1e-3)
     h = 1e-4
     low, middle, high = (float(family.log_hazard(z)) + math.log(family.sf(z)) for z in (-h, 0.0, h))
     assert (high - low) / (2 * h) == pytest.approx(0.0, abs=1e-6)
-    assert -(high + low - 2 * middle) / h**2 == pytest.approx(standard.curvature, abs=1e-5)
+    assert -(high + low - 2 * middle) / h**2 == pytest.approx(family.curvature, abs=1e-5)
 
 
 FORMULA = "Surv(time) ~ temp + load + maker"
@@ -165,14 +162,14 @@ def test_without_noise_it_is_least_squares(dist: str, monkeypatch: pytest.Monkey
     exog = np.column_stack([np.ones(800), *makers, data["temp"], data["load"]])
     log_time = np.log(np.clip(data["time"], 1, 4000))
     line, (square,), *_ = np.linalg.lstsq(exog, log_time, rcond=None)
-    family, standard = DISTS[dist].family, STANDARDS[DISTS[dist].family.name]
-    sigma = math.sqrt(square / 800) / standard.sd
+    family = DISTS[dist].family
+    sigma = math.sqrt(square / 800) / family.sd
     line[0] -= family.mean * sigma
     assert_allclose(fit.params, [*line, math.log(sigma)], atol=1e-7)
     # and its standard errors are those of least squares; 200 draws know them to 5 %
     bse = np.sqrt(square / 800 * np.diag(np.linalg.inv(exog.T @ exog)))
     assert_allclose(fit.bse[1:-1], bse[1:], rtol=0.2)
-    assert_allclose(fit.bse.iloc[-1], math.sqrt((standard.kurtosis + 2) / 4 / 800), rtol=0.2)
+    assert_allclose(fit.bse.iloc[-1], math.sqrt((family.kurtosis + 2) / 4 / 800), rtol=0.2)
 
 
 def test_noise_is_laplace_of_one_scale_drawn_once() -> None:
@@ -236,7 +233,7 @@ def test_intervals_hold_the_truth_that_noise_hides() -> None:
 def test_an_intercept_takes_its_share_of_a_sigma_that_is_lost() -> None:
     """It holds `mean` times sigma, anywhere below the noise: uniformly, so a third of its square."""
     moments = replace(t1_moments(), sds=np.full((4, 4), 0.01))
-    line = least_squares(moments, STANDARDS["sev"], SEV.mean)
+    line = least_squares(moments, SEV)
     assert line.square_noise > 0.8 * line.square and not line.hidden.any()
     sigma = math.exp(line.params[-1])
     assert _weak(line, moments, SEV.mean)[0, 0] == pytest.approx((SEV.mean * sigma) ** 2 / 3)

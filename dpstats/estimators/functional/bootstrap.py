@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.estimators.functional.moments import Line, Moments
-from dpstats.estimators.functional.standard import Standard
+from dpstats.families import Family
 
 Array = np.ndarray
 
@@ -21,7 +21,7 @@ DRAWS = 200
 
 
 def bootstrap(
-    moments: Moments, line: Line, standard: Standard, mean: float, solve: Callable[[Moments], Array]
+    moments: Moments, line: Line, family: Family, solve: Callable[[Moments], Array]
 ) -> tuple[Array, Array]:
     """Solve made-up moments without noise and with it.
 
@@ -31,9 +31,7 @@ def bootstrap(
         As released; the made-up ones have their noise.
     line : Line
         The truth of the made-up data.
-    standard : Standard
-    mean : float
-        Of the standard variable of the family.
+    family : Family
     solve : callable
         From moments to an estimate.
 
@@ -45,7 +43,7 @@ def bootstrap(
     draw = np.random.default_rng(_seed(moments))
     exact, noisy = [], []
     for _ in range(DRAWS):
-        sample = _sample(moments, line, standard, mean, draw)
+        sample = _sample(moments, line, family, draw)
         exact.append(solve(replace(moments, matrix=sample, sds=np.zeros_like(moments.sds))))
         noisy.append(solve(replace(moments, matrix=sample + _noise(moments.sds, draw))))
     return np.array(exact), np.array(noisy)
@@ -62,7 +60,7 @@ def _noise(sds: Array, draw: np.random.Generator) -> Array:
 
 
 def _sample(
-    moments: Moments, line: Line, standard: Standard, mean: float, draw: np.random.Generator
+    moments: Moments, line: Line, family: Family, draw: np.random.Generator
 ) -> Array:
     """The sum of a a' of n rows with normal u, and the line with errors of the family.
 
@@ -78,8 +76,8 @@ def _sample(
     design[1:, 1:] = half @ half.T + n * np.outer(center, center)
     square = line.square
     coefficients = line.params[:-1].copy()
-    coefficients[0] += mean * math.sqrt(square) / standard.sd
-    errors, squares = _errors(design, n, square, standard, draw)
+    coefficients[0] += family.mean * math.sqrt(square) / family.sd
+    errors, squares = _errors(design, n, square, family, draw)
     cross = design @ coefficients + errors
     total = coefficients @ design @ coefficients + 2 * coefficients @ errors + squares
     matrix = np.empty((d + 2, d + 2))
@@ -88,13 +86,13 @@ def _sample(
 
 
 def _errors(
-    design: Array, n: int, square: float, standard: Standard, draw: np.random.Generator
+    design: Array, n: int, square: float, family: Family, draw: np.random.Generator
 ) -> tuple[Array, float]:
     """(1, u)'e and e'e for errors of mean 0, variance `square` and the shape of the family."""
     values, vectors = np.linalg.eigh(design)
     sums = vectors @ (np.sqrt(np.maximum(values, 0.0)) * draw.normal(size=len(design))) * math.sqrt(square)
-    of_sum = standard.skewness * math.sqrt(square) * float(sums[0])  # regression of e'e on the sum of e
-    rest = n * square**2 * max(standard.kurtosis + 2 - standard.skewness**2, 0.0)
+    of_sum = family.skewness * math.sqrt(square) * float(sums[0])  # regression of e'e on the sum of e
+    rest = n * square**2 * max(family.kurtosis + 2 - family.skewness**2, 0.0)
     return sums, max(n * square + of_sum + math.sqrt(rest) * draw.normal(), 0.0)
 
 

@@ -11,7 +11,6 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import Box
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares, published
-from dpstats.estimators.functional.standard import STANDARDS
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -58,25 +57,24 @@ def fit_functional(
     log : bool
         Whether the response is log time.
     family : Family
-        One of STANDARDS.
+        Whose log density is flat at 0.
     epsilon : float
         Cost.
     compat : bool
         Noise of the published size, and the published estimate.
     """
-    standard = STANDARDS[family.name]
-    of_family = standard.curvature if compat else None
+    of_family = family.curvature if compat else None
     release = curator.release(
         "functional_weights", epsilon, center=box.center, half=box.half, log=log, published=of_family
     )
     moments, scale = Moments.of(release, of_family), release.sd / math.sqrt(2)
-    line = least_squares(moments, standard, family.mean)
-    paper = published(moments, standard, scale)
+    line = least_squares(moments, family)
+    paper = published(moments, family, scale)
 
     def solve(of: Moments) -> Array:
-        return published(of, standard, scale) if compat else least_squares(of, standard, family.mean).params
+        return published(of, family, scale) if compat else least_squares(of, family).params
 
-    exact, noisy = bootstrap(moments, line, standard, family.mean, solve)
+    exact, noisy = bootstrap(moments, line, family, solve)
     sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
     weak = _weak(line, moments, family.mean)
     user = _to_user(box)

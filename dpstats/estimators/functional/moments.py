@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.functional.standard import Standard
 from dpstats.estimators.matrices import noise_edge, noise_of_product
+from dpstats.families import Family
 
 Array = np.ndarray
 
@@ -105,15 +105,13 @@ class Line:
     hidden: Array
 
 
-def least_squares(moments: Moments, standard: Standard, mean: float) -> Line:
+def least_squares(moments: Moments, family: Family) -> Line:
     """Slopes from the covariance; directions that noise may have made are damped.
 
     Parameters
     ----------
     moments : Moments
-    standard : Standard
-    mean : float
-        Of the standard variable of the family.
+    family : Family
     """
     covariance, center = moments.covariance, moments.mean
     values, vectors = np.linalg.eigh(covariance[:-1, :-1])
@@ -123,8 +121,8 @@ def least_squares(moments: Moments, standard: Standard, mean: float) -> Line:
     square = float(covariance[-1, -1] - slopes @ covariance[:-1, -1])
     noise = _noise_of_square(moments, slopes)
     square = min(max(square, noise, 1e-12), 1.0)
-    sigma = math.sqrt(square) / standard.sd
-    intercept = center[-1] - slopes @ center[:-1] - sigma * mean
+    sigma = math.sqrt(square) / family.sd
+    intercept = center[-1] - slopes @ center[:-1] - sigma * family.mean
     weak = vectors[:, values < edge]
     return Line(
         np.array([intercept, *slopes, math.log(sigma)]), (vectors * raised) @ vectors.T, square, noise,
@@ -132,13 +130,13 @@ def least_squares(moments: Moments, standard: Standard, mean: float) -> Line:
     )  # fmt: skip
 
 
-def published(moments: Moments, standard: Standard, scale: float) -> Array:
+def published(moments: Moments, family: Family, scale: float) -> Array:
     """The paper's estimate: the maximum of the noisy quadratic, regularised and trimmed (Zhang et al. 2012).
 
     Parameters
     ----------
     moments : Moments
-    standard : Standard
+    family : Family
     scale : float
         Of the Laplace noise on a coordinate; half of it, times the curvature, is noise on a weight.
 
@@ -147,7 +145,7 @@ def published(moments: Moments, standard: Standard, scale: float) -> Array:
     array, shape (k + 1,)
         Intercept, slopes and log sigma, sigma = 1 / q, in the box. Where all of q was trimmed, sigma is 1.
     """
-    k, c = len(moments.matrix) - 1, standard.curvature
+    k, c = len(moments.matrix) - 1, family.curvature
     hessian = c * moments.matrix
     hessian[:k, k] *= -1
     hessian[k, :k] *= -1
