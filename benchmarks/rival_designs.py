@@ -77,6 +77,12 @@ class Case:
         (exog, endog), (ball, middle, half) = self.read, self._public
         return (exog - ball.center) / ball.scale, (endog - middle) / half, ball.radius
 
+    @property
+    def reach(self) -> Array:
+        """Bounds of the sizes of entries of the scaled rows."""
+        ball, _, _ = self._public
+        return ball.reach * ball.radius
+
     def slopes(self, line: Array) -> Array:
         """Slopes of the table's columns from a line of the scaled rows."""
         ball, _, half = self._public

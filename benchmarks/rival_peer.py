@@ -16,24 +16,25 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from rival_designs import Case
 
 Array = np.ndarray
 RIDGES = (0.01, 0.1, 1.0, 10.0)  # C of a logistic regression, of which an oracle takes the best
 
 
-def by_diffprivlib(
-    python: str, model: str, rows: Array, endog: Array, length: float, epsilon: float, seed: int
-) -> dict[str, Array]:
+def by_diffprivlib(python: str, given: Case, epsilon: float, seed: int) -> dict[str, Array]:
     """Lines of the scaled rows, the constant first, one for each setting."""
-    process = _process(python)
+    process, (rows, endog, length) = _process(python), given.scaled()
     assert process.stdin and process.stdout
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
-        np.savez(path, exog=rows[:, 1:], endog=endog)
-        asked = {"path": str(path), "model": model, "length": length, "epsilon": epsilon, "seed": seed}
+        np.savez(path, exog=rows[:, 1:], endog=endog, reach=given.reach[1:])
+        asked = {"path": str(path), "model": given.model, "length": length, "epsilon": epsilon, "seed": seed}
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
         answer = process.stdout.readline()
@@ -53,11 +54,13 @@ def versions(python: str) -> str:
     return "diffprivlib {} on scikit-learn {}".format(*run.stdout.split())
 
 
-def _fits(model: str, exog: Array, endog: Array, length: float, epsilon: float, seed: int) -> dict[str, Any]:
+def _fits(
+    model: str, exog: Array, endog: Array, reach: Array, length: float, epsilon: float, seed: int
+) -> dict[str, Any]:
     from diffprivlib.models import LinearRegression, LogisticRegression
 
     if model == "ols":
-        bounds: dict[str, Any] = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
+        bounds: dict[str, Any] = {"bounds_X": (-reach, reach), "bounds_y": (-1.0, 1.0)}
         fits = {"": LinearRegression(epsilon=epsilon, random_state=seed, **bounds)}
     else:
         longest = float(np.sqrt(length**2 - 1))  # without the constant
@@ -76,4 +79,4 @@ if __name__ == "__main__":
     for text in sys.stdin:
         asked = json.loads(text)
         with np.load(asked.pop("path")) as arrays:
-            print(json.dumps(_fits(exog=arrays["exog"], endog=arrays["endog"], **asked)), flush=True)
+            print(json.dumps(_fits(**arrays, **asked)), flush=True)

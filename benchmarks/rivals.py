@@ -10,7 +10,7 @@ design and epsilon, chosen by the errors shown here: an oracle that costs them n
 
 All get the same rows, moved to the same public bounds, and spend approx(epsilon, 1e-6) for neighbours that
 differ in one row replaced; "dpstats, pure" and diffprivlib spend a pure epsilon, which buys less. The rivals
-get the rows centred and scaled by their bounds, and the least norm of a row that these allow.
+get rows that are centred and scaled by their bounds, and are told the greatest norm that a row can have.
 
 The error of a fit is the root mean square, over slopes, of their distance in standard errors without privacy:
 from the truth of the population, and from the fit without privacy on the same rows, which is what privacy
@@ -80,7 +80,7 @@ def one(census: Path, python: str | None, task: Task[Cell]) -> dict[str, Any]:
         lines = {"": np.zeros(rows.shape[1])}
     elif cell.method == PEER:
         assert python
-        lines = by_diffprivlib(python, given.model, rows, endog, length, epsilon, seed)
+        lines = by_diffprivlib(python, given, epsilon, seed)
     else:
         method = (LOGIT_RIVALS if given.model == "logit" else RIVALS)[cell.method]
         mu = dps.approx(epsilon, DELTA).mu
