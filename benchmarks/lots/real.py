@@ -1,6 +1,7 @@
 """Lots of real rows: set, response, covariates and bounds at random, against the fit without privacy."""
 
 import functools
+import keyword
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,6 +64,7 @@ def _complete(frame: pd.DataFrame) -> pd.DataFrame:
     for name in frame.columns:
         column, plain = frame[name], str(name).replace(".", "_").replace(" ", "_").replace("-", "_")
         values = column.dropna().unique()
+        plain += "_" * keyword.iskeyword(plain)
         if len(values) < 2 or not plain.isidentifier() or column.isna().mean() > 0.2:
             continue
         numeric = pd.api.types.is_numeric_dtype(column)
