@@ -321,13 +321,14 @@ class GlmModel(HoldsRows):
     def _costs(self, method: str, mu: float) -> dict[str, float]:
         """mu of all releases of each kind, by name."""
         if method == "newton":
-            return make_plan(mu).costs
+            return make_plan(mu, constant=self.design.has_intercept).costs
         return published_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
 
     def _estimate(self, curator: Curator, method: str, mu: float, robust: bool) -> Estimate:
         if method == "newton":
             steps = count_steps(curator.n, curator.cost_per_row(mu), self._problem.k)
-            return fit_newton(curator, replace(self._problem, robust=robust), make_plan(mu, *steps))
+            plan = make_plan(mu, *steps, constant=self.design.has_intercept)
+            return fit_newton(curator, replace(self._problem, robust=robust), plan)
         assert self._public is not None
         fit = fit_published if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)

@@ -18,6 +18,7 @@ from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public, check_apart
@@ -197,7 +198,9 @@ class LinearModel(HoldsRows):
         """
         self._check_fit(budget, method, compat)
         pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
-        plan = make_plan(budget, self._rows.n, len(self.design.names), self._public is not None)
+        plan = make_plan(
+            budget, self._rows.n, len(self.design.names), self._public is not None, self.design.has_intercept
+        )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs
         line = curator.pay(ledger, formula=self.design.formula, method=named, costs=released)
@@ -258,7 +261,9 @@ class LinearModel(HoldsRows):
         constant = self.design.has_intercept
         max_weight = None if self.design.weights is None else self.design.max_weight
         result = fit_gram(curator, self._box, constant, plan, self._public, max_weight)
-        return self._described(result.moments.solve(self.alpha), result.settings) | {"linear": result.moments}
+        found = self._described(result.moments.solve(self.alpha), result.settings)
+        told = cautions(result.problems, self.design.names)
+        return found | {"linear": result.moments, "flags": (*told, *found["flags"])}
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None

@@ -142,12 +142,21 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
     "gram": (
         dps.gdp(1),
         {},
-        {"columns": "mu = 0.2828", "pilot second moments": "mu = 0.5916", "second moments": "mu = 0.755"},
+        {
+            "columns": "mu = 0.2828",
+            "pilot second moments": "mu = 0.5916",
+            "second moments": "mu = 0.7348",
+            "check for bends": "mu = 0.1732",
+        },
     ),
     "gram with public moments": (
         dps.gdp(1),
         {"public": ROWS},
-        {"pilot second moments": "mu = 0.3873", "second moments": "mu = 0.922"},
+        {
+            "pilot second moments": "mu = 0.3873",
+            "second moments": "mu = 0.9055",
+            "check for bends": "mu = 0.1732",
+        },
     ),
     "pmt": (
         dps.zcdp(0.5),
@@ -159,15 +168,16 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         {},
         {
             "columns": "epsilon = 0.28",
-            "matrix": "epsilon = 0.62",
+            "matrix": "epsilon = 0.6",
             "pilot score": "epsilon = 0.5",
-            "score": "epsilon = 0.6",
+            "score": "epsilon = 0.56",
+            "check for bends": "epsilon = 0.06",
         },
     ),
     "pure with public moments": (
-        dps.pure(1.1),
+        dps.pure(1.12),
         {"public": ROWS},
-        {"pilot score": "epsilon = 0.5", "score": "epsilon = 0.6"},
+        {"pilot score": "epsilon = 0.5", "score": "epsilon = 0.56", "check for bends": "epsilon = 0.06"},
     ),
 }
 

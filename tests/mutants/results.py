@@ -287,6 +287,26 @@ MUTANTS = (
         ("estimators/newton/located.py", "(hidden & self.dim) * _ANY", "(hidden & self.dim)"),
     ),
     planted(
+        "a bend is not told (glm)",
+        "models/test_bends.py::test_a_curved_response_is_seen",
+        ("estimators/newton/check.py", "if bend.told:", "if False:"),
+    ),
+    planted(
+        "a bend that is hardly seen widens nothing (glm)",
+        "models/test_bends.py::test_a_bend_that_is_worth_no_caution_widens_intervals",
+        ("estimators/newton/check.py", "result.cov + bend.square * forth", "result.cov + 0 * forth"),
+    ),
+    planted(
+        "a bend is not told (linear)",
+        "models/test_bends.py::test_a_curved_line_is_seen",
+        ("estimators/gram/estimate.py", '("bends",) * bend.told', "()"),
+    ),
+    planted(
+        "a bend that is hardly seen widens nothing (linear)",
+        "models/test_bends.py::test_a_line_that_hardly_bends_has_wider_intervals",
+        ("estimators/gram/estimate.py", "moments.bent + bend.square", "moments.bent + 0 * bend.square"),
+    ),
+    planted(
         "what few steps scatter by chance is told (glm)",
         f"{SECOND_ORDER}scatter_of_few_steps_may_be_chance",
         (NEWTON, "max(_UNSETTLED, _by_chance((steps - 1) * len(step)))", "_UNSETTLED"),

@@ -106,7 +106,7 @@ class Coordinates:
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
-        back, first = self._to_params(), np.eye(len(self.line))[0]
+        back, first = self.to_params(), np.eye(len(self.line))[0]
         origin = back @ self.line
         origin[0] += self.scale.y_center
         return dict(
@@ -114,7 +114,7 @@ class Coordinates:
             constant=self.constant, penalised=1.0 - first * self.scale.constant,
         )  # fmt: skip
 
-    def _to_params(self) -> Array:
+    def to_params(self) -> Array:
         """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
         scale = self.scale
         matrix = np.diag(scale.y_scale / np.append([1.0] * scale.constant, scale.scale))

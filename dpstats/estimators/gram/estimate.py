@@ -12,7 +12,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dpstats.curator import Curator, Release
+from dpstats.estimators.bends import Bend, Line, look
 from dpstats.estimators.columns import Box, RowScale, find_columns
 from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
@@ -29,11 +32,14 @@ from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates,
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
 
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
 _LOST, _SURELY_LOST = 0.5, 2.0
+_LEAST = 1e-3  # residual sds that stand for a line that varies less, whose response cannot bend by it
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,13 @@ class LinearFit:
     settings : dict of float
         "R", length in sds beyond which rows count less, and "residual", size in sds beyond which residuals
         are clipped, where the declared bounds allow anything beyond.
+    problems : tuple of str
+        "bends", if the response follows the square of the line too.
     """
 
     moments: LinearMoments
     settings: dict[str, float]
+    problems: tuple[str, ...] = ()
 
 
 def fit_gram(
@@ -89,7 +98,32 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    return LinearFit(moments, settings)
+    bend = _look(curator, plan.check, moments, place, bounds) if constant else Bend(False, 0.0)
+    if "R" not in settings:
+        return LinearFit(moments, settings)
+    if not bend.told:
+        moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
+    return LinearFit(moments, settings, ("bends",) * bend.told)
+
+
+def _look(
+    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds
+) -> Bend:
+    """Whether residuals of all rows, clipped as those of the last release, bend about its line."""
+    found, scale = moments.solve(), place.scale
+    back = scale.y_scale * np.linalg.inv(place.to_params())
+    lost = not np.isfinite(found.cov).all()
+    cov, privacy = (
+        np.full_like(found.cov, np.inf) if lost else back @ matrix @ back.T
+        for matrix in (found.cov, found.cov_privacy)
+    )
+    line = Line(
+        np.append(0.0, scale.center), np.append(1.0, scale.scale), back @ found.params,
+        np.linalg.matrix_power(np.linalg.inv(place.whitening), 2), cov, privacy, 0.0,
+        moments.residual_sd() ** 2,
+    )  # fmt: skip
+    score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
+    return look(curator, cost, line, score, _LEAST * moments.scale)
 
 
 def _gaussian(

@@ -10,13 +10,13 @@ from dpstats.estimators.columns import FirstCosts
 
 # Gaussian noise: shares of mu^2, of which the last release has what the others leave. Pure epsilon: shares
 # of epsilon, which add up to 1.
-COLUMNS = 0.08
+COLUMNS, CHECK = 0.08, 0.03
 # Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.14, 0.31, (0.1, 0.15), 0.3
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL, PURE_CHECK = 0.14, 0.3, (0.1, 0.15), 0.28, 0.03
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Plan:
         Of each release that only improves the coordinates of the next.
     final : float
         Of the release that gives the estimate.
+    check : float
+        Of whether the response bends.
     """
 
     pure: bool
@@ -41,6 +43,7 @@ class Plan:
     matrix: float | None
     pilots: tuple[float, ...]
     final: float
+    check: float
 
     @property
     def costs(self) -> dict[str, float]:
@@ -48,11 +51,14 @@ class Plan:
         what = "score" if self.pure else "second moments"
         pilots = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
         columns = self.columns.total if self.columns else None
-        costs = {"columns": columns, "matrix": self.matrix, f"pilot {what}": pilots, what: self.final}
+        costs = {
+            "columns": columns, "matrix": self.matrix, f"pilot {what}": pilots, what: self.final,
+            "check for bends": self.check,
+        }  # fmt: skip
         return {name: cost for name, cost in costs.items() if cost}
 
 
-def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
+def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
     """Split a budget; public moments stand in for all but the last stages.
 
     Parameters
@@ -63,23 +69,28 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False) -> Plan:
         Number of rows and of coefficients.
     public : bool
         Whether there are public moments.
+    constant : bool
+        Whether the model has an intercept; without one no bend is looked for.
     """
     if isinstance(budget, Pure):
-        epsilon = budget.epsilon
+        epsilon, check = budget.epsilon, PURE_CHECK * constant
+        final = PURE_FINAL + PURE_CHECK - check
         if public:
             left = 1 - PURE_COLUMNS - PURE_MATRIX
             return Plan(
                 True, None, None, tuple(epsilon * share / left for share in PURE_PILOTS),
-                epsilon * PURE_FINAL / left,
+                epsilon * final / left, epsilon * check / left,
             )  # fmt: skip
         return Plan(
             True, FirstCosts(epsilon * PURE_COLUMNS, True), epsilon * PURE_MATRIX,
-            tuple(epsilon * share for share in PURE_PILOTS), epsilon * PURE_FINAL,
+            tuple(epsilon * share for share in PURE_PILOTS), epsilon * final, epsilon * check,
         )  # fmt: skip
-    mu = budget.mu
+    mu, check = budget.mu, CHECK * constant
     if public:
-        return Plan(False, None, None, (mu * math.sqrt(PUBLIC_PILOT),), mu * math.sqrt(1 - PUBLIC_PILOT))
+        pilot, final = mu * math.sqrt(PUBLIC_PILOT), mu * math.sqrt(1 - PUBLIC_PILOT - check)
+        return Plan(False, None, None, (pilot,), final, mu * math.sqrt(check))
     shares = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
     pilots = tuple(mu * math.sqrt(share) for share in shares)
     columns = FirstCosts(mu * math.sqrt(COLUMNS), False)
-    return Plan(False, columns, None, pilots, mu * math.sqrt(1 - COLUMNS - sum(shares)))
+    final = mu * math.sqrt(1 - COLUMNS - check - sum(shares))
+    return Plan(False, columns, None, pilots, final, mu * math.sqrt(check))

@@ -51,12 +51,13 @@ class Plan:
     @property
     def costs(self) -> dict[str, float]:
         """mu of all releases of each kind together, by name; their squares add up to that of the total."""
-        return {
+        costs = {
             "column means": self.first.total,
             "column octaves": self.octaves,
             "score and information": math.hypot(*self.early, *self.tail),
-            "bend": self.check,
+            "check for bends": self.check,
         }
+        return {name: cost for name, cost in costs.items() if cost}
 
 
 def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
@@ -64,13 +65,19 @@ def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
     return _FEW if n * mu > _PLENTY * k**1.5 else (EARLY_STEPS, TAIL_STEPS)
 
 
-def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
-    """Split a total of Gaussian differential privacy over the releases of a fit."""
+def make_plan(
+    mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS, constant: bool = True
+) -> Plan:
+    """Split a total of Gaussian differential privacy over the releases of a fit.
+
+    Without an intercept no bend is looked for.
+    """
+    check = CHECK * constant
     return Plan(
         mu=mu,
         first=FirstCosts(mu * math.sqrt(FIRST), pure=False),
         octaves=mu * math.sqrt(OCTAVES),
         early=early_costs(mu, EARLY, early_steps),
-        tail=equal_costs(mu, TAIL, tail_steps),
-        check=mu * math.sqrt(CHECK),
+        tail=equal_costs(mu, TAIL + CHECK - check, tail_steps),
+        check=mu * math.sqrt(check),
     )

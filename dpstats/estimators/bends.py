@@ -1,0 +1,117 @@
+"""Does the response follow a line? Scores against its square, docs/theory/glm.md#whether-responses-bend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from dpstats.curator import Curator
+from dpstats.families.bounded_score import BoundedScore, square_weight
+
+Array = np.ndarray
+
+_EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
+_LEAST = 1e-3  # sd of the linear predictor that stands for less: nothing can bend by it
+# chance that a bend stands out where there is none, and what of it is news for intervals, in sds
+_DOUBTFUL, _USUAL = 1e-3, 2.0
+# share of the square that is left beside intercept and slopes, for a normal linear predictor
+_LEFT = 0.5
+_WORTH = 2.0  # standard errors that a bend may move a coefficient by before it is said
+
+
+@dataclass(frozen=True)
+class Line:
+    """A released line on standardised columns, the constant first.
+
+    Attributes
+    ----------
+    center, scale, beta : array, shape (k,)
+    moments : array, shape (k, k)
+        Second moments of standardised rows, about, up to a factor.
+    cov, cov_privacy : array, shape (k, k)
+        Of `beta`; infinite where a coefficient is not estimable.
+    offset : float
+        Mean offset.
+    phi : float
+        Variance of a score over its curvature.
+    """
+
+    center: Array
+    scale: Array
+    beta: Array
+    moments: Array
+    cov: Array
+    cov_privacy: Array
+    offset: float = 0.0
+    phi: float = 1.0
+
+    @property
+    def slopes(self) -> Array:
+        """`beta` without the intercept."""
+        return np.append(0.0, self.beta[1:])
+
+    @property
+    def along(self) -> Array:
+        """What takes an error of `beta` to that of the linear predictor along itself, times its variance."""
+        across = self.moments @ self.slopes
+        return np.asarray(across - across[0] / self.moments[0, 0] * self.moments[0])
+
+    @property
+    def spread(self) -> float:
+        """sd of the linear predictor."""
+        return math.sqrt(max(float(self.slopes @ self.along), 0.0))
+
+
+@dataclass(frozen=True)
+class Bend:
+    """Whether a line surely bends, and by how much it may beyond that.
+
+    Attributes
+    ----------
+    told : bool
+        Whether the bend stands out, and may move the intercept or the slope along the predictor by more than
+        two standard errors.
+    square : float
+        Square of the coefficient of (t^2 - 1), t the predictor in its sds, as far as it is more than usual.
+    """
+
+    told: bool
+    square: float
+
+
+def look(curator: Curator, cost: float, line: Line, score: BoundedScore, least: float = _LEAST) -> Bend:
+    """Release scores against the square of the linear predictor.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    line : Line
+    score : BoundedScore
+    least : float
+        sd of the linear predictor that stands for a smaller one.
+    """
+    spread = max(line.spread, least)
+    release = curator.release(
+        "predictor_bend", cost, center=line.center, scale=line.scale, beta=line.beta, score=score,
+        middle=float(line.beta[0]) + line.offset, spread=spread, edge=_EDGE,
+    )  # fmt: skip
+    if not np.isfinite(line.cov).all():
+        return Bend(False, 0.0)
+    kappa = square_weight(score.limit * _EDGE**2 / 2)
+    (found, square), (noise, square_noise) = release.values[0] / (1, kappa), release.sds[0] / (1, kappa)
+    square = max(float(square), 0.0) + 2 * square_noise
+    first = np.eye(len(line.beta))[0]
+    sampling = line.cov - line.cov_privacy
+    noisy = sum(
+        float(a @ line.cov_privacy @ a) / max(float(a @ sampling @ a), 1e-300) for a in (first, line.along)
+    )
+    sd = math.sqrt(square * (1 + noisy) + noise**2)
+    scale = line.phi / (_LEFT * square)
+    errors = math.sqrt(line.cov[0, 0]), math.sqrt(float(line.along @ line.cov @ line.along)) / spread
+    surely = abs(found) > scipy.stats.norm.isf(_DOUBTFUL / 2) * sd
+    told = bool(surely and scale * abs(found) > _WORTH * min(errors))
+    return Bend(told, scale**2 * max(found**2 - (_USUAL * sd) ** 2, 0.0))
