@@ -46,8 +46,8 @@ def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -
 @pytest.mark.parametrize("family", RESPONSES)
 @pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
 def test_a_curved_response_is_seen(family: str, source: object) -> None:
-    assert "bends" in codes(family, 0.3, 1, source, dps.approx(3, 1e-6))
-    assert "bends" in codes(family, -0.3, 2, source, dps.approx(3, 1e-6))
+    assert "bends" in codes(family, 0.3, 1, source, dps.approx(0.5, 1e-6))
+    assert "bends" in codes(family, -0.3, 2, source, dps.approx(0.5, 1e-6))
 
 
 @pytest.mark.parametrize("family", RESPONSES)
@@ -58,14 +58,14 @@ def test_a_straight_one_is_not(family: str) -> None:
 
 
 def test_a_bend_that_is_worth_no_caution_widens_intervals() -> None:
-    """Twelve thousand rows of two samples under the same noise; only their bends differ."""
+    """Two samples under the same noise; only their bends differ."""
     errors = []
-    for bend in (0.0, 0.08):
+    for bend in (0.0, 0.2):
         with noise(SeededNoise(1)):
-            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5, 12_000), SCHEMA).fit(dps.approx(5, 1e-6))
+            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5), SCHEMA).fit(dps.approx(1, 1e-6))
         assert fit.flags == ()
         errors.append(fit.bse.to_numpy())
-    assert (errors[1] > 1.5 * errors[0]).all()
+    assert (errors[1] > 1.2 * errors[0]).all()
 
 
 def line(bend: float, seed: int, n: int = 20_000) -> dict[str, np.ndarray]:
@@ -102,10 +102,10 @@ def test_a_line_that_hardly_bends_has_wider_intervals() -> None:
     errors = []
     for bend in (0.0, 0.1):
         with noise(SeededNoise(1)):
-            fit = dps.ols("y ~ x + z", line(bend, 5), LINE).fit(dps.approx(5, 1e-6))
+            fit = dps.ols("y ~ x + z", line(bend, 5), LINE).fit(dps.approx(1, 1e-6))
         assert fit.flags == ()
         errors.append(fit.bse.to_numpy())
-    assert (errors[1] > 2 * errors[0]).all()
+    assert (errors[1] > 1.3 * errors[0]).all()
 
 
 def test_where_all_rows_count_in_full_a_bend_does_not_matter() -> None:

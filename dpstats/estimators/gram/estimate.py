@@ -120,7 +120,7 @@ def _look(
     line = Line(
         np.append(0.0, scale.center), np.append(1.0, scale.scale), back @ found.params,
         np.linalg.matrix_power(np.linalg.inv(place.whitening), 2), cov, privacy, 0.0,
-        moments.residual_sd() ** 2,
+        moments.residual_sd() ** 2, _lost(moments, bounds.radius),
     )  # fmt: skip
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     return look(curator, cost, line, score, _LEAST * moments.scale)
@@ -152,6 +152,13 @@ def _gaussian(
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
     return moments, place, bounds
+
+
+def _lost(moments: LinearMoments, radius: float) -> float:
+    """Share of weight that long rows have lost: as the release shows, or as it would be of normal rows."""
+    u = moments.constant
+    assert u is not None
+    return max(1 - float(u @ moments.gram @ u) / moments.share, 1 - mean_weight(len(u), radius))
 
 
 def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMoments:

@@ -8,12 +8,16 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.bends import Line, look
+from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Estimate, to_user
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.bounded_score import BoundedScore
+
+# share of weight that rows of large means may have lost where scores are limited
+_LOST = 1 / 16
 
 
 def checked(
@@ -40,6 +44,7 @@ def checked(
         located.center, located.scale, back @ result.params,
         np.linalg.matrix_power(np.linalg.inv(whitening.matrix), 2), cov, privacy, located.offset,
         1.0 if result.dispersion is None else result.dispersion.value,
+        max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited),
     )  # fmt: skip
     bend = look(curator, mu, line, bounds.score or BoundedScore.unclipped(problem.family))
     if bend.square == 0 or bounds.radius**2 >= whitening.longest_square(located) * (1 - 1e-9):
