@@ -103,9 +103,16 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, least: 
     """
     spread = max(line.spread, least)
     release = curator.release(
-        "predictor_bend", cost, center=line.center, scale=line.scale, beta=line.beta, score=score,
-        middle=float(line.beta[0]) + line.offset, spread=spread, edge=_EDGE,
-    )  # fmt: skip
+        "predictor_bend",
+        cost,
+        center=line.center,
+        scale=line.scale,
+        beta=line.beta,
+        score=score,
+        middle=float(line.beta[0]) + line.offset,
+        spread=spread,
+        edge=_EDGE,
+    )
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
     kappa = square_weight(score.limit * _EDGE**2 / 2)

@@ -126,9 +126,13 @@ class RowScale:
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""
         return dict(
-            center=self.center, scale=self.scale, y_center=self.y_center, y_scale=self.y_scale, log=self.log,
+            center=self.center,
+            scale=self.scale,
+            y_center=self.y_center,
+            y_scale=self.y_scale,
+            log=self.log,
             constant=self.constant,
-        )  # fmt: skip
+        )
 
     @property
     def unknown(self) -> Array:
@@ -168,9 +172,7 @@ class FirstCosts:
         return tuple(self.total * (share if self.pure else math.sqrt(share)) for share in _SHARES)
 
 
-def find_columns(
-    curator: Curator, costs: FirstCosts, box: Box, log: bool, constant: bool = True
-) -> RowScale:
+def find_columns(curator: Curator, costs: FirstCosts, box: Box, log: bool, constant: bool = True) -> RowScale:
     """Release where the columns lie and how far they spread.
 
     Parameters
@@ -221,9 +223,7 @@ def _normed(scale: RowScale, box: Box) -> RowScale:
     lower, upper = scale.lower.copy(), scale.upper.copy()
     lower[:-1], upper[:-1] = (box.lower[:-1] - center) / size, (box.upper[:-1] - center) / size
     norms = tuple((group, math.sqrt(len(group))) for group, _ in box.tight)
-    return replace(
-        scale, center=center, scale=size, binary=binary, lower=lower, upper=upper, norms=norms
-    )
+    return replace(scale, center=center, scale=size, binary=binary, lower=lower, upper=upper, norms=norms)
 
 
 def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: bool = True) -> RowScale:
@@ -258,11 +258,22 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     if not constant:
         center, scale = np.zeros_like(center), np.hypot(center, scale)
     return RowScale(
-        center=center[:-1], scale=scale[:-1], y_center=float(center[-1]), y_scale=float(scale[-1]), log=log,
-        fraction=fraction, fraction_sd=fraction_sd, binary=found.binary[:-1],
-        lower=(box.lower - center) / scale, upper=(box.upper - center) / scale, ratio=ratio[:-1],
-        error=error[:-1], shares=zoomed.shares[:-1], places=places[:-1], constant=constant,
-    )  # fmt: skip
+        center=center[:-1],
+        scale=scale[:-1],
+        y_center=float(center[-1]),
+        y_scale=float(scale[-1]),
+        log=log,
+        fraction=fraction,
+        fraction_sd=fraction_sd,
+        binary=found.binary[:-1],
+        lower=(box.lower - center) / scale,
+        upper=(box.upper - center) / scale,
+        ratio=ratio[:-1],
+        error=error[:-1],
+        shares=zoomed.shares[:-1],
+        places=places[:-1],
+        constant=constant,
+    )
 
 
 @dataclass(frozen=True)

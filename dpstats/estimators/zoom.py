@@ -166,12 +166,15 @@ def _seen(counts: Release, edges: Array, origin: Array) -> Zoomed:
     mean = np.sum(shares * (low + high) / 2, axis=1)
     variance = np.sum(shares * (low**2 + low * high + high**2) / 3, axis=1) - mean**2
     return Zoomed(
-        center, half, np.where(found, mean, 0.0),
+        center,
+        half,
+        np.where(found, mean, 0.0),
         np.where(found, np.maximum(variance, LEAST_VARIANCE), UNSEEN_SD**2),
         np.where(found, _BY_CELLS, 1.0),
-        np.where(found & (visible.sum(axis=1) == 1), min(_HIDDEN * counts.sd / counts.n, 1.0), 0.0), shares,
+        np.where(found & (visible.sum(axis=1) == 1), min(_HIDDEN * counts.sd / counts.n, 1.0), 0.0),
+        shares,
         edges,
-    )  # fmt: skip
+    )
 
 
 def _ends(edges: Array, center: Array, half: Array) -> tuple[Array, Array]:

@@ -42,13 +42,19 @@ def linear_moments(totals: Totals, plan: Plan, slope: float | None = None) -> Li
     stretch, unit = 1 / math.sqrt(level), math.sqrt(square)
     way = _to_user(plan, unit, slope)
     return LinearMoments(
-        n=n, gram=matrix[:-1, :-1] * stretch**2, cross=matrix[:-1, -1] * stretch / (c * unit),
+        n=n,
+        gram=matrix[:-1, :-1] * stretch**2,
+        cross=matrix[:-1, -1] * stretch / (c * unit),
         square=float(matrix[-1, -1]) / (c**2 * square),
-        noise_gram=sd * stretch**2, noise_cross=sd / math.sqrt(2) * stretch / (c * unit),
-        noise_square=sd / (c**2 * square), origin=way[0], map=way[1] * stretch, scale=way[2],
+        noise_gram=sd * stretch**2,
+        noise_cross=sd / math.sqrt(2) * stretch / (c * unit),
+        noise_square=sd / (c**2 * square),
+        origin=way[0],
+        map=way[1] * stretch,
+        scale=way[2],
         penalised=np.append([0.0] * plan.rows.constant, np.ones(d - plan.rows.constant)),
         constant=_constant(plan, stretch),
-    )  # fmt: skip
+    )
 
 
 def _symmetric(entries: Array, size: int) -> Array:

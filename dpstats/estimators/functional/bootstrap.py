@@ -59,9 +59,7 @@ def _noise(sds: Array, draw: np.random.Generator) -> Array:
     return upper + np.triu(upper, 1).T
 
 
-def _sample(
-    moments: Moments, line: Line, family: Family, draw: np.random.Generator
-) -> Array:
+def _sample(moments: Moments, line: Line, family: Family, draw: np.random.Generator) -> Array:
     """The sum of a a' of n rows with normal u, and the line with errors of the family.
 
     The errors enter by their sums (1, u)'e and e'e, which are normal about what they are given u, up to terms

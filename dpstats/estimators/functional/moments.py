@@ -125,9 +125,12 @@ def least_squares(moments: Moments, family: Family) -> Line:
     intercept = center[-1] - slopes @ center[:-1] - sigma * family.mean
     weak = vectors[:, values < edge]
     return Line(
-        np.array([intercept, *slopes, math.log(sigma)]), (vectors * raised) @ vectors.T, square, noise,
+        np.array([intercept, *slopes, math.log(sigma)]),
+        (vectors * raised) @ vectors.T,
+        square,
+        noise,
         weak @ weak.T,
-    )  # fmt: skip
+    )
 
 
 def published(moments: Moments, family: Family, scale: float) -> Array:

@@ -52,9 +52,13 @@ class Coordinates:
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
         return dict(
-            self.scale.public(), whitening=self.whitening, line=self.line, sigma=self.sigma,
-            radius=bounds.radius, limit=bounds.limit,
-        )  # fmt: skip
+            self.scale.public(),
+            whitening=self.whitening,
+            line=self.line,
+            sigma=self.sigma,
+            radius=bounds.radius,
+            limit=bounds.limit,
+        )
 
     @property
     def farthest(self) -> float:
@@ -110,9 +114,12 @@ class Coordinates:
         origin = back @ self.line
         origin[0] += self.scale.y_center
         return dict(
-            origin=origin, map=self.sigma * back @ self.whitening, scale=self.sigma * self.scale.y_scale,
-            constant=self.constant, penalised=1.0 - first * self.scale.constant,
-        )  # fmt: skip
+            origin=origin,
+            map=self.sigma * back @ self.whitening,
+            scale=self.sigma * self.scale.y_scale,
+            constant=self.constant,
+            penalised=1.0 - first * self.scale.constant,
+        )
 
     def to_params(self) -> Array:
         """What takes a line to coefficients of the design's columns, but for the centre of y; (k, k)."""
@@ -153,11 +160,22 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
     y_scale = math.sqrt(max(public.yy - y_center**2, 1e-8 * float(box.half[-1]) ** 2))
     center, spread = np.append(means, y_center), np.append(scales, y_scale)
     scale = RowScale(
-        center=means, scale=scales, y_center=y_center, y_scale=y_scale, log=False, fraction=1.0,
-        fraction_sd=0.0, binary=box.binary, ratio=np.ones(p - first), error=np.zeros(p - first),
-        shares=np.zeros((p - first, 0)), places=np.zeros((p - first, 0)), lower=(box.lower - center) / spread,
-        upper=(box.upper - center) / spread, constant=constant,
-    )  # fmt: skip
+        center=means,
+        scale=scales,
+        y_center=y_center,
+        y_scale=y_scale,
+        log=False,
+        fraction=1.0,
+        fraction_sd=0.0,
+        binary=box.binary,
+        ratio=np.ones(p - first),
+        error=np.zeros(p - first),
+        shares=np.zeros((p - first, 0)),
+        places=np.zeros((p - first, 0)),
+        lower=(box.lower - center) / spread,
+        upper=(box.upper - center) / spread,
+        constant=constant,
+    )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))
     if constant:
         to_scale[1:, 0] = -means / scales

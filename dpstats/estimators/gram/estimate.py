@@ -62,7 +62,11 @@ class LinearFit:
 
 
 def fit_gram(
-    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None = None,
+    curator: Curator,
+    box: Box,
+    constant: bool,
+    plan: Plan,
+    public: PublicMoments | None = None,
     max_weight: float | None = None,
 ) -> LinearFit:
     """Release the second moments of a linear regression.
@@ -106,9 +110,7 @@ def fit_gram(
     return LinearFit(moments, settings, ("bends",) * bend.told)
 
 
-def _look(
-    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds
-) -> Bend:
+def _look(curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds) -> Bend:
     """Whether residuals of all rows, clipped as those of the last release, bend about its line."""
     found, scale = moments.solve(), place.scale
     back = scale.y_scale * np.linalg.inv(place.to_params())
@@ -118,10 +120,16 @@ def _look(
         for matrix in (found.cov, found.cov_privacy)
     )
     line = Line(
-        np.append(0.0, scale.center), np.append(1.0, scale.scale), back @ found.params,
-        np.linalg.matrix_power(np.linalg.inv(place.whitening), 2), cov, privacy, 0.0,
-        moments.residual_sd() ** 2, _lost(moments, bounds.radius),
-    )  # fmt: skip
+        np.append(0.0, scale.center),
+        np.append(1.0, scale.scale),
+        back @ found.params,
+        np.linalg.matrix_power(np.linalg.inv(place.whitening), 2),
+        cov,
+        privacy,
+        0.0,
+        moments.residual_sd() ** 2,
+        _lost(moments, bounds.radius),
+    )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     return look(curator, cost, line, score, _LEAST * moments.scale)
 
@@ -144,9 +152,15 @@ def _gaussian(
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
     release = curator.release(
-        "residual_moments", plan.final, meat=MEAT, meat_limit=bounds.meat_limit, fourth=FOURTH,
-        spread=SPREAD, spread_limit=bounds.spread_limit, **place.public(bounds),
-    )  # fmt: skip
+        "residual_moments",
+        plan.final,
+        meat=MEAT,
+        meat_limit=bounds.meat_limit,
+        fourth=FOURTH,
+        spread=SPREAD,
+        spread_limit=bounds.spread_limit,
+        **place.public(bounds),
+    )
     moments = _moments(release, place, bounds)
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
@@ -187,13 +201,24 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
     meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
     fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
     return LinearMoments(
-        n=release.n, gram=gram, cross=cross, square=square,
-        noise_gram=noise.gram, noise_cross=noise.cross, noise_square=noise.square,
-        meat=release.values[1] * meat, noise_meat=release.sd * meat,
-        fourth=float(release.values[2][0, 0]) * fourth, noise_fourth=release.sd * fourth,
-        limit=bounds.limit, prior=place.prior, expected=place.expected, span=bounds.radius / bounds.limit,
-        **_total(release, place.scale, bounds), **place.to_user(),
-    )  # fmt: skip
+        n=release.n,
+        gram=gram,
+        cross=cross,
+        square=square,
+        noise_gram=noise.gram,
+        noise_cross=noise.cross,
+        noise_square=noise.square,
+        meat=release.values[1] * meat,
+        noise_meat=release.sd * meat,
+        fourth=float(release.values[2][0, 0]) * fourth,
+        noise_fourth=release.sd * fourth,
+        limit=bounds.limit,
+        prior=place.prior,
+        expected=place.expected,
+        span=bounds.radius / bounds.limit,
+        **_total(release, place.scale, bounds),
+        **place.to_user(),
+    )
 
 
 def _total(release: Release, scale: RowScale, bounds: Bounds) -> dict[str, Any]:

@@ -52,9 +52,12 @@ class Plan:
         pilots = sum(self.pilots) if self.pure else math.hypot(*self.pilots)
         columns = self.columns.total if self.columns else None
         costs = {
-            "columns": columns, "matrix": self.matrix, f"pilot {what}": pilots, what: self.final,
+            "columns": columns,
+            "matrix": self.matrix,
+            f"pilot {what}": pilots,
+            what: self.final,
             "check for bends": self.check,
-        }  # fmt: skip
+        }
         return {name: cost for name, cost in costs.items() if cost}
 
 
@@ -78,13 +81,21 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         if public:
             left = 1 - PURE_COLUMNS - PURE_MATRIX
             return Plan(
-                True, None, None, tuple(epsilon * share / left for share in PURE_PILOTS),
-                epsilon * final / left, epsilon * check / left,
-            )  # fmt: skip
+                True,
+                None,
+                None,
+                tuple(epsilon * share / left for share in PURE_PILOTS),
+                epsilon * final / left,
+                epsilon * check / left,
+            )
         return Plan(
-            True, FirstCosts(epsilon * PURE_COLUMNS, True), epsilon * PURE_MATRIX,
-            tuple(epsilon * share for share in PURE_PILOTS), epsilon * final, epsilon * check,
-        )  # fmt: skip
+            True,
+            FirstCosts(epsilon * PURE_COLUMNS, True),
+            epsilon * PURE_MATRIX,
+            tuple(epsilon * share for share in PURE_PILOTS),
+            epsilon * final,
+            epsilon * check,
+        )
     mu, check = budget.mu, CHECK * constant
     if public:
         pilot, final = mu * math.sqrt(PUBLIC_PILOT), mu * math.sqrt(1 - PUBLIC_PILOT - check)

@@ -55,11 +55,21 @@ def fit_pure(
     constant_row = way["constant"]
     share = 1.0 if constant_row is None else float(np.clip(constant_row @ gram @ constant_row, 0.05, 1.0))
     moments = LinearMoments(
-        n=curator.n, gram=gram * kept, cross=score.cross, square=score.square,
-        noise_gram=noise * kept, noise_cross=score.noise_cross,
-        noise_square=score.noise_square, weight=weight / kept, doubt=(1 - weight) / 2,
-        share=share, shape=shape, uneven=1 - kept, span=bounds.radius / bounds.limit, **way,
-    )  # fmt: skip
+        n=curator.n,
+        gram=gram * kept,
+        cross=score.cross,
+        square=score.square,
+        noise_gram=noise * kept,
+        noise_cross=score.noise_cross,
+        noise_square=score.noise_square,
+        weight=weight / kept,
+        doubt=(1 - weight) / 2,
+        share=share,
+        shape=shape,
+        uneven=1 - kept,
+        span=bounds.radius / bounds.limit,
+        **way,
+    )
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
     else:

@@ -8,6 +8,12 @@ from dpstats.estimators.location_scale.pure import fit_location_scale_pure
 from dpstats.estimators.location_scale.pure_plan import PurePlan, make_pure_plan
 
 __all__ = [
-    "Estimate", "Plan", "Problem", "PurePlan", "fit_location_scale", "fit_location_scale_pure", "make_plan",
+    "Estimate",
+    "Plan",
+    "Problem",
+    "PurePlan",
+    "fit_location_scale",
+    "fit_location_scale_pure",
+    "make_plan",
     "make_pure_plan",
-]  # fmt: skip
+]

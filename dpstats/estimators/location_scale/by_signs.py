@@ -88,9 +88,7 @@ def _sigmas(steps: list[Step]) -> Array:
     return np.array([math.exp(step.point[-1]) for step in steps])
 
 
-def _finished(
-    curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array
-) -> Estimate:
+def _finished(curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array) -> Estimate:
     """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
     levels, ends = [], []
     for mu in plan.level:
@@ -157,9 +155,15 @@ def _moved(point: Array, move: tuple[float, float]) -> Array:
 def _slopes(curator: Curator, mu: float, place: Place, point: Array) -> Step:
     scale, family = place.bounding.scale, place.bounding.problem.family
     release = curator.release(
-        "sign_score", mu, **scale.public(), family=family, gamma=point[:-1], sigma=math.exp(point[-1]),
-        whitening=place.whitening, radius=place.radius,
-    )  # fmt: skip
+        "sign_score",
+        mu,
+        **scale.public(),
+        family=family,
+        gamma=point[:-1],
+        sigma=math.exp(point[-1]),
+        whitening=place.whitening,
+        radius=place.radius,
+    )
     return Step(point, release.values[0].ravel() / release.n, release.sd / release.n, place.slope)
 
 

@@ -37,9 +37,14 @@ _USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.0, 2.5
 
 
 def checked(
-    curator: Curator, mu: float, problem: Problem, scale: RowScale, hazard: float, point: Array,
+    curator: Curator,
+    mu: float,
+    problem: Problem,
+    scale: RowScale,
+    hazard: float,
+    point: Array,
     result: Estimate,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """A fit under the caution "law" if failures come at other times than the family says.
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
@@ -49,9 +54,15 @@ def checked(
     fraction = min(1 - math.exp(-hazard), _MOST)
     contrasts = _contrasts(problem.family, fraction)
     release = curator.release(
-        "hazard_contrasts", mu, **scale.public(), family=problem.family, gamma=point[:-1],
-        sigma=math.exp(point[-1]), edges=contrasts.edges, contrasts=contrasts.steps,
-    )  # fmt: skip
+        "hazard_contrasts",
+        mu,
+        **scale.public(),
+        family=problem.family,
+        gamma=point[:-1],
+        sigma=math.exp(point[-1]),
+        edges=contrasts.edges,
+        contrasts=contrasts.steps,
+    )
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * contrasts.square)
     chance = _DOUBTFUL / 2 / len(found)

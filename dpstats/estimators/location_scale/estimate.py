@@ -85,7 +85,11 @@ class Estimate:
 
 
 def estimate(
-    averaged: Averaged, bounding: Bounding, choice: Choice, whitening: Whitening, spread: float | None = None,
+    averaged: Averaged,
+    bounding: Bounding,
+    choice: Choice,
+    whitening: Whitening,
+    spread: float | None = None,
     need: float | None = None,
 ) -> Estimate:
     """One Newton step from the average point by the average score; sandwich covariance.
@@ -132,16 +136,20 @@ def estimate(
     sds, sampled = (np.sqrt(np.diag(part)) for part in parts)
     step = _params_to_user(bounding) @ step
     blind = _few_events(bounding) | _without_scale(bounding, information)
-    return _with_levels(result, averaged.points, step, sds, sampled, bounding, choice.c, blind)
+    return _with_levels(result, averaged.points, np.array([step, sds, sampled]), bounding, choice.c, blind)
 
 
 def _with_levels(
-    result: Estimate, points: Array, step: Array, sds: Array, sampling: Array, bounding: Bounding, c: float,
+    result: Estimate,
+    points: Array,
+    steps: Array,
+    bounding: Bounding,
+    c: float,
     blind: Array,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
-    `step`, `sds` and `sampling`, their part without noise, are those of coefficients if it were. Of columns
+    `steps` are those of coefficients if it were, their sds, and the part of these without noise. Of columns
     that are `blind` nothing is known.
     """
     if "hopeless" in result.problems:
@@ -161,7 +169,7 @@ def _with_levels(
         share = float(shares[j])
         moved, *linear = (
             unit * float(np.clip(each[j + 1], -_FARTHEST / unit, _FARTHEST / unit))
-            for each in (params, step, sds, sampling)
+            for each in (params, *steps)
         )
         curve = level_curve(problem.family, c, bounding.events.fraction, moved * (1 - share))
         found = level(curve, share, points[:, j] * unit, *linear)

@@ -71,9 +71,12 @@ def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, a
     farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
     radius_square = max(1.5 * k, min(farthest, affordable))
     release = curator.release(
-        "event_matrix", mu, **scale.public(),
-        radius=math.sqrt(radius_square), limit=math.sqrt(radius_square + 6),
-    )  # fmt: skip
+        "event_matrix",
+        mu,
+        **scale.public(),
+        radius=math.sqrt(radius_square),
+        limit=math.sqrt(radius_square + 6),
+    )
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     if not shrunk:
         return in_full(events_of(matrix, noise, scale, release.n), scale, alone, radius_square)
@@ -136,9 +139,11 @@ def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float)
     square = events.square.copy()
     np.fill_diagonal(square[1:, 1:], np.where(rare, full, found) * events.fraction)
     return replace(
-        events, square=square, floored=with_floor(square, events.spread * events.fraction),
+        events,
+        square=square,
+        floored=with_floor(square, events.spread * events.fraction),
         noise_ratio=np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
-    )  # fmt: skip
+    )
 
 
 def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:

@@ -81,6 +81,8 @@ def late_information(
     both = np.outer(mean, along)
     tilt = first * (both + both.T) + (second - share) * np.outer(along, along)
     return LateInformation(
-        max(share, LEAST_SAID), max(residuals.log_sigma(choice.c), LEAST_SAID), tilt / max(share, LEAST_SAID),
+        max(share, LEAST_SAID),
+        max(residuals.log_sigma(choice.c), LEAST_SAID),
+        tilt / max(share, LEAST_SAID),
         cross * mean + cross_along * along,
-    )  # fmt: skip
+    )

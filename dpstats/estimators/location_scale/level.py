@@ -54,9 +54,17 @@ def release_level(
     where = bounding.truncation(choice, gamma, sigma)
     bounds, pivot = bounding.bounds(where), bounding.pivot(gamma, sigma)
     release = curator.release(
-        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=gamma, sigma=sigma, pivot=pivot,
-        whitening=np.eye(1, len(gamma)), radius=1.0, matrix_share=bounding.matrix_share,
-    )  # fmt: skip
+        "martingale_score",
+        mu,
+        **bounding.scale.public(),
+        where=where,
+        gamma=gamma,
+        sigma=sigma,
+        pivot=pivot,
+        whitening=np.eye(1, len(gamma)),
+        radius=1.0,
+        matrix_share=bounding.matrix_share,
+    )
     read = per_row(release, bounds, 1.0)
     information = _information(read.matrix, read.matrix_sd, bounding, where)
     return Level(read.scores, read.noise, information, where, float(pivot[0]))

@@ -141,9 +141,15 @@ def located(
     gamma, usual = gamma.copy(), expected(problem.family, events.fraction)
     for mu in costs:
         release = curator.release(
-            "location_score", mu, **scale.public(), family=problem.family, c=2.0, gamma=gamma, sigma=sigma,
+            "location_score",
+            mu,
+            **scale.public(),
+            family=problem.family,
+            c=2.0,
+            gamma=gamma,
+            sigma=sigma,
             floor=usual.first_floor,
-        )  # fmt: skip
+        )
         excess = float(release.values[0].item()) / release.n / events.fraction / usual.slope
         gamma[0] += sigma * float(np.clip(math.log(max(1 + excess, 0.22)) / usual.slope, -1.5, 3.0))
     return float(gamma[0])
@@ -177,9 +183,12 @@ def _tail(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> Av
         move = np.linalg.solve(step.information.matrix, step.scores)
         capped |= _move(state, step, _DAMPING * move)
     return Averaged(
-        np.array(points), np.array(scores), np.sqrt(np.mean(noise, axis=0)), step.information,
+        np.array(points),
+        np.array(scores),
+        np.sqrt(np.mean(noise, axis=0)),
+        step.information,
         capped,
-    )  # fmt: skip
+    )
 
 
 def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget: bool) -> _Step:
@@ -187,10 +196,17 @@ def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget
     where = bounding.truncation(choice, state.gamma, sigma)
     bounds, pivot = bounding.bounds(where), bounding.pivot(state.gamma, sigma)
     release = curator.release(
-        "martingale_score", mu, **bounding.scale.public(), where=where, gamma=state.gamma, sigma=sigma,
-        pivot=pivot, whitening=state.whitening.matrix, radius=choice.radius,
+        "martingale_score",
+        mu,
+        **bounding.scale.public(),
+        where=where,
+        gamma=state.gamma,
+        sigma=sigma,
+        pivot=pivot,
+        whitening=state.whitening.matrix,
+        radius=choice.radius,
         matrix_share=bounding.matrix_share,
-    )  # fmt: skip
+    )
     read = per_row(release, bounds, choice.radius)
     state.released.add(read.matrix, read.matrix_sd, forget)
     return _Step(read.scores, read.noise, _information(bounding, state), pivot)
@@ -215,9 +231,13 @@ def _delayed_information(bounding: Bounding, state: _State) -> Information:
     events, largest = bounding.events, max(1.0, 1.5 * late.share) if bounding.expected.needs_floor else 1.0
     share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
     return state.released.estimate(
-        events, state.whitening, late.log_sigma * events.fraction, share, late.error(events.spread),
+        events,
+        state.whitening,
+        late.log_sigma * events.fraction,
+        share,
+        late.error(events.spread),
         late.beyond(share, events.fraction),
-    )  # fmt: skip
+    )
 
 
 def _location_share(

@@ -66,9 +66,14 @@ class _Place:
         gamma, sigma, choice = point[:-1], math.exp(point[-1]), self.choice
         where = self.bounding.truncation(choice, gamma, sigma)
         return dict(
-            self.bounding.scale.public(), where=where, gamma=gamma, sigma=sigma,
-            pivot=self.bounding.pivot(gamma, sigma), whitening=self.whitening.matrix, radius=choice.radius,
-        )  # fmt: skip
+            self.bounding.scale.public(),
+            where=where,
+            gamma=gamma,
+            sigma=sigma,
+            pivot=self.bounding.pivot(gamma, sigma),
+            whitening=self.whitening.matrix,
+            radius=choice.radius,
+        )
 
 
 @dataclass(frozen=True)
@@ -104,9 +109,14 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
     point = np.append(gamma, math.log(sigma))
     bounding = PureBounding(
-        problem, scale, events, 1.0, curator.cost_per_row(plan.combined_total), curator.n,
+        problem,
+        scale,
+        events,
+        1.0,
+        curator.cost_per_row(plan.combined_total),
+        curator.n,
         curator.cost_per_row(plan.sizes[-1]),
-    )  # fmt: skip
+    )
     whitening = _whitening(bounding, gamma, sigma)
     *early, before_last, last = plan.steps
     for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
@@ -139,9 +149,12 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
     k = len(scale.center) + 1
     release = curator.release(
-        "event_matrix", cost, **scale.public(), radius=math.sqrt(_MATRIX_RADIUS * k),
+        "event_matrix",
+        cost,
+        **scale.public(),
+        radius=math.sqrt(_MATRIX_RADIUS * k),
         limit=math.sqrt(_MATRIX_RADIUS * k + _MATRIX_LIMIT),
-    )  # fmt: skip
+    )
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
@@ -242,10 +255,12 @@ def _combined(
     step = np.linalg.solve(information.matrix, last.scores)
     by_shape = _shape_error(place, information, step, sigma)
     averaged = Averaged(
-        np.array([weights @ [first.point, last.point]]), np.array([weights @ [first.scores, last.scores]]),
-        np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape), information,
+        np.array([weights @ [first.point, last.point]]),
+        np.array([weights @ [first.scores, last.scores]]),
+        np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape),
+        information,
         capped,
-    )  # fmt: skip
+    )
     return averaged, max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(noise)) / len(noise)))
 
 

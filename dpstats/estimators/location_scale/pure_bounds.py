@@ -59,9 +59,11 @@ class PureBounding(Bounding):
         location = 2 * bounds.psi * math.sqrt(m + 2)
         log_sigma = LOG_SIGMA_SHARE * bounds.psi * math.sqrt((m + 1) * (m + 2) / 3)
         return replace(
-            bounds, sensitivity=location, log_sigma_weight=bounds.log_sigma_weight * location / log_sigma,
+            bounds,
+            sensitivity=location,
+            log_sigma_weight=bounds.log_sigma_weight * location / log_sigma,
             matrix_weight=location * self.sizes / self.tail_mu / SIZE_SD,
-        )  # fmt: skip
+        )
 
     def _best_radius(
         self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float

@@ -70,7 +70,10 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> PurePlan:
     steps, shares = next(plan[1:] for plan in SHARES if n * epsilon >= plan[0] * k**1.5)
     columns, matrix, location, sizes, early, last, check = (epsilon * share for share in shares)
     return PurePlan(
-        columns=FirstCosts(columns, True), matrix=matrix,
-        location=(location / LOCATION_STEPS,) * LOCATION_STEPS, sizes=(sizes / steps,) * steps,
-        steps=(*((early / steps,) * steps), last), check=check,
-    )  # fmt: skip
+        columns=FirstCosts(columns, True),
+        matrix=matrix,
+        location=(location / LOCATION_STEPS,) * LOCATION_STEPS,
+        sizes=(sizes / steps,) * steps,
+        steps=(*((early / steps,) * steps), last),
+        check=check,
+    )

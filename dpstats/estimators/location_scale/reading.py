@@ -33,5 +33,7 @@ def per_row(release: Release, bounds: ScoreBounds, radius: float) -> Reading:
     per_unit = np.outer(unit, unit) / tau
     return Reading(
         np.append(location.ravel() / n, log_sigma.item() / n / kappa),
-        np.append(np.full(location.size, sd), sd / kappa), matrix / n * per_unit, sd * per_unit,
-    )  # fmt: skip
+        np.append(np.full(location.size, sd), sd / kappa),
+        matrix / n * per_unit,
+        sd * per_unit,
+    )

@@ -155,10 +155,14 @@ def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale)
     usual = np.mean([sizes(problem.family, events.fraction), sizes(problem.family, 1.0)], axis=0)
     usual = usual * events.fraction
     return Place(
-        bounding, bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5), events,
-        np.column_stack([np.zeros(d), covariates]), math.sqrt(_RADIUS * d), float(usual[0] * once),
+        bounding,
+        bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5),
+        events,
+        np.column_stack([np.zeros(d), covariates]),
+        math.sqrt(_RADIUS * d),
+        float(usual[0] * once),
         float(usual[1] * twice),
-    )  # fmt: skip
+    )
 
 
 def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
@@ -179,9 +183,18 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
     return Shape(
-        fraction=f, square=f * moments, floored=f * moments, noise=math.inf, line=np.zeros(d + 1), residual=f,
-        spread=1.0, shrunk=True, noise_ratio=np.ones(d + 1), relative=relative, structured=structured,
-    )  # fmt: skip
+        fraction=f,
+        square=f * moments,
+        floored=f * moments,
+        noise=math.inf,
+        line=np.zeros(d + 1),
+        residual=f,
+        spread=1.0,
+        shrunk=True,
+        noise_ratio=np.ones(d + 1),
+        relative=relative,
+        structured=structured,
+    )
 
 
 def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
@@ -189,9 +202,16 @@ def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
     d, radius, family = len(place.whitening), place.radius, place.bounding.problem.family
     longest = math.sqrt(_LONGEST * d)
     release = curator.release(
-        "sign_sizes", mu, **place.bounding.scale.public(), family=family, gamma=point[:-1],
-        sigma=math.exp(point[-1]), whitening=place.whitening, radius=radius, longest=longest,
-    )  # fmt: skip
+        "sign_sizes",
+        mu,
+        **place.bounding.scale.public(),
+        family=family,
+        gamma=point[:-1],
+        sigma=math.exp(point[-1]),
+        whitening=place.whitening,
+        radius=radius,
+        longest=longest,
+    )
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
     guess = np.array([place.slope, place.square])
     found = by_precision(release.values[0] * units, release.sd * units, guess, _SIZE_SD * guess)

@@ -21,9 +21,14 @@ _LOST = 1 / 16
 
 
 def checked(
-    curator: Curator, mu: float, problem: Problem, located: Located, bounds: Bounds, whitening: Whitening,
+    curator: Curator,
+    mu: float,
+    problem: Problem,
+    located: Located,
+    bounds: Bounds,
+    whitening: Whitening,
     result: Estimate,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """A fit under the caution "bends" if scores rise and fall with the square of the linear predictor.
 
     Rows that are long, or of large means, count less than in the fit without privacy. Where the formula
@@ -41,11 +46,16 @@ def checked(
         for matrix in (result.cov, result.cov_privacy)
     )
     line = Line(
-        located.center, located.scale, back @ result.params,
-        np.linalg.matrix_power(np.linalg.inv(whitening.matrix), 2), cov, privacy, located.offset,
+        located.center,
+        located.scale,
+        back @ result.params,
+        np.linalg.matrix_power(np.linalg.inv(whitening.matrix), 2),
+        cov,
+        privacy,
+        located.offset,
         1.0 if result.dispersion is None else result.dispersion.value,
         max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited),
-    )  # fmt: skip
+    )
     bend = look(curator, mu, line, bounds.score or BoundedScore.unclipped(problem.family))
     if bend.square == 0 or bounds.radius**2 >= whitening.longest_square(located) * (1 - 1e-9):
         return result

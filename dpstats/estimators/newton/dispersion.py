@@ -114,9 +114,13 @@ def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, flo
 
 
 def seen(
-    variability: Accumulator, information: Information, whitening: Array, radius: float, intercept: bool,
+    variability: Accumulator,
+    information: Information,
+    whitening: Array,
+    radius: float,
+    intercept: bool,
     n: int,
-) -> Seen:  # fmt: skip
+) -> Seen:
     """Read scores and curvature along the direction of the intercept, in which every row has length 1.
 
     Where noise hides it, or without an intercept: means over all directions, in which long rows count more.

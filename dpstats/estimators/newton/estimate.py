@@ -98,30 +98,14 @@ class Estimate:
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
     """One Newton step from the average point by the average score, to second order; sandwich covariance."""
-    information, steps = averaged.information, len(averaged.points)
-    inverse = np.linalg.inv(information.matrix)
+    information = averaged.information
     step = information.solve(averaged.scores.mean(axis=0))
     second = information.solve(_second_order(averaged, step))
     point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + second))
-
-    variability = _variability(averaged)
-    inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
-        information.vectors.T
-    )
-    sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
-    spread, drifts = _unsettledness(averaged), _drifts(averaged)
-    noise = inverse @ inverse * averaged.noise**2 / steps
-    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
-    weak = located.unknown(unseen, np.linalg.inv(averaged.whitening))
-    privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
-    # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
-    scatters = spread > max(_UNSETTLED, _by_chance((steps - 1) * len(step)))
-    beyond = scatters * np.trace(noise) * (spread - 1), drifts * float(step @ step)
-    unsettled = max(beyond) > _MATTERS * np.trace(sampling)
-
+    *parts, unsettled = _uncertain(averaged, located, step, n)
     user = to_user(problem, located)
     axes = user @ averaged.whitening
-    sampling, privacy, weak = (axes @ matrix @ axes.T for matrix in (sampling, privacy, weak))
+    sampling, privacy, weak = (axes @ matrix @ axes.T for matrix in parts)
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = []
@@ -138,24 +122,52 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         problems.append("budget")
     sds = np.sqrt(np.diag(cov - weak))
     sds[weakly] = np.inf
+    linear, sampled = axes @ step, np.sqrt(np.diag(sampling))
     params, factors = read_levels(
-        problem, located, user @ point, averaged.points @ user.T, axes @ step, sds,
-        np.sqrt(np.diag(sampling)),
-    )  # fmt: skip
+        problem, located, user @ point, averaged.points @ user.T, linear, sds, sampled
+    )
     factors[few_events(problem, located, params, widened(cov, factors), n)] = np.inf
     cov, privacy = widened(cov, factors), widened(privacy, factors)
     problems += [f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))]
     params = within_reach(problem, params, np.isinf(np.diag(cov)))
-    settings, phi = {"R": bounds.radius}, None
-    if bounds.score is not None and problem.family.unlimited:
-        settings["C"] = bounds.score.limit
-        found = seen(
-            averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n
-        )
-        phi = (free_dispersion if problem.family.free_dispersion else overdispersion)(found, bounds.score)
-        if not problem.family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score):
-            problems.append("tail")
-    return Estimate(params, cov, privacy, phi, rel, settings, tuple(problems))
+    settings, phi, tail = _scattered(averaged, problem, bounds, n)
+    return Estimate(params, cov, privacy, phi, rel, settings, (*problems, *tail))
+
+
+def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tuple[Array, Array, Array, bool]:
+    """Covariances of a whitened point by sampling, by noise and by what is not seen, and if it moves still.
+
+    The third is part of the second.
+    """
+    information, steps = averaged.information, len(averaged.points)
+    inverse, variability = np.linalg.inv(information.matrix), _variability(averaged)
+    inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
+        information.vectors.T
+    )
+    sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
+    spread, drifts = _unsettledness(averaged), _drifts(averaged)
+    noise = inverse @ inverse * averaged.noise**2 / steps
+    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
+    weak = located.unknown(unseen, np.linalg.inv(averaged.whitening))
+    privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
+    # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
+    scatters = spread > max(_UNSETTLED, _by_chance((steps - 1) * len(step)))
+    beyond = scatters * np.trace(noise) * (spread - 1), drifts * float(step @ step)
+    unsettled = max(beyond) > _MATTERS * np.trace(sampling)
+    return sampling, privacy, weak, unsettled
+
+
+def _scattered(
+    averaged: Averaged, problem: Problem, bounds: Bounds, n: int
+) -> tuple[dict[str, float], Quantity | None, tuple[str, ...]]:
+    """Bounds, the dispersion where scores were limited, and whether coefficients rest on a tail."""
+    information, family = averaged.information, problem.family
+    if bounds.score is None or not family.unlimited:
+        return {"R": bounds.radius}, None, ()
+    found = seen(averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n)
+    phi = (free_dispersion if family.free_dispersion else overdispersion)(found, bounds.score)
+    tail = not family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score)
+    return {"R": bounds.radius, "C": bounds.score.limit}, phi, ("tail",) * tail
 
 
 def _second_order(averaged: Averaged, step: Array) -> Array:

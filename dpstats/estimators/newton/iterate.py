@@ -83,9 +83,12 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     whitening = Whitening.none(problem.k)
     start = _start(problem, located, curator.n)
     state = _State(
-        start, whitening, chooser.first(whitening),
-        chooser.start_level, chooser.start_dispersion,
-    )  # fmt: skip
+        start,
+        whitening,
+        chooser.first(whitening),
+        chooser.start_level,
+        chooser.start_dispersion,
+    )
     _early(curator, plan, chooser, state)
     averaged = _tail(curator, plan, chooser, state, start)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
@@ -154,9 +157,16 @@ def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State, start: 
         capped |= _move(state, _DAMPING * step.information.solve(step.scores))
     assert step is not None
     return Averaged(
-        np.array(points), np.array(scores), np.array(matrices), math.sqrt(np.mean(noise)), step.information,
-        state.whitening.matrix, state.variability, capped, start,
-    )  # fmt: skip
+        np.array(points),
+        np.array(scores),
+        np.array(matrices),
+        math.sqrt(np.mean(noise)),
+        step.information,
+        state.whitening.matrix,
+        state.variability,
+        capped,
+        start,
+    )
 
 
 def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step:

@@ -19,9 +19,14 @@ _FARTHEST = 15.0
 
 
 def read_levels(
-    problem: Problem, located: Located, params: Array, points: Array, step: Array, sds: Array,
+    problem: Problem,
+    located: Located,
+    params: Array,
+    points: Array,
+    step: Array,
+    sds: Array,
     sampling: Array,
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """Coefficients by what the scores of levels say, and factors of standard errors, infinite if unknown.
 
     Without an intercept it is not known where the other columns are, and nothing is done.
@@ -73,9 +78,14 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
     far = 2 * np.sqrt(np.diag(cov)[1:])
     sides = ((shares, middle + slopes * (1 - shares)), (1 - shares, middle - slopes * shares))
     with np.errstate(invalid="ignore"):  # of what is lost already
-        events = np.min([
-            n * share * problem.family.curvature(eta + end * far) for share, eta in sides for end in (-1, 1)
-        ], axis=0)  # fmt: skip
+        events = np.min(
+            [
+                n * share * problem.family.curvature(eta + end * far)
+                for share, eta in sides
+                for end in (-1, 1)
+            ],
+            axis=0,
+        )
     return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < FEWEST_EVENTS))
 
 

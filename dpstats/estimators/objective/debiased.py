@@ -67,16 +67,22 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
         plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), origin=origin, **ball.public()
     )
     matrices = _matrices(curator, ball, plan, minimum, robust)
-    return _corrected(ball, problem, located, minimum, origin, *matrices)
+    return _corrected(ball, problem, located, minimum, *matrices)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
     """Have the curator refuse what it would refuse after the ledger was charged."""
     k = problem.k
     curator.check_minimum(
-        plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), center=np.zeros(k), scale=np.ones(k),
-        reach=np.ones(k), radius=1.0, longest=1.0,
-    )  # fmt: skip
+        plan.minimum,
+        loss=LOGISTIC_LOSS,
+        ridge=_ridge(curator, plan),
+        center=np.zeros(k),
+        scale=np.ones(k),
+        reach=np.ones(k),
+        radius=1.0,
+        longest=1.0,
+    )
 
 
 def _ridge(curator: Curator, plan: Plan) -> float:
@@ -103,9 +109,7 @@ def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
     """Rows whose square length is this times the number of columns count in full."""
     radius = math.sqrt(length * problem.k)
     reach = np.maximum(np.abs(located.lower), np.abs(located.upper)) / radius
-    return UnitBall(
-        located.center, located.scale, np.maximum(reach, 1e-9), radius, 1.0, problem.intercept
-    )
+    return UnitBall(located.center, located.scale, np.maximum(reach, 1e-9), radius, 1.0, problem.intercept)
 
 
 def _origin(located: Located, problem: Problem) -> Array:
@@ -119,11 +123,20 @@ def _origin(located: Located, problem: Problem) -> Array:
 
 
 def _corrected(
-    ball: UnitBall, problem: Problem, located: Located, minimum: Minimum, origin: Array,
-    curvature: Array, sds: Array, scores: Array | None,
-) -> Estimate:  # fmt: skip
+    ball: UnitBall,
+    problem: Problem,
+    located: Located,
+    minimum: Minimum,
+    curvature: Array,
+    sds: Array,
+    scores: Array | None,
+) -> Estimate:
     """The minimum without its penalty, and what is uncertain of it."""
-    n, ratio, apart = minimum.n, minimum.ridge / minimum.n, minimum.params - origin
+    n, ratio, apart = (
+        minimum.n,
+        minimum.ridge / minimum.n,
+        minimum.params - _origin(located, problem) * ball.radius,
+    )
     edge = noise_edge(sds)
     floor = edge / math.sqrt(2)  # s sqrt k
     first, second = (_inverse(with_floor(curvature, share * floor)) for share in (_FLOOR, _VARIANCE_FLOOR))
@@ -135,9 +148,13 @@ def _corrected(
     left = _left(ball, problem, curvature, ratio * second @ apart)
     guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
     result = estimate(
-        ball, minimum, minimum.params + ratio * pull, sampling=sampling / n, carried=second / n,
+        ball,
+        minimum,
+        minimum.params + ratio * pull,
+        sampling=sampling / n,
+        carried=second / n,
         more=by_curvature + guess,
-    )  # fmt: skip
+    )
     few = few_events(problem, located, result.params, result.cov, n)
     return judged(result, ball.to_user @ guess @ ball.to_user.T, few)
 

@@ -20,9 +20,14 @@ _SEEN = 2.0
 
 
 def fit_penalised(
-    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True,
+    curator: Curator,
+    ball: UnitBall,
+    loss: MarginLoss,
+    ridge: float,
+    plan: Plan,
+    tilted: bool = True,
     compat: str | None = None,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """Release a penalised minimum, its curvature and squared scores.
 
     Parameters
@@ -66,9 +71,13 @@ def fit_penalised(
         unseen = float(np.linalg.eigvalsh(scores)[-1]) <= _SEEN * lost
     inverse = symmetric_power(inner, -1.0)
     result = estimate(
-        ball, minimum, minimum.params, sampling=inverse @ sigma @ inverse / n,
-        carried=_carried(minimum, inverse), more=np.zeros((ball.k, ball.k)),
-    )  # fmt: skip
+        ball,
+        minimum,
+        minimum.params,
+        sampling=inverse @ sigma @ inverse / n,
+        carried=_carried(minimum, inverse),
+        more=np.zeros((ball.k, ball.k)),
+    )
     return nothing(result) if unseen else result
 
 

@@ -12,6 +12,13 @@ from dpstats.estimators.pmt.published import costs as published_costs
 from dpstats.estimators.pmt.ridge import PmtFit, costs, fit_pmt
 
 __all__ = [
-    "ETA", "PUBLISHED", "PmtFit", "costs", "fit_pmt", "fit_pmt_glm", "fit_published", "glm_costs",
+    "ETA",
+    "PUBLISHED",
+    "PmtFit",
+    "costs",
+    "fit_pmt",
+    "fit_pmt_glm",
+    "fit_published",
+    "glm_costs",
     "published_costs",
-]  # fmt: skip
+]

@@ -101,10 +101,16 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     assert information is not None
     last = slice(STEPS // 2, None)
     averaged = Averaged(
-        np.array(points[last]), np.array(scores[last]), np.array(matrices[last]),
-        math.sqrt(np.mean(np.square(noise[last]))), information, where.whitening, state.variability,
-        state.capped, start,
-    )  # fmt: skip
+        np.array(points[last]),
+        np.array(scores[last]),
+        np.array(matrices[last]),
+        math.sqrt(np.mean(np.square(noise[last]))),
+        information,
+        where.whitening,
+        state.variability,
+        state.capped,
+        start,
+    )
     return estimate(averaged, problem, located, Bounds(radius, state.score), curator.n)
 
 
@@ -124,10 +130,20 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
         np.append(first + 1, (end - where.center) / where.scale) for end in (problem.lower, problem.upper)
     )
     return Located(
-        center, scale, np.zeros(problem.k), lower, upper, thinnest=1.0, rare=(), mean=mean,
-        sd=math.sqrt(mean), offset=offset, noise=noise, prior=np.ones(problem.k),
+        center,
+        scale,
+        np.zeros(problem.k),
+        lower,
+        upper,
+        thinnest=1.0,
+        rare=(),
+        mean=mean,
+        sd=math.sqrt(mean),
+        offset=offset,
+        noise=noise,
+        prior=np.ones(problem.k),
         dim=np.zeros(problem.k, dtype=bool),
-    )  # fmt: skip
+    )
 
 
 def _level(problem: Problem, located: Located) -> float:

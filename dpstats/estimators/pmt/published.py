@@ -63,9 +63,16 @@ def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu:
     where, radius = frame(public, problem.intercept, paper=True), reach(curator.n) * math.sqrt(problem.k)
     ball, of_score, of_curvature = _constants(problem, radius)
     rows: dict[str, Any] = dict(
-        center=where.center, scale=where.scale, y_center=0.0, y_scale=1.0, log=False,
-        constant=where.constant, whitening=where.whitening.T, radius=radius, family=problem.family,
-    )  # fmt: skip
+        center=where.center,
+        scale=where.scale,
+        y_center=0.0,
+        y_scale=1.0,
+        log=False,
+        constant=where.constant,
+        whitening=where.whitening.T,
+        radius=radius,
+        family=problem.family,
+    )
     each = mu / math.sqrt(2 * STEPS)
     beta = np.zeros(problem.k)
     for _ in range(STEPS):
@@ -74,12 +81,16 @@ def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu:
         n = score.n
         noise, size = score.sd / n, information.sd / n * math.sqrt(2 * problem.k)
         values, vectors = np.linalg.eigh(information.values[0] / n)
-        inverse = (vectors / np.maximum(values, size)) @ vectors.T
-        beta = beta + inverse @ score.values[0] / n
+        beta = beta + _inverse(values, vectors, size) @ score.values[0] / n
         beta = beta * min(1.0, ball / max(float(np.linalg.norm(beta)), 1e-300))
     settings = {"R": radius} | ({"R_beta": ball} if math.isfinite(ball) else {})
-    solution = _judged(where, beta, values, vectors, inverse, noise, size, curator.n)
+    solution = _judged(where, beta, values, vectors, noise, size, curator.n)
     return _estimate(solution, settings)
+
+
+def _inverse(values: Array, vectors: Array, size: float) -> Array:
+    """Of a matrix with its eigenvalues raised to the size of its noise."""
+    return np.asarray((vectors / np.maximum(values, size)) @ vectors.T)
 
 
 def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
@@ -93,11 +104,16 @@ def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
 
 
 def _judged(
-    where: Frame, beta: Array, values: Array, vectors: Array, inverse: Array, noise: float, size: float,
+    where: Frame,
+    beta: Array,
+    values: Array,
+    vectors: Array,
+    noise: float,
+    size: float,
     n: int,
-) -> Solution:  # fmt: skip
+) -> Solution:
     """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (docs/theory/pmt.md#ridge)."""
-    back = where.map @ inverse
+    back = where.map @ _inverse(values, vectors, size)
     information = positive((vectors * values) @ vectors.T)
     guess = where.map @ hidden(values, vectors, size, 1.0) @ where.map.T
     rel = size / max(float(values[0]), 1e-9 * size)
@@ -108,6 +124,11 @@ def _estimate(solution: Solution, settings: dict[str, float]) -> Estimate:
     lost = np.isinf(np.diag(solution.cov))
     problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
     return Estimate(
-        solution.params, solution.cov, solution.cov_privacy, None, solution.rel, settings,
+        solution.params,
+        solution.cov,
+        solution.cov_privacy,
+        None,
+        solution.rel,
+        settings,
         ("hopeless",) if lost.all() else tuple(problems),
-    )  # fmt: skip
+    )

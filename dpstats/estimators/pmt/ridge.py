@@ -95,15 +95,21 @@ def fit_pmt(
     return PmtFit(solution, {"R": far * math.sqrt(len(public.names)), "response": far})
 
 
-def _release(
-    curator: Curator, where: Frame, sigma: float, far: float, mu: float, paper: bool
-) -> _Released:
+def _release(curator: Curator, where: Frame, sigma: float, far: float, mu: float, paper: bool) -> _Released:
     p = len(where.whitening)
     rows = dict(
-        center=where.center, scale=where.scale, y_center=0.0, y_scale=sigma, log=False,
-        constant=where.constant, whitening=where.whitening.T, line=np.zeros(p), sigma=1.0,
-        radius=far * math.sqrt(p), limit=far,
-    )  # fmt: skip
+        center=where.center,
+        scale=where.scale,
+        y_center=0.0,
+        y_scale=sigma,
+        log=False,
+        constant=where.constant,
+        whitening=where.whitening.T,
+        line=np.zeros(p),
+        sigma=1.0,
+        radius=far * math.sqrt(p),
+        limit=far,
+    )
     first, second = costs(mu)
     gram: Release = curator.release("truncated_triangle" if paper else "truncated_gram", first, **rows)
     cross: Release = curator.release("truncated_cross", second, whole=not paper, **rows)
