@@ -205,7 +205,7 @@ def corrected(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
-    return _corrected(ball, problem, located, minimum, np.zeros(2), curvature, np.full((2, 2), sd), None)
+    return _corrected(ball, problem, located, minimum, curvature, np.full((2, 2), sd), None)
 
 
 def test_what_a_correction_may_lack_is_uncertain():
