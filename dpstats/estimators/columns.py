@@ -242,7 +242,8 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     found = _Moments.of(moments, moments.n * fraction, box)
     prior = _prior(found, zoomed)
     mean = by_precision(found.first, found.first_sd, prior.first, prior.first_sd)
-    noise = np.where(found.binary, 2 * np.abs(mean) * found.first_sd, found.second_sd)
+    by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
+    noise = np.where(found.binary, by_mean, np.hypot(found.second_sd, by_mean))
     noise = np.maximum(noise, 1e-12)
     variance = by_precision(found.second - mean**2, noise, prior.second, prior.second_sd)
     # no smaller than the noise can tell from 0
