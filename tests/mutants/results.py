@@ -297,6 +297,11 @@ MUTANTS = (
         ("estimators/newton/check.py", "result.cov + bend.square * forth", "result.cov + 0 * forth"),
     ),
     planted(
+        "a column off its centre is taken for known",
+        "models/test_loose_bounds.py::test_a_column_off_its_centre_that_noise_hides_is_never_known",
+        ("estimators/columns.py", "np.hypot(found.second_sd, by_mean)", "found.second_sd"),
+    ),
+    planted(
         "a bend is not told (linear)",
         "models/test_bends.py::test_a_curved_line_is_seen",
         ("estimators/gram/estimate.py", '("bends",) * bend.told', "()"),
