@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -14,7 +15,9 @@ from dpstats.families.bounded_score import BoundedScore, square_weight
 Array = np.ndarray
 
 _EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
-_LEAST = 1e-3  # sd of the linear predictor that stands for less: nothing can bend by it
+_LEAST = (
+    1e-3  # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
+)
 # chance that a bend stands out where there is none, and what of it is news for intervals, in sds
 _DOUBTFUL, _USUAL = 1e-3, 2.0
 # share of the square that is left beside intercept and slopes, for a normal linear predictor
@@ -32,8 +35,8 @@ class Line:
     Attributes
     ----------
     center, scale, beta : array, shape (k,)
-    moments : array, shape (k, k)
-        Second moments of standardised rows, about, up to a factor.
+    whitening : array, shape (k, k)
+        Of standardised rows, symmetric, about, up to a factor.
     cov, cov_privacy : array, shape (k, k)
         Of `beta`; infinite where a coefficient is not estimable.
     offset : float
@@ -47,7 +50,7 @@ class Line:
     center: Array
     scale: Array
     beta: Array
-    moments: Array
+    whitening: Array
     cov: Array
     cov_privacy: Array
     offset: float
@@ -59,11 +62,12 @@ class Line:
         """`beta` without the intercept."""
         return np.append(0.0, self.beta[1:])
 
-    @property
+    @cached_property
     def along(self) -> Array:
         """What takes an error of `beta` to that of the linear predictor along itself, times its variance."""
-        across = self.moments @ self.slopes
-        return np.asarray(across - across[0] / self.moments[0, 0] * self.moments[0])
+        moments = np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
+        across = moments @ self.slopes
+        return np.asarray(across - across[0] / moments[0, 0] * moments[0])
 
     @property
     def spread(self) -> float:
@@ -89,7 +93,14 @@ class Bend:
     square: float
 
 
-def look(curator: Curator, cost: float, line: Line, score: BoundedScore, least: float = _LEAST) -> Bend:
+def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Array]:
+    """Covariances of a `Line`, by what takes the user's coefficients to those of standardised columns."""
+    if not np.isfinite(cov).all():
+        return np.full_like(cov, np.inf), np.full_like(cov, np.inf)
+    return back @ cov @ back.T, back @ cov_privacy @ back.T
+
+
+def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: float = 1.0) -> Bend:
     """Release scores against the square of the linear predictor.
 
     Parameters
@@ -98,10 +109,10 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, least: 
     cost : float
     line : Line
     score : BoundedScore
-    least : float
-        sd of the linear predictor that stands for a smaller one.
+    unit : float
+        sd of a response, in whose units the linear predictor is.
     """
-    spread = max(line.spread, least)
+    spread = max(line.spread, _LEAST * unit)
     release = curator.release(
         "predictor_bend",
         cost,

@@ -10,6 +10,18 @@ from dpstats.results import Fit
 from tests.results import fits, glms, linear
 
 MARGIN_AT = {"x": 2.0, "z": "b"}
+# methods of survival fits alone
+OF_TIME = (
+    "parameters",
+    "eta",
+    "life",
+    "reliability",
+    "conditional_reliability",
+    "hazard",
+    "mttf",
+    "time_ratios",
+    "hazard_ratios",
+)
 
 
 def svm(**changes: Any) -> Fit:

@@ -16,6 +16,7 @@ import pytest
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import NOT_RELEASED, Fit, load
 from tests.disk import full_disk
+from tests.results.every import OF_TIME
 from tests.results.fits import CAPACITOR_COV, CAPACITOR_PARAMS, USE, capacitor, wide
 from tests.results.linear import linear
 
@@ -82,20 +83,7 @@ def test_survival_properties_are_absent_from_other_models(name: str, why: str) -
         getattr(other_model(), name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "parameters",
-        "eta",
-        "life",
-        "reliability",
-        "conditional_reliability",
-        "hazard",
-        "mttf",
-        "time_ratios",
-        "hazard_ratios",
-    ],
-)
+@pytest.mark.parametrize("name", OF_TIME)
 def test_survival_methods_are_refused_by_other_models(name: str) -> None:
     with pytest.raises(NotReleased, match="time-to-failure"):
         getattr(other_model(), name)()

@@ -6,7 +6,7 @@ import pytest
 
 from dpstats.errors import NotReleased
 from dpstats.results import NOT_RELEASED, Fit
-from tests.results.every import EVERY
+from tests.results.every import EVERY, OF_TIME
 
 LINEAR = ("ols", "ridge")
 # docs/theory/results.md#what-is-refused, by statsmodels', R's and lifelines' names
@@ -16,17 +16,6 @@ WANTED = (
     "endog exog remove_data get_margeff random_state nevents summary2"
 ).split()
 ROWWISE = ("predict", "get_prediction", "augment", "residuals", "simulate")
-OF_TIME = (
-    "parameters",
-    "eta",
-    "life",
-    "reliability",
-    "conditional_reliability",
-    "hazard",
-    "mttf",
-    "time_ratios",
-    "hazard_ratios",
-)
 
 
 @pytest.mark.parametrize("model", EVERY)

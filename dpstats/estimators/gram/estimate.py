@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.bends import Bend, Line, look
+from dpstats.estimators.bends import Bend, Line, look, standardised
 from dpstats.estimators.columns import Box, RowScale, find_columns
 from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
@@ -39,7 +39,6 @@ from dpstats.moments import LinearMoments, PublicMoments
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
 _LOST, _SURELY_LOST = 0.5, 2.0
-_LEAST = 1e-3  # residual sds that stand for a line that varies less, whose response cannot bend by it
 
 
 @dataclass(frozen=True)
@@ -114,24 +113,18 @@ def _look(curator: Curator, cost: float, moments: LinearMoments, place: Coordina
     """Whether residuals of all rows, clipped as those of the last release, bend about its line."""
     found, scale = moments.solve(), place.scale
     back = scale.y_scale * np.linalg.inv(place.to_params())
-    lost = not np.isfinite(found.cov).all()
-    cov, privacy = (
-        np.full_like(found.cov, np.inf) if lost else back @ matrix @ back.T
-        for matrix in (found.cov, found.cov_privacy)
-    )
     line = Line(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
         back @ found.params,
-        np.linalg.matrix_power(np.linalg.inv(place.whitening), 2),
-        cov,
-        privacy,
+        place.whitening,
+        *standardised(back, found.cov, found.cov_privacy),
         0.0,
         moments.residual_sd() ** 2,
         _lost(moments, bounds.radius),
     )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
-    return look(curator, cost, line, score, _LEAST * moments.scale)
+    return look(curator, cost, line, score, moments.scale)
 
 
 def _gaussian(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import Line, look
+from dpstats.estimators.bends import Line, look, standardised
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Estimate, to_user
@@ -40,18 +40,12 @@ def checked(
         return result
     forth = to_user(problem, located)
     back = np.linalg.inv(forth)
-    lost = not np.isfinite(result.cov).all()
-    cov, privacy = (
-        np.full_like(result.cov, np.inf) if lost else back @ matrix @ back.T
-        for matrix in (result.cov, result.cov_privacy)
-    )
     line = Line(
         located.center,
         located.scale,
         back @ result.params,
-        np.linalg.matrix_power(np.linalg.inv(whitening.matrix), 2),
-        cov,
-        privacy,
+        whitening.matrix,
+        *standardised(back, result.cov, result.cov_privacy),
         located.offset,
         1.0 if result.dispersion is None else result.dispersion.value,
         max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited),
