@@ -1,9 +1,11 @@
 """The command line: it teaches, it refuses in one line, and its files hold what Python would have given."""
 
+import io
 import os
 import subprocess
 import sys
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -177,6 +179,18 @@ def test_fit_show_and_predict_give_what_python_gives(
     assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,response,conf_low,conf_high"
     assert main([*predict, "--type", "lp"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,lp"
+
+    beyond = pd.read_csv("new.csv").assign(voltage=[500, *pd.read_csv("new.csv")["voltage"][1:]])
+    beyond.to_csv("beyond.csv", index=False)
+    bound = expected.record.schema["voltage"].bounds[1]
+    for option, at in ([], 500), (["--clip"], bound):
+        assert main(["predict", "drives.fit.json", "beyond.csv", "--type", "response", *option]) == 0
+        printed = capsys.readouterr()
+        shown = pd.read_csv(io.StringIO(printed.out))
+        assert "1 row(s) of newdata have values outside the public bounds" in printed.err
+        with pytest.warns(UserWarning) if at == 500 else nullcontext():
+            assert shown["response"][0] == pytest.approx(expected.predict({"voltage": at})[0], rel=1e-12)
+        assert ("extrapolated" in shown) == (not option)
     assert main(predict) == 2
     assert "needs --p" in capsys.readouterr().err
     assert main([*predict, "--type", "hazrd"]) == 2

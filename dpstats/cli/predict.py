@@ -43,6 +43,11 @@ def add(commands: _SubParsersAction[_Parser]) -> None:
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
     predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument(
+        "--clip",
+        action="store_true",
+        help="move values to their public bounds, in the place of extrapolating",
+    )
     predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
     add_csv_options(predict)
 
@@ -62,21 +67,26 @@ def run_predict(options: argparse.Namespace) -> None:
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    return new.assign(**predicted(fit, new, options.type, options.p))
+    return new.assign(**predicted(fit, new, options.type, options.p, options.clip))
 
 
-def predicted(fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None) -> dict[str, np.ndarray]:
-    """New columns: the prediction, with its limits on the scale of the response."""
+def predicted(
+    fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None, clip: bool = False
+) -> dict[str, np.ndarray]:
+    """New columns: the prediction, with its limits on the scale of the response; which are extrapolated."""
     kind = kind or ("quantile" if isinstance(fit, SurvivalFit) else "response")
     if kind == "quantile" and isinstance(fit, SurvivalFit):
         if p is None:
             raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
-        life = fit.life(new, failed=[p]).frame
+        life = fit.life(new, failed=[p], clip=clip).frame
         life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
-        low, high = life[["conf_low", "conf_high"]].to_numpy().T
-        return {kind: life["estimate"].to_numpy(), "conf_low": low, "conf_high": high}
-    values = fit.predict(new, type=kind)
+        return _columns(life, {"estimate": kind, "conf_low": "conf_low", "conf_high": "conf_high"})
     if kind != "response":
-        return {kind: values.to_numpy()}
-    low, high = fit.get_prediction(new).conf_int().T
-    return {kind: values.to_numpy(), "conf_low": low, "conf_high": high}
+        return {kind: fit.predict(new, type=kind, clip=clip).to_numpy()}
+    found = fit.augment(new, clip=clip)
+    return _columns(found, {".fitted": kind, ".lower": "conf_low", ".upper": "conf_high"})
+
+
+def _columns(found: pd.DataFrame, names: dict[str, str]) -> dict[str, np.ndarray]:
+    told = {name: name for name in ("extrapolated",) if name in found}
+    return {new: found[old].to_numpy() for old, new in (names | told).items()}

@@ -7,8 +7,9 @@ place and used from there in interactions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
 from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
+
+ANYWHERE = (-np.inf, np.inf)
+Fill: TypeAlias = Callable[[Mapping[str, Array], Array, Array], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,23 +111,33 @@ class Filler:
             leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables, *weighing})
             endog, event, entry = response.read(raw, leaves, ok)
             self._fill(leaves, exog, ok)
-            offset = _column(self._offset, 0.0, leaves, ok)
-            weight = _column(self._weights, 1.0, leaves, ok)
+            offset = _column(self._offset.fill if self._offset else None, 0.0, leaves, ok)
+            weight = _column(self._weights.fill if self._weights else None, 1.0, leaves, ok)
             _switch_off(exog, ok)
         return Block(exog, endog, event, entry, ok, offset, weight)
 
-    def predictor(self, raw: Mapping[str, Array], size: int) -> tuple[Array, Array, Array]:
-        """Fill the columns and the offset alone; the last array says which rows are valid."""
+    def predictor(
+        self, raw: Mapping[str, Array], size: int, clip: bool = True
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """Fill the columns and the offset alone; then which rows are valid, and the variables as used.
+
+        Without `clip`, values, terms and offset are left where they are: public rows, for extrapolation.
+        """
         ok = np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
-            leaves = self._leaves(raw, exog, ok, set(self.variables))
-            self._fill(leaves, exog, ok)
-            offset = _column(self._offset, 0.0, leaves, ok)
+            leaves = self._leaves(raw, exog, ok, set(self.variables), clip)
+            self._fill(leaves, exog, ok, clip)
+            fill = (self._offset.fill if clip else self._offset.extend) if self._offset else None
+            offset = _column(fill, 0.0, leaves, ok)
+            if not clip:
+                ok &= np.isfinite(exog).all(axis=1) & np.isfinite(offset)
             _switch_off(exog, ok)
-        return exog, offset, ok
+        return exog, offset, ok, leaves
 
-    def _leaves(self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str]) -> dict[str, Array]:
+    def _leaves(
+        self, raw: Mapping[str, Array], exog: Array, ok: Array, names: set[str], clip: bool = True
+    ) -> dict[str, Array]:
         """Variables clipped to their bounds; ``ok`` loses the rows that lack one."""
         leaves: dict[str, Array] = {}
         for name in names:
@@ -135,14 +149,15 @@ class Filler:
             ok &= np.isfinite(values)
             home = self._leaf_homes.get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
-            np.fmax(values, variable.bounds[0], out=leaf)  # as in clip_into
-            np.fmin(leaf, variable.bounds[1], out=leaf)
+            lower, upper = variable.bounds if clip else ANYWHERE
+            np.fmax(values, lower, out=leaf)  # as in clip_into
+            np.fmin(leaf, upper, out=leaf)
             leaves[name] = leaf
-        for norm in self._schema.norms:
+        for norm in self._schema.norms if clip else ():
             norm.shorten(leaves, self.variables)
         return leaves
 
-    def _fill(self, leaves: Mapping[str, Array], exog: Array, ok: Array) -> None:
+    def _fill(self, leaves: Mapping[str, Array], exog: Array, ok: Array, clip: bool = True) -> None:
         values: dict[tuple[str, int], Array] = {}
         codes: dict[str, Array] = {}
         for code, factor in self._factors.items():
@@ -151,7 +166,7 @@ class Filler:
             elif isinstance(factor, NumericFactor) and factor.variable is not None:
                 values[code, 0] = leaves[factor.variable]
             else:
-                self._compute(factor, leaves, exog, ok, values)
+                self._compute(factor, leaves, exog, ok, values, clip)
         for column, product in enumerate(self._products):
             if column not in self._in_place:
                 _multiply(product, values, codes, exog[:, column])
@@ -163,19 +178,20 @@ class Filler:
         exog: Array,
         ok: Array,
         values: dict[tuple[str, int], Array],
+        clip: bool,
     ) -> None:
         for index, computed in enumerate(factor.columns(leaves)):
             home = self._homes.get((factor.code, index))
             out = np.empty(len(exog)) if home is None else exog[:, home]
-            clip_into(computed, factor.bounds[index], ok, out)
+            clip_into(computed, factor.bounds[index] if clip else ANYWHERE, ok, out)
             values[factor.code, index] = out
 
 
-def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
+def _column(filled: Fill | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
     if filled is None:
         return np.broadcast_to(without, ok.shape)  # one number, read-only: costs nothing
     out = np.empty(ok.shape)
-    filled.fill(leaves, ok, out)
+    filled(leaves, ok, out)
     return out
 
 

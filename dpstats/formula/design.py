@@ -18,7 +18,7 @@ from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
-from dpstats.formula.newdata import covariate_block
+from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
@@ -112,36 +112,48 @@ class Design:
 
     def columns(self, block: Mapping[str, Array]) -> tuple[Array, Array]:
         """Rows of the design without a response, and which of them are valid; else as :meth:`read`."""
-        exog, _, ok = self._filler.predictor(block, len(next(iter(block.values()))))
+        exog, _, ok, _ = self._filler.predictor(block, len(next(iter(block.values()))))
         return exog, ok
 
     def exog(self, newdata: Any) -> tuple[Array, int]:
-        """Rows of the design for new, public data.
+        """Rows of the design for new, public data, as a fit would read them; else as `new_rows`.
 
         Parameters
         ----------
         newdata
-            A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula,
-            those of its offset included.
+            As of `new_rows`.
 
         Returns
         -------
         exog : array of shape (m, p)
         clipped : int
             How many rows had a value outside its public bounds, which was moved to the nearest bound.
+        """
+        rows = self.new_rows(newdata, clip=True)
+        return rows.exog, int(rows.outside.sum())
+
+    def new_rows(self, newdata: Any, clip: bool) -> NewRows:
+        """Rows of the design and offsets for new, public data.
+
+        Parameters
+        ----------
+        newdata
+            A dict of scalars or columns, a list of dicts, or a frame, with the covariates of the formula,
+            those of its offset included.
+        clip : bool
+            Move values to their public bounds, as the rows of a fit are. Else they are extrapolated to; the
+            basis of a spline is constant beyond its boundary knots.
 
         Raises
         ------
         SpecificationError
-            If a covariate is missing, or a value is missing or has an undeclared level.
+            If a covariate is missing, a value is missing or has an undeclared level, or a term is not defined
+            where a value is.
         """
-        block, size, clipped = covariate_block(newdata, self.schema, self._filler.variables)
-        return self._filler.predictor(block, size)[0], clipped
-
-    def offset_values(self, newdata: Any) -> Array:
-        """The offset of new, public data, shape (m,); zeros without one. See `exog`."""
-        block, size, _ = covariate_block(newdata, self.schema, self._filler.variables)
-        return self._filler.predictor(block, size)[1]
+        block, size, outside = covariate_block(newdata, self.schema, self._filler.variables)
+        exog, offset, ok, values = self._filler.predictor(block, size, clip)
+        check_defined(ok)
+        return NewRows(exog, offset, values, outside)
 
     def linear_constraint(self, text: Any, names: Sequence[str] | None = None) -> tuple[Array, Array]:
         """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""

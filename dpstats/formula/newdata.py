@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,30 @@ from dpstats.schema import Event, Flag, Levels, Schema, Variable
 _ROUNDING = 1e-12  # by which a row of a length as declared may seem longer
 
 
-def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple[dict[str, Array], int, int]:
-    """The covariates of new data, their number of rows, and how many rows are outside the public bounds.
+@dataclass(frozen=True)
+class NewRows:
+    """Rows of a design that were made from new, public data.
+
+    Attributes
+    ----------
+    exog : array of shape (m, p)
+    offset : array of shape (m,)
+    values : dict of array
+        The numbers they were made from, by variable: moved to their bounds if that was asked for.
+    outside : bool array of shape (m,)
+        Which rows came with a value outside its public bounds, or longer than a declared norm.
+    """
+
+    exog: Array
+    offset: Array
+    values: dict[str, Array]
+    outside: Array
+
+
+def covariate_block(
+    newdata: Any, schema: Schema, names: Sequence[str]
+) -> tuple[dict[str, Array], int, Array]:
+    """The covariates of new data, their number of rows, and which rows are outside the public bounds.
 
     Raises
     ------
@@ -31,7 +54,7 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
             f"newdata lacks {', '.join(map(repr, missing))}; the formula needs {', '.join(names)}"
         )
     if not names:
-        return {}, len(frame), 0
+        return {}, len(frame), np.zeros(len(frame), dtype=bool)
     variables = Schema(dict(schema))  # new data are public: they need no unit of privacy
     block = next(open_rows(frame, variables, names).blocks(max(1, len(frame))), None)
     if block is None:
@@ -50,7 +73,21 @@ def covariate_block(newdata: Any, schema: Schema, names: Sequence[str]) -> tuple
     for norm in schema.norms:
         if norm.read(names):
             outside |= norm.stretch(block, names) > 1 + _ROUNDING
-    return block, len(frame), int(outside.sum())
+    return block, len(frame), outside
+
+
+def check_defined(ok: Array) -> None:
+    """Refuse rows for which a term of the formula has no value, as a logarithm below 0 has none.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if not ok.all():
+        raise SpecificationError(
+            f"newdata row {int(np.argmin(ok))}: a value lies outside its public bounds, where a term of the "
+            "formula is not defined; clip=True moves values to their bounds"
+        )
 
 
 def expected(variable: Variable) -> str:

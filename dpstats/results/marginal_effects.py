@@ -88,8 +88,9 @@ def _discrete(
     found: list[_Effect] = []
     for level in levels:
         frame = at.frame.assign(**{name: level})
-        exog = np.asarray(design.exog(frame)[0], dtype=float)
-        eta = exog @ record.params + design.offset_values(frame)
+        rows = design.new_rows(frame, clip=True)
+        exog = np.asarray(rows.exog, dtype=float)
+        eta = exog @ record.params + rows.offset
         mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None]
         if not found:
             first, its_mean, its_slope = exog, mean, slope
@@ -105,7 +106,8 @@ def _derivative(
 
     def columns(index: np.ndarray, values: np.ndarray) -> np.ndarray:
         frame = at.frame.iloc[index].assign(**{name: values})
-        return np.column_stack([design.exog(frame)[0], design.offset_values(frame)])
+        rows = design.new_rows(frame, clip=True)
+        return np.column_stack([rows.exog, rows.offset])
 
     slopes = derivatives(columns, np.clip(at.frame[name].to_numpy(dtype=float), *bounds), bounds)
     of_columns, of_offset = slopes[:, :-1], slopes[:, -1]
@@ -186,5 +188,5 @@ class EffectsFit(Fit):
         [['AT', 'dy/dx']]
         """
         names = chosen(self.record, variables)
-        at = points_of(self.record, newdata, "marginal_effects")
+        at = points_of(self.record, newdata, "marginal_effects", clip=True)
         return effects(self.record, at, names, level)

@@ -10,31 +10,47 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from dpstats._arguments import truth
 from dpstats.results.format import plain
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
+from dpstats.schema import Bounded, Count
 
 NewData: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Public rows: `exog` (m, p) and `offset` (m,), and the values they were made from, a frame of m rows."""
+    """Public rows: `exog` (m, p) and `offset` (m,), and the values they were made from, a frame of m rows.
+
+    `beyond` has, for each covariate that is a number, how far each row lies above its public bounds or, below
+    0, beneath them; `outside` (m,) says which rows have such a value, or are longer than a declared norm.
+    """
 
     exog: np.ndarray
     offset: np.ndarray
     frame: pd.DataFrame
     names: tuple[str, ...]
+    beyond: pd.DataFrame
+    outside: np.ndarray
 
     @property
     def covariates(self) -> pd.DataFrame:
-        """The columns of `frame` that the model uses."""
-        return self.frame[list(self.names)]
+        """The columns of `frame` that the model uses, and which rows are extrapolated, if any is."""
+        used = self.frame[list(self.names)]
+        return used.assign(extrapolated=self.outside) if self.outside.any() else used
 
     def label(self, row: int) -> str:
-        """Return ``"voltage = 200, temperature = 170"``; empty for a model without covariates."""
-        values = ((name, self.frame[name].iloc[row]) for name in self.names)
-        return ", ".join(f"{name} = {_plain(value)}" for name, value in values)
+        """Return ``"voltage = 200, temperature = 170"``; empty for a model without covariates.
+
+        It says how far a value lies from its public bounds.
+        """
+        return ", ".join(
+            f"{name} = {_plain(self.frame[name].iloc[row])}{_far(self.beyond[name].iloc[row])}"
+            if name in self.beyond
+            else f"{name} = {_plain(self.frame[name].iloc[row])}"
+            for name in self.names
+        )
 
     def repeated(self, times: int) -> Points:
         """Return every row `times` times, one after the other."""
@@ -43,15 +59,20 @@ class Points:
     def rows(self, rows: np.ndarray) -> Points:
         """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
-        return Points(self.exog[rows], self.offset[rows], frame, self.names)
+        beyond = self.beyond.iloc[rows].reset_index(drop=True)
+        return Points(self.exog[rows], self.offset[rows], frame, self.names, beyond, self.outside[rows])
 
 
 def _plain(value: object) -> str:
     return plain(float(value)) if isinstance(value, int | float | np.number) else str(value)
 
 
-def points(record: Record, newdata: NewData | None, asked: str) -> Points:
-    """Build the design for `newdata`, saying how many of its rows were outside the public bounds.
+def _far(beyond: float) -> str:
+    return f" ({_plain(abs(beyond))} {'above' if beyond > 0 else 'below'} its bounds)" if beyond else ""
+
+
+def points(record: Record, newdata: NewData | None, asked: str, clip: bool = False) -> Points:
+    """Build the design for `newdata`, saying how many of its rows are outside the public bounds.
 
     Parameters
     ----------
@@ -60,6 +81,8 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
         None is enough for a model without covariates.
     asked : str
         The method asked for, named in errors.
+    clip : bool
+        Move values to their public bounds; else they are where they are, and the fit is extrapolated.
 
     Raises
     ------
@@ -75,15 +98,37 @@ def points(record: Record, newdata: NewData | None, asked: str) -> Points:
             "for the training rows would reveal them",
             f"Pass newdata: values of {', '.join(record.covariates)}.",
         )
-    exog, clipped = design.exog(newdata)
-    if clipped:
-        warnings.warn(
-            f"{clipped} row(s) of newdata had values outside the public bounds, which were moved to them",
-            stacklevel=3,
-        )
+    rows = design.new_rows(newdata, truth("clip", clip))
+    if rows.outside.any():
+        _warn(int(rows.outside.sum()), clip)
     table = _frame(newdata)
     named = tuple(name for name in table if name in record.covariates)
-    return Points(np.asarray(exog, dtype=float), design.offset_values(newdata), table, named)
+    bounds = _bounds(record, named)
+    if clip:
+        table = table.assign(**{name: rows.values[name] for name in bounds if rows.outside.any()})
+    beyond = {
+        name: rows.values[name] - np.clip(rows.values[name], *limits) for name, limits in bounds.items()
+    }
+    outside = rows.outside & (not clip)
+    exog = np.asarray(rows.exog, dtype=float)
+    return Points(exog, rows.offset, table, named, pd.DataFrame(beyond, index=table.index), outside)
+
+
+def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Public bounds of those of the covariates that are numbers."""
+    variables = {name: record.schema[name] for name in names}
+    return {
+        name: variable.bounds for name, variable in variables.items() if isinstance(variable, Bounded | Count)
+    }
+
+
+def _warn(count: int, clip: bool) -> None:
+    what = (
+        "which were moved to them"
+        if clip
+        else "where the fit is extrapolated; predict(..., clip=True) moves them to their bounds"
+    )
+    warnings.warn(f"{count} row(s) of newdata have values outside the public bounds, {what}", stacklevel=4)
 
 
 def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:

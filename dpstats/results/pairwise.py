@@ -135,7 +135,7 @@ def _with(newdata: NewData, name: str, level: str) -> NewData:
 def _at(record: Record, point: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
     frame = pd.concat([point.assign(**{name: level}) for level in levels], ignore_index=True)
     rows = np.zeros((len(levels), len(record.names)))
-    rows[:, : record.n_location] = record.design.exog(frame)[0]
+    rows[:, : record.n_location] = record.design.new_rows(frame, clip=False).exog
     return rows
 
 

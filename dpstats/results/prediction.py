@@ -149,7 +149,9 @@ class Predictions(Coefficients):
     def _predicted(self, at: Points) -> pd.Series:
         return pd.Series(self._prediction(at).predicted_mean, name="predicted")
 
-    def predict(self, newdata: NewData | None = None, type: str = "response") -> pd.Series:
+    def predict(
+        self, newdata: NewData | None = None, type: str = "response", *, clip: bool = False
+    ) -> pd.Series:
         """Predict at new data.
 
         Parameters
@@ -160,6 +162,8 @@ class Predictions(Coefficients):
             probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
             the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
             offset included.
+        clip : bool
+            Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
 
         Returns
         -------
@@ -181,19 +185,21 @@ class Predictions(Coefficients):
         """
         if not among(type, (*self._predicts, "quantile")):
             raise SpecificationError(f"type must be one of {', '.join(self._predicts)}; got {shown(type)}")
-        at = points(self.record, newdata, "predict")
+        at = points(self.record, newdata, "predict", clip)
         if type == "quantile":
             raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
         if type == "response":
             return self._predicted(at)
         return pd.Series(linear_predictor(self.record, at)[0], name="predicted")
 
-    def get_prediction(self, newdata: NewData | None = None) -> Prediction:
+    def get_prediction(self, newdata: NewData | None = None, *, clip: bool = False) -> Prediction:
         """Return predictions on the scale of the response with standard errors and limits.
 
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -205,9 +211,11 @@ class Predictions(Coefficients):
         >>> fit.get_prediction(point).conf_int(level=0.9).shape
         (1, 2)
         """
-        return self._prediction(points(self.record, newdata, "get_prediction"))
+        return self._prediction(points(self.record, newdata, "get_prediction", clip))
 
-    def augment(self, newdata: NewData | None = None, level: float = 0.95) -> pd.DataFrame:
+    def augment(
+        self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False
+    ) -> pd.DataFrame:
         """Return new data with broom's columns ``.fitted``, ``.se_fit``, ``.lower`` and ``.upper``.
 
         Parameters
@@ -215,6 +223,8 @@ class Predictions(Coefficients):
         newdata : dict, list of dict, or DataFrame of m rows
             Required: broom's ``augment()`` of the training rows would reveal them.
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -225,7 +235,8 @@ class Predictions(Coefficients):
         >>> list(fit.augment(point).columns)
         ['education', 'region', '.fitted', '.se_fit', '.lower', '.upper']
         """
-        at = points(self.record, newdata, "augment")
+        at = points(self.record, newdata, "augment", clip)
         frame = self._prediction(at).summary_frame(level).iloc[:, :4]
         frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
-        return pd.concat([at.frame, frame], axis=1)
+        given = at.frame.assign(extrapolated=at.outside) if at.outside.any() else at.frame
+        return pd.concat([given, frame], axis=1)

@@ -16,6 +16,7 @@ from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.estimates import Estimates, with_limits
 from dpstats.results.fit import Fit
+from dpstats.results.format import plain
 from dpstats.results.intervals import Estimate, log_estimate, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.prediction import linear_predictor
@@ -56,6 +57,14 @@ def check_times(times: float | Sequence[float], asked: str, positive: bool = Fal
     return values
 
 
+def _ages(age: float | Sequence[float], m: int) -> np.ndarray:
+    """Return one age for each of m points, refusing another number of them."""
+    ages = check_times(age, "conditional_reliability: age")
+    if len(ages) not in (1, m):
+        raise SpecificationError(f"age must be one number, or one for each of {m} row(s); got {shown(age)}")
+    return np.broadcast_to(ages, (m,))
+
+
 class Reliability(Fit):
     """Quantities of a location-scale model of time at public points, with intervals."""
 
@@ -88,9 +97,11 @@ class Reliability(Fit):
         columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
         return tables.by_point(name, at, columns, level)
 
-    def _at_times(self, newdata: NewData | None, times: np.ndarray, asked: str) -> tuple[Points, np.ndarray]:
+    def _at_times(
+        self, newdata: NewData | None, times: np.ndarray, asked: str, clip: bool
+    ) -> tuple[Points, np.ndarray]:
         """Return each point of new data at each time."""
-        at = points(self.record, newdata, asked)
+        at = points(self.record, newdata, asked, clip)
         return at.repeated(len(times)), np.tile(times, len(at.exog))
 
     @value_where(of_log_time)
@@ -132,13 +143,15 @@ class Reliability(Fit):
         return tables.parameters(self.record, level, of_time=dist.log and kind == dist.name)
 
     @method_where(of_log_time)
-    def eta(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
+    def eta(self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False) -> Estimates:
         """Return the scale eta at new data: the time by which 63.2 % have failed (others: 50 %).
 
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -149,11 +162,16 @@ class Reliability(Fit):
         >>> fit.eta(at).frame.columns.tolist()
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
-        at = points(self.record, newdata, "eta")
+        at = points(self.record, newdata, "eta", clip)
         return self._by_point("eta", at, linear_predictor(self.record, at), level)
 
     def life(
-        self, newdata: NewData | None = None, failed: float | Sequence[float] = B_LIVES, level: float = 0.95
+        self,
+        newdata: NewData | None = None,
+        failed: float | Sequence[float] = B_LIVES,
+        level: float = 0.95,
+        *,
+        clip: bool = False,
     ) -> Estimates:
         """Return B-lives: the times by which given fractions have failed, with eta and the mean.
 
@@ -163,6 +181,8 @@ class Reliability(Fit):
         failed : float or sequence of float
             Failed fractions: 0.10 gives B10.
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -176,10 +196,15 @@ class Reliability(Fit):
         ...
         """
         fractions = failed_fractions(failed)
-        return tables.life(self.record, points(self.record, newdata, "life"), fractions, level)
+        return tables.life(self.record, points(self.record, newdata, "life", clip), fractions, level)
 
     def reliability(
-        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
+        self,
+        newdata: NewData | None = None,
+        times: float | Sequence[float] = (),
+        level: float = 0.95,
+        *,
+        clip: bool = False,
     ) -> Estimates:
         """Return R(t), the fraction that survives `times`.
 
@@ -189,6 +214,8 @@ class Reliability(Fit):
         times : float or sequence of float
             In the unit of the response.
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -202,27 +229,39 @@ class Reliability(Fit):
         [500.0, 1000.0]
         """
         values, family = check_times(times, "reliability"), self._dist.family
-        at, asked = self._at_times(newdata, values, "reliability")
+        at, asked = self._at_times(newdata, values, "reliability", clip)
         linear = quantities.standardized(self.record, at, asked)
         columns = with_limits(*linear, self.record.cov, level, family.sf)
-        return tables.by_time("R({})", at, asked, columns, level, family.interval_scale)
+        return tables.by_time(
+            [f"R({plain(time)})" for time in asked],
+            at,
+            {"time": asked},
+            columns,
+            level,
+            family.interval_scale,
+        )
 
     def conditional_reliability(
         self,
         newdata: NewData | None = None,
-        age: float = 0.0,
+        age: float | Sequence[float] = 0.0,
         times: float | Sequence[float] = (),
         level: float = 0.95,
+        *,
+        clip: bool = False,
     ) -> Estimates:
         """Return the fraction of units that survive `times` more, of those that have survived until `age`.
 
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame
-        age : float
+        age : float or sequence of float
+            Of all, or one for each row of `newdata`.
         times : float or sequence of float
             Beyond `age`.
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -235,14 +274,20 @@ class Reliability(Fit):
         R(200 more | 500) = 0...
         """
         values = check_times(times, "conditional_reliability")
-        start = float(check_times(age, "conditional_reliability: age")[0])
-        at, asked = self._at_times(newdata, values, "conditional_reliability")
+        at, asked = self._at_times(newdata, values, "conditional_reliability", clip)
+        start = _ages(age, len(asked) // len(values)).repeat(len(values))
         linear = quantities.log_conditional_hazard(self.record, at, start, asked)
         columns = with_limits(*linear, self.record.cov, level, lambda v: np.exp(-np.exp(v)))
-        return tables.by_time(f"R({{}} more | {start:g})", at, asked, columns, level, "cloglog")
+        heads = [f"R({plain(time)} more | {plain(old)})" for time, old in zip(asked, start, strict=True)]
+        return tables.by_time(heads, at, {"age": start, "time": asked}, columns, level, "cloglog")
 
     def hazard(
-        self, newdata: NewData | None = None, times: float | Sequence[float] = (), level: float = 0.95
+        self,
+        newdata: NewData | None = None,
+        times: float | Sequence[float] = (),
+        level: float = 0.95,
+        *,
+        clip: bool = False,
     ) -> Estimates:
         """Return the hazard (failure rate per unit of time) at `times`; interval on the log scale.
 
@@ -251,6 +296,8 @@ class Reliability(Fit):
         newdata : dict, list of dict, or DataFrame
         times : float or sequence of float
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -262,18 +309,22 @@ class Reliability(Fit):
         [500.0, 1000.0]
         """
         values = check_times(times, "hazard", positive=True)
-        at, asked = self._at_times(newdata, values, "hazard")
+        at, asked = self._at_times(newdata, values, "hazard", clip)
         linear = quantities.log_hazard(self.record, at, asked)
         columns = with_limits(*linear, self.record.cov, level, np.exp)
-        return tables.by_time("h({})", at, asked, columns, level, "log")
+        return tables.by_time(
+            [f"h({plain(time)})" for time in asked], at, {"time": asked}, columns, level, "log"
+        )
 
-    def mttf(self, newdata: NewData | None = None, level: float = 0.95) -> Estimates:
+    def mttf(self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False) -> Estimates:
         """Return the mean time to failure; infinite for a log-logistic fit with sigma >= 1.
 
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -284,7 +335,7 @@ class Reliability(Fit):
         >>> fit.mttf(at).frame.columns.tolist()
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
-        at = points(self.record, newdata, "mttf")
+        at = points(self.record, newdata, "mttf", clip)
         return self._by_point("mttf", at, quantities.mean(self.record, at), level)
 
     @method_where(of_log_time)
@@ -328,7 +379,9 @@ class Reliability(Fit):
         return tables.ratios(self.record, "Hazard ratio", *quantities.log_hazard_ratio(self.record), level)
 
     @method_where(of_log_time)
-    def acceleration(self, use: NewData, stress: NewData, level: float = 0.95) -> Estimate:
+    def acceleration(
+        self, use: NewData, stress: NewData, level: float = 0.95, *, clip: bool = False
+    ) -> Estimate:
         """Return the acceleration factor: every B-life at `use` divided by the same at `stress`.
 
         Parameters
@@ -336,6 +389,8 @@ class Reliability(Fit):
         use, stress : dict
             One point each.
         level : float
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -347,7 +402,7 @@ class Reliability(Fit):
         Acceleration factor ... (95 % interval)
         """
         record = self.record
-        pair = [points(record, newdata, "acceleration") for newdata in (use, stress)]
+        pair = [points(record, newdata, "acceleration", clip) for newdata in (use, stress)]
         if any(len(at.exog) != 1 for at in pair):
             raise SpecificationError("acceleration compares one use point with one stress point")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, at) for at in pair)

@@ -111,6 +111,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         newdata: NewData | None = None,
         type: str = "response",
         p: float | Sequence[float] = (0.1, 0.5, 0.9),
+        *,
+        clip: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict at new data.
 
@@ -123,6 +125,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
             "quantile" the time by which a fraction `p` has failed.
         p : float or sequence of float
             Failed fractions for ``type="quantile"``; never surviving fractions.
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -141,8 +145,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         [0.01, 0.1]
         """
         if not among(type, ("quantile",)):
-            return super().predict(newdata, type)
-        record, at = self.record, points(self.record, newdata, "predict")
+            return super().predict(newdata, type, clip=clip)
+        record, at = self.record, points(self.record, newdata, "predict", clip)
         back = record.link.inverse
         columns = {q: back(quantities.quantile(record, at, np.array(q))[0]) for q in failed_fractions(p)}
         frame = pd.DataFrame(columns)

@@ -132,6 +132,11 @@ class CurveFit(Facts, Shown, Stored):
         return pd.concat(frames, ignore_index=True)
 
     @property
+    def factor(self) -> str:
+        """Name of the factor whose levels the curves are of; empty without one."""
+        return "" if self.groups == ("",) else self.formula.partition("~")[2].strip()
+
+    @property
     def frame(self) -> pd.DataFrame:
         """Table of the curve with 95 % limits."""
         return self.table()

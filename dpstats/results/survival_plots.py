@@ -8,6 +8,7 @@ line there, whatever the family; its ticks are the failed fractions.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,13 @@ def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: 
     """Draw the points of a curve that lie between `ends`, with their limits."""
     if not isinstance(curve, CurveFit):
         raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
+    pooled = [name for name in record.covariates if name != curve.factor]
+    if pooled:
+        warnings.warn(
+            f"points are of all values of {', '.join(pooled)} together, and each line holds at one: they "
+            "need not agree, even where the model is right",
+            stacklevel=3,
+        )
     quantile = life.dist_of(record).family.quantile
     table = curve.table(level)
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
@@ -165,6 +173,8 @@ class PlotsOfTime(Fit):
         level: float = 0.95,
         points: CurveFit | None = None,
         ax: Axes | None = None,
+        *,
+        clip: bool = False,
     ) -> Axes:
         """Plot failed fractions against time on probability paper, where fits are straight lines.
 
@@ -181,9 +191,12 @@ class PlotsOfTime(Fit):
             Of the bands, point by point.
         points : CurveFit, optional
             Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
-            it there are no points, because the times of the rows are private.
+            it there are no points, because the times of the rows are private. A warning says which covariates
+            of the fit the curve does not hold fixed, as lines do.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
+        clip : bool
+            As in `predict`.
 
         Returns
         -------
@@ -195,7 +208,7 @@ class PlotsOfTime(Fit):
         >>> curve = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema).fit(dps.zcdp(0.1))
         >>> fit.plot_life([at, {"temp": 40}], points=curve).figure.savefig("life.png")
         """
-        record, at, ends, ax = self._lines("plot_life", newdata, times, ax)
+        record, at, ends, ax = self._lines("plot_life", newdata, times, ax, clip)
         dist = life.dist_of(record)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
@@ -214,6 +227,8 @@ class PlotsOfTime(Fit):
         times: Range | None = None,
         level: float = 0.95,
         ax: Axes | None = None,
+        *,
+        clip: bool = False,
     ) -> Axes:
         """Plot R(t), the fraction that survives, against time. Needs matplotlib.
 
@@ -223,6 +238,7 @@ class PlotsOfTime(Fit):
         times : (float, float), optional
         level : float
         ax : matplotlib Axes, optional
+        clip : bool
             As in `plot_life`.
 
         Returns
@@ -234,7 +250,7 @@ class PlotsOfTime(Fit):
         >>> fit.plot_reliability(at, times=(100, 2000)).get_ylabel()
         'reliability'
         """
-        record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax)
+        record, at, ends, ax = self._lines("plot_reliability", newdata, times, ax, clip)
         dist = life.dist_of(record)
         start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
         draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
@@ -247,6 +263,8 @@ class PlotsOfTime(Fit):
         times: Range | None = None,
         level: float = 0.95,
         ax: Axes | None = None,
+        *,
+        clip: bool = False,
     ) -> Axes:
         """Plot the hazard, the failure rate per unit of time, against time. Needs matplotlib.
 
@@ -256,6 +274,7 @@ class PlotsOfTime(Fit):
         times : (float, float), optional
         level : float
         ax : matplotlib Axes, optional
+        clip : bool
             As in `plot_life`.
 
         Returns
@@ -267,13 +286,13 @@ class PlotsOfTime(Fit):
         >>> fit.plot_hazard(at).get_ylabel()
         'hazard'
         """
-        record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax)
+        record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
         draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
         ax.set(ylabel="hazard")
         return finish(record, at, "Hazard", level, ax)
 
     def _lines(
-        self, asked: str, newdata: NewData | None, times: Range | None, ax: Axes | None
+        self, asked: str, newdata: NewData | None, times: Range | None, ax: Axes | None, clip: bool
     ) -> tuple[Record, Points, Range, Axes]:
-        at = points_of(self.record, newdata, asked)
+        at = points_of(self.record, newdata, asked, clip)
         return self.record, at, time_range(self.record, at, times), axes(ax)

@@ -62,10 +62,10 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> Linear:
     return centre, gradient
 
 
-def log_conditional_hazard(record: Record, at: Points, age: float, times: np.ndarray) -> Linear:
+def log_conditional_hazard(record: Record, at: Points, age: np.ndarray, times: np.ndarray) -> Linear:
     """Return log(H(age + t) - H(age)), so that exp(-exp(.)) is the chance to survive t more."""
     family = dist_of(record).family
-    young, young_gradient = standardized(record, at, np.full(len(times), age))
+    young, young_gradient = standardized(record, at, age)
     old, old_gradient = standardized(record, at, age + times)
     log_young, log_old = family.log_cumulative_hazard(young), family.log_cumulative_hazard(old)
     more = age + times > age

@@ -5,7 +5,7 @@ See docs/theory/results.md#survival-tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from dpstats.results import survival_quantities as numbers
 from dpstats.results.document import Document
 from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, cells, limit_columns, points, with_limits
-from dpstats.results.format import bracket, figures, level_percent, plain, times
+from dpstats.results.format import bracket, figures, level_percent, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.newdata import Points, beside
 from dpstats.results.prediction import linear_predictor
@@ -67,16 +67,18 @@ def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remar
 
 
 def by_time(
-    head: str, at: Points, asked: np.ndarray, columns: Columns, level: float, scale: str
+    heads: Sequence[str], at: Points, asked: Columns, columns: Columns, level: float, scale: str
 ) -> Estimates:
     """Lay out a quantity at times, several to a line, as ``R(250) = 0.993 [0.969, 0.998]``.
 
     Parameters
     ----------
-    head : str
-        With ``{}`` where the time goes, e.g. ``"R({})"``.
+    heads : sequence of str
+        What each is, e.g. ``"R(250)"``.
     at : Points
-        One row for each of `asked`, the times.
+        One row for each of `heads`.
+    asked : dict
+        Columns of what was asked for, such as the time.
     columns : dict
         From `with_limits`.
     level : float
@@ -86,9 +88,9 @@ def by_time(
 
     def layout() -> Document:
         lines: dict[str, list[str]] = {}
-        for row, (time, estimate, low, high) in enumerate(zip(asked, *columns.values(), strict=True)):
+        for row, (head, estimate, low, high) in enumerate(zip(heads, *columns.values(), strict=True)):
             text = _rate(estimate, low, high) if scale == "log" else _probability(estimate, low, high)
-            lines.setdefault(at.label(row), []).append(f"{head.format(plain(time))} = {text}")
+            lines.setdefault(at.label(row), []).append(f"{head} = {text}")
         aside = f"{level_percent(level)} intervals, {scale} scale"
         column = (Column("", "l"),)
         return Document(
@@ -98,7 +100,7 @@ def by_time(
             )
         )
 
-    return Estimates(beside(at, pd.DataFrame({"time": asked, **columns})), layout)
+    return Estimates(beside(at, pd.DataFrame({**asked, **columns})), layout)
 
 
 def _rate(estimate: float, low: float, high: float) -> str:

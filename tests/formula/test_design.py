@@ -117,6 +117,9 @@ def test_blocks_of_any_size_give_the_same_rows():
         assert all(part.exog.flags.f_contiguous for part in parts)
 
 
+EXTENDED = Schema(y=bounded(0, 1), x=bounded(1, 4), z=bounded(0, 1), g=levels("a", "b"))
+
+
 @pytest.mark.parametrize(
     "newdata",
     [
@@ -130,6 +133,27 @@ def test_new_data_of_any_make(newdata):
     exog, clipped = DESIGN.exog(newdata)
     np.testing.assert_array_equal(exog, [[1, 1, 0, 30], [1, 0, 1, 50]])
     assert clipped == 1
+
+
+def test_new_data_are_extrapolated_to_unless_they_are_moved_to_the_bounds():
+    design = build_design("y ~ x * np.log(x) + bs(z, df=4) + g", EXTENDED)
+    new = {"x": [2.0, 8.0], "z": [0.5, 3.0], "g": "b"}
+    free, moved = (design.new_rows(new, clip) for clip in (False, True))
+    assert free.outside.tolist() == moved.outside.tolist() == [False, True]
+    names = list(design.names)
+    for rows, x in ((free, 8.0), (moved, 4.0)):
+        at = rows.exog[1]
+        assert at[names.index("x")] == x and at[names.index("x:np.log(x)")] == pytest.approx(x * np.log(x))
+    np.testing.assert_array_equal(free.exog[0], moved.exog[0])
+    basis = [j for j, name in enumerate(names) if name.startswith("bs(")]
+    np.testing.assert_array_equal(free.exog[1, basis], moved.exog[1, basis])  # constant beyond the knots
+
+
+def test_a_term_that_is_not_defined_beyond_the_bounds_is_named():
+    design = build_design("y ~ np.log(x)", EXTENDED)
+    with pytest.raises(SpecificationError, match="row 1: .* not defined; clip=True moves"):
+        design.new_rows({"x": [2.0, -1.0]}, clip=False)
+    assert design.new_rows({"x": [2.0, -1.0]}, clip=True).exog[1, 1] == 0
 
 
 def test_one_new_row_and_broadcast_scalars():

@@ -145,15 +145,18 @@ RATE = build_design("y ~ temp + maker + offset(np.log(days))", DRIVES, weights="
 
 def test_the_offset_of_new_data():
     new = {"temp": [20, 30.0], "maker": "B", "days": [10, 1000]}
-    np.testing.assert_allclose(RATE.offset_values(new), np.log([10, 100]))
-    assert RATE.exog(new)[1] == 1  # days was moved to its bound
-    np.testing.assert_allclose(RATE.offset_values(new | {"days": 7}), np.log([7, 7]))
-    np.testing.assert_allclose(RATE.offset_values(pd.DataFrame(new)), np.log([10, 100]))
-    for method in (RATE.exog, RATE.offset_values):
-        with pytest.raises(SpecificationError, match="lacks 'days'; the formula needs temp, days, maker"):
-            method({"temp": 20, "maker": "A"})
-    assert build_design("y ~ temp", DRIVES).offset_values({"temp": [20, 30]}).tolist() == [0, 0]
-    assert build_design("y ~ offset(days)", DRIVES).offset_values({"days": [2, 3]}).tolist() == [2, 3]
+    moved = RATE.new_rows(new, clip=True)
+    np.testing.assert_allclose(moved.offset, np.log([10, 100]))
+    assert moved.outside.tolist() == [False, True] and moved.values["days"].tolist() == [10, 100]
+    np.testing.assert_allclose(RATE.new_rows(new, clip=False).offset, np.log([10, 1000]))
+    np.testing.assert_allclose(RATE.new_rows(new | {"days": 7}, clip=True).offset, np.log([7, 7]))
+    np.testing.assert_allclose(RATE.new_rows(pd.DataFrame(new), clip=True).offset, np.log([10, 100]))
+    with pytest.raises(SpecificationError, match="lacks 'days'; the formula needs temp, days, maker"):
+        RATE.new_rows({"temp": 20, "maker": "A"}, clip=True)
+    plain = build_design("y ~ temp", DRIVES).new_rows({"temp": [20, 30]}, clip=True)
+    assert plain.offset.tolist() == [0, 0]
+    alone = build_design("y ~ offset(days)", DRIVES).new_rows({"days": [2, 3]}, clip=True)
+    assert alone.offset.tolist() == [2, 3]
 
 
 def test_new_data_need_no_weights():

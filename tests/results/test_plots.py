@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -149,7 +150,18 @@ def test_what_is_not_estimable_has_no_band() -> None:
 
 def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
     fit = capacitor()
-    ax = fit.plot_life(USE, points=curve())
+    with pytest.warns(UserWarning, match="points are of all values of voltage, temperature together"):
+        ax = fit.plot_life(USE, points=curve())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        capacitor(
+            schema=dps.Schema(time=dps.bounded(10, 2000), failed=dps.event(), maker=dps.levels("a", "b")),
+            formula="Surv(time, failed) ~ maker",
+            names=("Intercept", "maker[T.b]", "Log(scale)"),
+            params=[6.0, 0.5, -0.5],
+            cov=np.eye(3) / 100,
+            cov_privacy=np.eye(3) / 200,
+        ).plot_life({"maker": "a"}, points=curve(("a", "b"), formula="Surv(time, failed) ~ maker"))
     (points,) = [line for line in ax.get_lines() if line.get_marker() == "o"]
     z = life.dist_of(fit.record).family.quantile(np.array([0.25, 0.5, 0.75]))
     assert points.get_data()[0] == pytest.approx([400, 800, 1600])

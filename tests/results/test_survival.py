@@ -66,7 +66,14 @@ def test_gradients_are_derivatives(dist: str, quantity: str) -> None:
     """Central differences in every coefficient."""
     fit = capacitor(dist=dist)
     exog = np.array([[1, 200, 170.0], [1, 300, 175], [1, 350, 180]])
-    at = Points(exog, np.array([0.0, 0.1, -0.2]), pd.DataFrame(index=range(3)), ())
+    at = Points(
+        exog,
+        np.array([0.0, 0.1, -0.2]),
+        pd.DataFrame(index=range(3)),
+        (),
+        pd.DataFrame(),
+        np.zeros(3, dtype=bool),
+    )
     times = np.array([40.0, 400.0, 1500.0]) if DISTS[dist].log else np.array([6.0, 6.5, 7.5])
     functions = {
         "quantile": lambda r: life.quantile(r, at, np.array([0.01, 0.5, 0.9])),
@@ -276,10 +283,60 @@ def test_hazard_ratios_are_refused_where_hazards_are_not_proportional() -> None:
         capacitor(dist="loglogistic").hazard_ratios()
 
 
-def test_new_data_outside_the_bounds_is_clipped_and_said_so() -> None:
-    with pytest.warns(UserWarning, match="1 row"):
-        beyond = capacitor().predict([USE, {**USE, "voltage": 900}])
-    assert beyond[1] == capacitor().predict({**USE, "voltage": 350})[0]
+BEYOND = [USE, {**USE, "voltage": 900}]  # declared up to 350
+
+
+def test_new_data_outside_the_bounds_are_extrapolated_to_and_said_so() -> None:
+    fit = capacitor()
+    with pytest.warns(UserWarning, match="1 row.*where the fit is extrapolated"):
+        found = fit.predict(BEYOND)
+    assert found[1] / found[0] == pytest.approx(np.exp(fit.params["voltage"] * (900 - USE["voltage"])))
+    with pytest.warns(UserWarning, match="extrapolated"):
+        life = fit.life(BEYOND, failed=0.1)
+    assert "voltage = 900 (550 above its bounds)" in str(life)
+    assert life.frame["extrapolated"].tolist() == [False] * 3 + [True] * 3
+    with pytest.warns(UserWarning, match="extrapolated"):
+        assert fit.augment(BEYOND)["extrapolated"].tolist() == [False, True]
+    assert "extrapolated" not in fit.life(USE).frame and "extrapolated" not in fit.augment(USE)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit, new, **more: fit.predict(new, **more).to_numpy(),
+        lambda fit, new, **more: fit.predict(new, type="quantile", p=0.1, **more).to_numpy(),
+        lambda fit, new, **more: fit.get_prediction(new, **more).conf_int(),
+        lambda fit, new, **more: fit.augment(new, **more).to_numpy(),
+        lambda fit, new, **more: str(fit.life(new, **more)),
+        lambda fit, new, **more: fit.eta(new, **more).frame.to_numpy(),
+        lambda fit, new, **more: fit.mttf(new, **more).frame.to_numpy(),
+        lambda fit, new, **more: fit.reliability(new, 100, **more).frame.to_numpy(),
+        lambda fit, new, **more: fit.conditional_reliability(new, 50, 100, **more).frame.to_numpy(),
+        lambda fit, new, **more: fit.hazard(new, 100, **more).frame.to_numpy(),
+        lambda fit, new, **more: repr(fit.acceleration(new[0], new[1], **more)),
+        lambda fit, new, **more: fit.plot_life(new, **more).get_lines()[1].get_ydata(),
+        lambda fit, new, **more: fit.plot_reliability(new, **more).get_lines()[1].get_ydata(),
+        lambda fit, new, **more: fit.plot_hazard(new, **more).get_lines()[1].get_ydata(),
+    ],
+)
+def test_clip_moves_new_data_to_the_bounds_and_labels_show_the_values_used(ask) -> None:
+    fit, inside = capacitor(), [USE, {**USE, "voltage": 350}]
+    with pytest.warns(UserWarning, match="which were moved to them"):
+        np.testing.assert_array_equal(ask(fit, BEYOND, clip=True), ask(fit, inside))
+    with pytest.warns(UserWarning, match="extrapolated"), pytest.raises(AssertionError):
+        np.testing.assert_array_equal(ask(fit, BEYOND), ask(fit, inside))
+
+
+def test_each_row_has_the_age_that_it_was_given() -> None:
+    fit, fleet = capacitor(), pd.DataFrame([USE, STRESS])
+    both = fit.conditional_reliability(fleet, age=[300, 1200], times=[50, 100])
+    ones = [
+        fit.conditional_reliability(at, age=age, times=[50, 100]) for at, age in ((USE, 300), (STRESS, 1200))
+    ]
+    pd.testing.assert_frame_equal(both.frame, pd.concat([one.frame for one in ones], ignore_index=True))
+    assert both.frame["age"].tolist() == [300, 300, 1200, 1200] and "R(50 more | 1200)" in str(both)
+    with pytest.raises(SpecificationError, match=r"age must be one number, or one for each of 2 row\(s\)"):
+        fit.conditional_reliability(fleet, age=[1, 2, 3], times=50)
 
 
 def test_a_model_without_covariates_needs_no_new_data() -> None:
