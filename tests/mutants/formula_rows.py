@@ -16,7 +16,12 @@ MUTANTS = (
     planted(
         "values above their public bounds are taken as they are",
         "formula/test_soundness.py::test_columns_stay_in_their_bounds_and_rows_in_the_radius",
-        (BLOCK, "np.fmin(leaf, variable.bounds[1], out=leaf)", "np.fmin(leaf, variable.bounds[1])"),
+        (BLOCK, "np.fmin(leaf, upper, out=leaf)", "np.fmin(leaf, upper)"),
+    ),
+    planted(
+        "private values beyond their bounds are read as public ones are",
+        "formula/test_soundness.py::test_columns_stay_in_their_bounds_and_rows_in_the_radius",
+        (BLOCK, "names: set[str], clip: bool = True", "names: set[str], clip: bool = False"),
     ),
     planted(
         "a missing number is a number",
