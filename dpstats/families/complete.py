@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.families.glm import GlmFamily
 from dpstats.families.links import LINKS
-from dpstats.families.location_scale import Family
+from dpstats.families.location_scale import CutRates, Family
 from dpstats.families.martingale import taper
 
 __all__ = ["faults_of_family", "faults_of_glm_family"]
@@ -29,6 +29,7 @@ _ETA = np.linspace(-3.0, 3.0, 13)
 _SHARES = np.array([0.1, 0.5, 0.9])
 _STEP, _NEAR = 1e-5, 1e-6  # of a difference, whose error is about 1e-10; of what must agree
 _MANY = 1e6  # a response that is large
+_DRAWN = 1000
 _CUT, _FLOOR, _LIMIT, _DISPERSION = 1.5, -1.5, 2.0, 0.7
 
 
@@ -100,8 +101,9 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
         "log_mean_factor_slope": lambda: _agree(
             f.log_mean_factor_slope(_SIGMA), _slope(lambda sigma: np.log(f.mean_factor(sigma)), _SIGMA)
         ),
-        "interval_scale": lambda: f.interval_scale in ("cloglog", "logit", "probit"),
-        "a taper of its hazard (dpstats.families.martingale)": of_the_taper,
+        "interval_scale": lambda: bool(f.interval_scale),
+        "taper": of_the_taper,
+        "cut": lambda: isinstance(f.cut, CutRates) and all(0 < each < math.inf for each in f.cut),
     }
 
 
@@ -144,4 +146,29 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
             for end in np.clip(f.support, -_MANY, _MANY)
         ),
         "longer_tail": lambda: 1 <= f.longer_tail < math.inf,
+        **_tests_of_law(f),
     }
+
+
+def _tests_of_law(f: GlmFamily) -> dict[str, Callable[[], bool]]:
+    free = f.free_dispersion
+
+    def of_deviance() -> bool:
+        mean, y = f.mean(_ETA), f.mean(_ETA + 0.5)
+        slopes = _slope(lambda at: f.deviance(y, at), mean)
+        return _agree(f.deviance(mean, mean), 0 * mean) and _agree(slopes, 2 * (mean - y) / f.variance(mean))
+
+    def of_draw() -> bool:
+        mean = float(f.mean(_AT_0)[0])
+        drawn = f.draw(np.full(_DRAWN, mean), _DISPERSION, np.random.default_rng(1))
+        sd = math.sqrt((_DISPERSION if free else 1.0) * float(f.variance(np.array(mean))) / _DRAWN)
+        return drawn.shape == (_DRAWN,) and abs(float(drawn.mean()) - mean) < 5 * sd
+
+    def of_log_likelihood() -> bool:
+        if free or f.log_likelihood is None:
+            return free and f.log_likelihood is None
+        y, likelihood = np.ones(1), f.log_likelihood
+        slopes = _slope(lambda eta: likelihood(y, eta), _ETA)
+        return _agree(slopes, f.score(y, _ETA)) and bool((likelihood(y, _ETA) <= 0).all())
+
+    return {"deviance": of_deviance, "draw": of_draw, "log_likelihood": of_log_likelihood}

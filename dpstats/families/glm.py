@@ -63,6 +63,12 @@ class GlmFamily:
         with a free dispersion.
     ratio_name : str
         What exp of a coefficient is called, or empty.
+    deviance : callable
+        Unit deviance of (y, mean).
+    draw : callable
+        Responses of (mean, phi, generator), of the shape of the mean.
+    log_likelihood : callable or None
+        Of (y, eta), at most 0; None with a free dispersion.
     """
 
     name: str
@@ -83,6 +89,15 @@ class GlmFamily:
     free_dispersion: bool
     longer_tail: float
     ratio_name: str
+    deviance: Callable[[Array, Array], Array]
+    draw: Callable[[Array, float, np.random.Generator], Array]
+    log_likelihood: Callable[[Array, Array], Array] | None
+
+    @property
+    def constant_variance(self) -> bool:
+        """Whether Var(y) is the same for every mean."""
+        low, high = self.variance(np.array([0.25, 0.5]))
+        return bool(low == high)
 
     @property
     def unlimited(self) -> bool:
@@ -175,6 +190,9 @@ BINOMIAL = GlmFamily(
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="odds ratio",
+    deviance=lambda y, mean: 2 * (special.rel_entr(y, mean) + special.rel_entr(1 - y, 1 - mean)),
+    draw=lambda mean, phi, rng: rng.binomial(1, mean).astype(float),
+    log_likelihood=lambda y, eta: y * eta - np.logaddexp(0.0, eta),
 )
 
 POISSON = GlmFamily(
@@ -196,6 +214,9 @@ POISSON = GlmFamily(
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="rate ratio",
+    deviance=lambda y, mean: 2 * special.kl_div(y, mean),
+    draw=lambda mean, phi, rng: rng.poisson(mean).astype(float),
+    log_likelihood=lambda y, eta: y * eta - _exp(eta) - special.gammaln(y + 1),
 )
 
 GAMMA = GlmFamily(
@@ -217,6 +238,9 @@ GAMMA = GlmFamily(
     free_dispersion=True,
     longer_tail=5 / 3,
     ratio_name="mean ratio",
+    deviance=lambda y, mean: 2 * ((y - mean) / mean - np.log(y / mean)),
+    draw=lambda mean, phi, rng: mean * rng.gamma(1 / phi, phi, size=np.shape(mean)),
+    log_likelihood=None,
 )
 
 GAUSSIAN = GlmFamily(
@@ -238,6 +262,9 @@ GAUSSIAN = GlmFamily(
     free_dispersion=True,
     longer_tail=1.0,
     ratio_name="",
+    deviance=lambda y, mean: (y - mean) ** 2,
+    draw=lambda mean, phi, rng: mean + math.sqrt(phi) * rng.standard_normal(np.shape(mean)),
+    log_likelihood=None,
 )
 
 

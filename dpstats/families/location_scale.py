@@ -9,12 +9,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpstats.families.tapers import LogisticTaper, NormalTaper, SEVTaper, Taper
+
 Function = Callable[[ArrayLike], np.ndarray]
+_EARLY, _LATE = -100.0, 3.0  # z before every failure, and after most
+
+
+class CutRates(NamedTuple):
+    """What cutting at a cumulative hazard c costs, for the choice of c; wrong ones cost efficiency alone.
+
+    Attributes
+    ----------
+    bias : float
+        The bias that is assumed falls as exp(-c / bias).
+    loss, size : float
+        The information on the location that is lost is size * f * exp(-loss * c) of it, where a fraction f of
+        rows fails.
+    """
+
+    bias: float
+    loss: float
+    size: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +45,9 @@ class Family:
     Attributes
     ----------
     name : str
-        ``"sev"`` (smallest extreme value), ``"logistic"`` or ``"gaussian"``.
+        Such as ``"sev"`` (smallest extreme value).
     title : str
-        How tables call it: ``"SEV"``, ``"logistic"`` or ``"normal"``.
+        How tables call it, such as ``"normal"``.
     cdf, sf : callable
         P(W <= z) and P(W > z).
     quantile : callable
@@ -44,6 +65,10 @@ class Family:
         with respect to sigma.
     interval_scale : str
         The scale of reliability that is a function of z alone; intervals of R(t) are named after it.
+    taper : callable
+        The :class:`~dpstats.families.tapers.Taper` of (c, floor); h1*, the slope of the log hazard, must be
+        positive and never rise.
+    cut : CutRates
     """
 
     name: str
@@ -62,10 +87,22 @@ class Family:
     mean_factor: Function
     log_mean_factor_slope: Function
     interval_scale: str
+    taper: Callable[[float, float], Taper]
+    cut: CutRates
 
     def hazard(self, z: ArrayLike) -> np.ndarray:
         """Return the hazard of W at z."""
         return np.exp(self.log_hazard(z))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether h1* is at most 1: early failures then are as frequent as an exponential law has them."""
+        return bool(self.log_hazard_slope(_EARLY) <= 1)
+
+    @property
+    def proportional(self) -> bool:
+        """Whether h1* is the same everywhere: hazards of rows whose locations differ are proportional."""
+        return bool(self.log_hazard_slope(_EARLY) == self.log_hazard_slope(_LATE))
 
 
 def _logistic_mean_factor(sigma: ArrayLike) -> np.ndarray:
@@ -136,6 +173,8 @@ SEV = Family(
     mean_factor=lambda sigma: special.gamma(1 + np.asarray(sigma, dtype=float)),
     log_mean_factor_slope=lambda sigma: special.digamma(1 + np.asarray(sigma, dtype=float)),
     interval_scale="cloglog",
+    taper=SEVTaper,
+    cut=CutRates(bias=1.6, loss=1.0, size=0.8),
 )
 
 LOGISTIC = Family(
@@ -155,6 +194,8 @@ LOGISTIC = Family(
     mean_factor=_logistic_mean_factor,
     log_mean_factor_slope=_logistic_mean_slope,
     interval_scale="logit",
+    taper=LogisticTaper,
+    cut=CutRates(bias=0.8, loss=2.0, size=0.8),
 )
 
 NORMAL = Family(
@@ -174,24 +215,37 @@ NORMAL = Family(
     mean_factor=_lognormal_mean_factor,
     log_mean_factor_slope=lambda sigma: np.asarray(sigma, dtype=float),
     interval_scale="probit",
+    taper=NormalTaper,
+    cut=CutRates(bias=1.2, loss=0.95, size=0.3),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Dist:
-    """A distribution of the response: a family, of the response itself or of its logarithm."""
+    """A distribution of the response: a family, of the response itself or of its logarithm.
+
+    Attributes
+    ----------
+    name, title : str
+    family : Family
+    log : bool
+        Whether the family is that of the logarithm.
+    shaped : bool
+        Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself.
+    """
 
     name: str
     title: str
     family: Family
     log: bool
+    shaped: bool = False
 
 
 DISTS = {
     dist.name: dist
     for dist in (
-        Dist("weibull", "Weibull", SEV, log=True),
-        Dist("loglogistic", "Log-logistic", LOGISTIC, log=True),
+        Dist("weibull", "Weibull", SEV, log=True, shaped=True),
+        Dist("loglogistic", "Log-logistic", LOGISTIC, log=True, shaped=True),
         Dist("lognormal", "Log-normal", NORMAL, log=True),
         Dist("sev", "Smallest-extreme-value", SEV, log=False),
         Dist("logistic", "Logistic", LOGISTIC, log=False),

@@ -58,7 +58,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.families.location_scale import Family
-from dpstats.families.martingale import Taper, integrands, taper
+from dpstats.families.martingale import integrands, taper
+from dpstats.families.tapers import Taper
 
 Array = np.ndarray
 

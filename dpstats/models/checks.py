@@ -8,7 +8,6 @@ from typing import Any
 from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.estimators.location_scale.by_fraction import KINDS
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.complete import faults_of_family, faults_of_glm_family
 from dpstats.formula import Design
@@ -37,10 +36,7 @@ def check_dist(dist: Dist) -> None:
     ------
     SpecificationError
     """
-    faults = faults_of_family(dist.family)
-    if getattr(dist.family, "name", None) not in KINDS:
-        faults += ("an entry in by_fraction.KINDS",)
-    _refuse(f"dist={dist.name!r}", faults)
+    _refuse(f"dist={dist.name!r}", faults_of_family(dist.family))
 
 
 def check_family(family: GlmFamily) -> None:

@@ -19,7 +19,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_costs, published_costs
 from dpstats.families import LOGISTIC_LOSS
-from dpstats.families.glm import BINOMIAL, FAMILIES, GlmFamily
+from dpstats.families.glm import BINOMIAL, FAMILIES, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
@@ -33,7 +33,7 @@ from dpstats.models.checks import (
 )
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.linear import LinearModel, ols
-from dpstats.models.loglik import LIKELIHOODS, LOGLIK, check_release, cost, left, log_likelihood
+from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
 from dpstats.models.publishing import public_facts
@@ -134,7 +134,7 @@ def glm(
             raise SpecificationError(f"exposure= goes with a log link, and that of {family} is another")
         exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
         formula = f"{formula} + offset(np.log({exposure}))"
-    if family == "gaussian":
+    if FAMILIES[family] is GAUSSIAN:
         return ols(formula, data, schema, public, weights)
     return GlmModel("glm", FAMILIES[family], formula, data, schema, public, weights)
 
@@ -229,7 +229,7 @@ class GlmModel(HoldsRows):
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
         newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
-        able = newton and self.family.name in LIKELIHOODS and self.design.weights is None
+        able = newton and self.family.log_likelihood is not None and self.design.weights is None
         asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
         if self.family is BINOMIAL and among(method, _MARGIN):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
@@ -247,7 +247,7 @@ class GlmModel(HoldsRows):
         curator = Curator(self._rows, self.design, budget)
         line = curator.pay(ledger, formula=self.design.formula, method=named, costs=costs)
         result = self._estimate(curator, method, left(budget.mu, asked), robust)
-        loglik = log_likelihood(curator, budget.mu, result.params, self.family.name) if asked else None
+        loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
         return GlmFit(
             model=self._name,
             dist=self.family.name,
@@ -312,10 +312,11 @@ class GlmModel(HoldsRows):
                 "robust goes with logistic regression by the default method; leave it out (standard errors "
                 "of other families do not rest on the law of the response)"
             )
-        if compat and self.family.name not in PUBLISHED:
+        if compat and self.family not in PUBLISHED:
+            covered = " and ".join(family.name for family in PUBLISHED)
             raise SpecificationError(
-                f"compat='paper' covers {' and '.join(PUBLISHED)}: the paper's algorithm for "
-                f"{self.family.name} is not private; leave compat out"
+                f"compat='paper' covers {covered}: the paper's algorithm for {self.family.name} is not "
+                "private; leave compat out"
             )
 
     def _costs(self, method: str, mu: float) -> dict[str, float]:

@@ -10,11 +10,10 @@ import numpy as np
 from dpstats._arguments import among, shown
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
-from dpstats.families import Family
+from dpstats.families import Family, GlmFamily
 from dpstats.moments.linear import Quantity
 
 NAME, LOGLIK = "loglik", "log-likelihood"
-LIKELIHOODS = ("binomial", "poisson")  # whose dispersion is 1
 SHARE = 0.1  # of mu^2
 ROOM = 6.0  # of n rows of the fitted law, about n e^-6 / n lie below the lowest value that counts whole
 _WIDEST = 100.0  # of log sigma, wherever the noise has carried it
@@ -52,7 +51,7 @@ def log_likelihood(
     curator: Curator,
     mu: float,
     params: np.ndarray,
-    family: Family | str,
+    family: Family | GlmFamily,
     log_sigma: float = 0.0,
     log: bool = False,
 ) -> Quantity:

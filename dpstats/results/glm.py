@@ -80,7 +80,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         record, name = self.record, ratio_name(self.record)
         response, _, right = (part.strip() for part in record.formula.partition("~"))
         variable = record.schema.get(response)
-        if isinstance(variable, Flag | Event) and record.dist == "binomial":
+        if isinstance(variable, Flag | Event):
             response += f" being {variable.codes[0]}"
         text = f" {self._response} of {response} = coef'x{' + offset' if mentions_offset(right) else ''}."
         has_ratios = bool(name) and set(record.names) != {"Intercept"}
@@ -102,7 +102,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale."""
         return positive("phi", given(self.record.dispersion))
 
-    @value_where(lambda record: record.dispersion is not None and record.dist == "gaussian")
+    @value_where(lambda record: record.dispersion is not None and FAMILIES[record.dist].constant_variance)
     def sigma(self) -> Estimate:
         """Scale of the error; 95 % interval on the log scale."""
         return positive("sigma", root(given(self.record.dispersion)))

@@ -28,6 +28,7 @@ from dpstats.results.released import method_where
 Array: TypeAlias = np.ndarray
 OF_MEAN = ("response", "pearson", "deviance")
 MOST_SIMULATED = 10_000
+_LEAST_DISPERSION = 1e-12  # noise may have made it negative
 
 
 def public_responses(
@@ -73,15 +74,18 @@ def has_sd(record: Record) -> bool:
 
     Where rows have weights, the spread of a new response depends on a weight it does not have.
     """
-    released = record.dispersion is not None and record.dist == "gaussian"
+    released = record.dispersion is not None and FAMILIES[record.dist].constant_variance
     return record.weights is None and (released or record.linear is not None)
 
 
 def has_law(record: Record) -> bool:
     """Whether all parameters of the law of a response were released."""
-    if record.dist == "gamma":
-        return record.dispersion is not None
-    return record.is_survival or record.dist in ("binomial", "poisson") or has_sd(record)
+    if record.is_survival:
+        return True
+    family = FAMILIES[record.dist]
+    if family.constant_variance:
+        return has_sd(record)
+    return not family.free_dispersion or record.dispersion is not None
 
 
 class LawFit(Fit):
@@ -181,8 +185,6 @@ class MeanFit(EffectsFit, LawFit):
         >>> fit.residuals(point, y=[452.0], type="pearson").shape
         (1,)
         """
-        from statsmodels.genmod import families as sm
-
         record = self.record
         at, values = public_responses(record, newdata, y, type, OF_MEAN)
         mean = record.link.inverse(linear_predictor(record, at)[0])
@@ -190,16 +192,10 @@ class MeanFit(EffectsFit, LawFit):
         if type == "pearson":
             found = found / np.sqrt(FAMILIES[record.dist].variance(mean))
         elif type == "deviance":
-            found = getattr(sm, record.dist.capitalize())().resid_dev(values, mean)
+            found = np.sign(found) * np.sqrt(FAMILIES[record.dist].deviance(values, mean))
         return pd.Series(found, name="residual")
 
     def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
-        record, mean = self.record, self.record.link.inverse(eta)
-        if record.dist == "binomial":
-            return rng.binomial(1, mean).astype(float)
-        if record.dist == "poisson":
-            return rng.poisson(mean).astype(float)
-        if record.dist == "gamma" and record.dispersion is not None:
-            phi = max(record.dispersion.value, 1e-12)
-            return np.asarray(mean * rng.gamma(1 / phi, phi, size=eta.shape))
-        return np.asarray(mean + (self._sd_obs() or 0.0) * rng.standard_normal(eta.shape))
+        record = self.record
+        phi = record.dispersion.value if record.dispersion is not None else (self._sd_obs() or 0.0) ** 2
+        return FAMILIES[record.dist].draw(record.link.inverse(eta), max(phi, _LEAST_DISPERSION), rng)

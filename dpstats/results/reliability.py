@@ -32,6 +32,11 @@ def of_log_time(record: Record) -> bool:
     return DISTS[record.dist].log
 
 
+def of_proportional_hazards(record: Record) -> bool:
+    """Whether a change of log time multiplies the hazard, by the same factor at all times."""
+    return of_log_time(record) and DISTS[record.dist].family.proportional
+
+
 def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     """Check fractions of failed units.
 
@@ -357,7 +362,7 @@ class Reliability(Fit):
         """
         return tables.ratios(self.record, "Time ratio", *tables.location(self.record), level)
 
-    @method_where(lambda record: record.dist == "weibull")
+    @method_where(of_proportional_hazards)
     def hazard_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
 

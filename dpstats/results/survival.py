@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpstats._arguments import among
-from dpstats.families import Dist
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, log_estimate
@@ -23,11 +22,6 @@ from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.table import Table
 
 OF_TIME = ("response", "standardized", "cox-snell", "martingale")
-
-
-def has_shape(dist: Dist) -> bool:
-    """Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself."""
-    return dist.log and dist.name != "lognormal"
 
 
 def wear(shape: Estimate) -> str:
@@ -83,7 +77,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     def _remark(self) -> str:
         dist = self._dist
         error = f"sigma * (standard {dist.family.title} error)"
-        own = ", shape and ratios" if has_shape(dist) else " and ratios" if dist.log else ""
+        own = ", shape and ratios" if dist.shaped else " and ratios" if dist.log else ""
         response = "log(time)" if dist.log else "time"
         return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
 
@@ -93,9 +87,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         log_sigma, se = self._log_sigma
         sigma = log_estimate("sigma", log_sigma, se, level)
         rows = [ratio_row(f"{title[:1].upper()}{title[1:]} scale", sigma, "")]
-        if has_shape(dist):
+        if dist.shaped:
             shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
-            words = wear(shape) if dist.name == "weibull" else ""
+            words = wear(shape) if dist.family.proportional else ""
             rows.append(ratio_row(f"{dist.title} shape", shape, words))
         if dist.log:
             rows += ratio_rows(record, "Time ratio", level)

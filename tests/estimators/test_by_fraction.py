@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from dpstats.estimators.location_scale.by_fraction import expected
-from dpstats.families import LOGISTIC, NORMAL, SEV
+from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
 
 @pytest.mark.parametrize("fraction", [1.0, 0.7, 0.4, 0.05])
@@ -51,6 +51,23 @@ def test_the_start_undoes_truncation(end: float) -> None:
 
 
 def test_families_whose_hazard_is_bounded_need_no_floor() -> None:
+    assert not NORMAL.bounded
     for family in (SEV, LOGISTIC):
-        usual = expected(family, 0.3)
-        assert not usual.needs_floor and [floor.z for floor in usual.floors] == [-np.inf]
+        assert family.bounded and [floor.z for floor in expected(family, 0.3).floors] == [-np.inf]
+
+
+def test_hazards_are_proportional_where_their_slope_never_changes() -> None:
+    assert [family.proportional for family in (SEV, LOGISTIC, NORMAL)] == [True, False, False]
+
+
+@pytest.mark.parametrize(("family", "offset", "share"), [(SEV, 1.0, 1.0), (LOGISTIC, 0.0, 1 / 3)])
+def test_rare_events_are_exponential_and_all_events_follow_the_law(
+    family: Family, offset: float, share: float
+) -> None:
+    """Closed forms of the two ends, and half of each between them."""
+    found = [
+        (usual.offset, usual.location_share) for usual in (expected(family, f) for f in (1e-12, 0.5, 1.0))
+    ]
+    assert found[0] == pytest.approx((1.0, 1.0))
+    assert found[1] == pytest.approx(((1 + offset) / 2, (1 + share) / 2))
+    assert found[2] == pytest.approx((offset, share))

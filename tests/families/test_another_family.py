@@ -41,6 +41,9 @@ GEOMETRIC = GlmFamily(
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="rate ratio",
+    deviance=lambda y, mean: 2 * (special.xlogy(y, y / mean) - (1 + y) * np.log((1 + y) / (1 + mean))),
+    draw=lambda mean, phi, rng: rng.geometric(1 / (1 + mean)) - 1.0,
+    log_likelihood=lambda y, eta: y * eta - (1 + y) * np.logaddexp(0, eta),
 )
 
 

@@ -14,7 +14,7 @@ from dpstats.families.complete import faults_of_family, faults_of_glm_family
 from tests.privacy.catalogue import SCHEMA, made
 
 DATA = made()
-FREE = {"name", "title", "ratio_name"}  # words, and nothing rests on what they are
+FREE = {"name", "title", "ratio_name", "interval_scale"}  # words, and nothing rests on what they are
 
 
 @pytest.mark.parametrize("family", [SEV, LOGISTIC, NORMAL], ids=lambda family: family.name)
@@ -70,10 +70,10 @@ def test_each_function_of_a_mean_that_is_missing_or_wrong_is_seen(name):
 
 
 TOYS = {
-    "of no taper": replace(SEV, name="toy"),
+    "of no taper": replace(SEV, taper=None),
     "without a hazard": replace(SEV, log_hazard=None),
     "of another slope": replace(SEV, log_hazard_slope=lambda z: 0.5 * np.ones_like(z)),
-    "under the name of another": replace(LOGISTIC, name="sev"),
+    "with the taper of another": replace(LOGISTIC, taper=SEV.taper),
     "not a record": object(),
 }
 

@@ -11,7 +11,8 @@ from scipy import integrate
 
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.hazard_integral import normal_hazard_integral
-from dpstats.families.martingale import Taper, integrands, taper
+from dpstats.families.martingale import integrands, taper
+from dpstats.families.tapers import Taper
 
 pytestmark = pytest.mark.long
 

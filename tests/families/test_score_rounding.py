@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpstats.families import LOGISTIC, NORMAL, SEV
-from dpstats.families.martingale import LogisticTaper, NormalTaper, SEVTaper, integrands
+from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import Truncation, rounding, score_bounds
 
 pytestmark = pytest.mark.long
@@ -21,7 +21,6 @@ CASES = {
     "normal": Truncation(NORMAL, 1.34, (-1.0, 2.0), (-4.0, 2.0), floor=-1.2),
     "normal, late cut": Truncation(NORMAL, 64.0, (-2.0, 8.0), (-14.0, 5.0), floor=-8.0),
 }
-TAPERS = {SEV: SEVTaper, LOGISTIC: LogisticTaper, NORMAL: NormalTaper}
 
 
 def hazard(name, z):
@@ -99,7 +98,7 @@ def test_scores_are_as_exact_as_their_bounds_assume(case):
 @pytest.mark.parametrize("case", ["sev", "logistic", "normal"])
 def test_an_integral_that_errs_is_seen(monkeypatch, case):
     """Planted: one part in 1e9 of an integral is lost; the bounds allow for less."""
-    kind = TAPERS[CASES[case].family]
+    kind = CASES[case].family.taper
     whole = kind.integrals
 
     def planted(self, z):

@@ -249,8 +249,8 @@ SPACES = {
     ],
     "log_likelihood": [
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 2.0),
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family="binomial"), 60.0),
-        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family="poisson"), 60.0),
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family=BINOMIAL), 60.0),
+        Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family=POISSON), 60.0),
     ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{

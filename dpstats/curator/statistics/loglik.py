@@ -5,34 +5,25 @@ See docs/theory/intervals.md#log-likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy import special
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import response
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
-from dpstats.families import Family
+from dpstats.families import Family, GlmFamily
 
 __all__ = ["LogLikelihood"]
 
 _FARTHEST = 300.0  # exp() beyond says nothing more
-
-# of (y, eta), the dispersion being 1
-_MEANS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "binomial": lambda y, eta: y * eta - np.logaddexp(0.0, eta),
-    "poisson": lambda y, eta: y * eta - np.exp(np.minimum(eta, _FARTHEST)) - special.gammaln(y + 1),
-}
 
 
 class LogLikelihood(Statistic):
     """The sum of clip(l, low, high), l the log-likelihood of a row; shape (1,).
 
     Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, where y is the time or its
-    logarithm: whichever the family is of. Of a mean it is that of a binomial or Poisson response.
+    logarithm: whichever the family is of. Of a mean it is what the record of its family has.
 
     Parameters
     ----------
@@ -41,7 +32,8 @@ class LogLikelihood(Statistic):
         Released; on the scale of the design's columns.
     low, high : float
         Not above and not below 0.
-    family : Family or {"binomial", "poisson"}
+    family : Family or GlmFamily
+        One of means must have a log-likelihood.
     sigma : float, optional
         Released; of a time.
     log : bool
@@ -62,7 +54,7 @@ class LogLikelihood(Statistic):
         params: np.ndarray,
         low: float,
         high: float,
-        family: Family | str,
+        family: Family | GlmFamily,
         sigma: float = 1.0,
         log: bool = False,
     ) -> None:
@@ -71,6 +63,8 @@ class LogLikelihood(Statistic):
             raise ValueError(f"params must be {len(design.names)} finite numbers")
         if not (-np.inf < low <= 0 <= high < np.inf and low < high and 0 < sigma < np.inf):
             raise ValueError("low must not be above 0, nor high below it, and sigma positive")
+        if isinstance(family, GlmFamily) and family.log_likelihood is None:
+            raise ValueError(f"the record of {family.name} has no log-likelihood")
         self._offset = design.offset_bounds != (0.0, 0.0)
         self._ends, self._family, self._sigma, self._log = (low, high), family, sigma, log
         self.parts = (Part(np.ones(1), np.array([max(-low, high)])),)
@@ -82,8 +76,7 @@ class LogLikelihood(Statistic):
         eta = predictor(self._params, block.exog.T, scratch)
         if self._offset:
             eta = eta + block.offset
-        of_time = isinstance(self._family, Family)
-        rows = self._of_time(y, eta, block) if of_time else _MEANS[str(self._family)](y, eta)
+        rows = self._of_time(y, eta, block) if isinstance(self._family, Family) else self._of_mean(y, eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = block.ok
         return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
@@ -94,6 +87,10 @@ class LogLikelihood(Statistic):
         hazard = np.exp(np.minimum(self._family.log_cumulative_hazard(z), _FARTHEST))
         event = (block.event > 0.5) * (self._family.log_hazard(z) - np.log(self._sigma))
         return np.asarray(event - hazard)
+
+    def _of_mean(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
+        return self._family.log_likelihood(y, eta)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector,)

@@ -68,10 +68,11 @@ class EventResiduals:
 
     @property
     def floors(self) -> tuple[Floor, ...]:
-        """Where h1* may be frozen: only the normal's need be."""
-        if self.family.name != "gaussian":
+        """Where h1* may be frozen, if it has no bound."""
+        if self.family.bounded:
             return (Floor(-math.inf, size=math.sqrt(float(np.sum(_JOINT * self._slope**2)))),)
-        return floors_below(self.mean, math.hypot(self.between, self.within), self._z.ravel(), _JOINT.ravel())
+        sd = math.hypot(self.between, self.within)
+        return floors_below(self.family, self.mean, sd, self._z.ravel(), _JOINT.ravel())
 
     def location(self, c: float, floor: float = -math.inf) -> float:
         """E[g h1*^2] of an event, cut at cumulative hazard c, h1* frozen below the floor."""

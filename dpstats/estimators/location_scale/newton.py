@@ -218,7 +218,7 @@ def _information(bounding: Bounding, state: _State) -> Information:
     if bounding.problem.delayed:
         return _delayed_information(bounding, state)
     share = usual.location_share
-    if not usual.share_is_known:
+    if not bounding.problem.family.proportional:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
     spread = events.residual / f / state.sigma**2
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
@@ -228,7 +228,8 @@ def _information(bounding: Bounding, state: _State) -> Information:
 def _delayed_information(bounding: Bounding, state: _State) -> Information:
     """As above; where rows enter late, f does not tell how much events say, nor in which directions."""
     late = late_information(bounding, state.whitening, state.choice, state.gamma, state.sigma)
-    events, largest = bounding.events, max(1.0, 1.5 * late.share) if bounding.expected.needs_floor else 1.0
+    events, bounded = bounding.events, bounding.problem.family.bounded
+    largest = 1.0 if bounded else max(1.0, 1.5 * late.share)
     share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
     return state.released.estimate(
         events,

@@ -15,7 +15,6 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
-from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
@@ -102,7 +101,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
     events = _events(curator, plan.matrix, scale, problem)
     gamma, sigma = starting_values(events, problem)
-    if not expected(problem.family, events.fraction).exact_start:
+    if problem.family.bounded:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
         # 60 % censored, and f^0.4 for the drives, of which 6 % fail
         gamma[1:] = events.line[1:] * (2 - events.fraction)

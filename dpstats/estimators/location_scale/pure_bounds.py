@@ -77,7 +77,7 @@ class PureBounding(Bounding):
         where = self.truncation(choice, gamma, sigma)
         bounds, (slope, variance) = self.bounds(where), self._left(where)
         log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
-        bias = _CUT_BIAS * math.exp(-c / self.expected.cut_bias) + _FLOOR_BIAS * floor.bias
+        bias = _CUT_BIAS * math.exp(-c / self.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in LENGTHS):

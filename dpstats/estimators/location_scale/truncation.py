@@ -103,7 +103,7 @@ class Bounding(Placement):
         narrow = math.isfinite(choice.width)
         pivots = self._pivots(gamma, sigma) if narrow else self._declared_pivots(gamma, sigma)
         floor = choice.floor
-        if self.expected.needs_floor and not math.isfinite(floor):
+        if not self.problem.family.bounded and not math.isfinite(floor):
             lowest = (self.scale.lower[-1] - declared_range(gamma, self.scale)[1]) / sigma
             floor = min(max(lowest, -_FAR), -_UNSEEN)
         limits, delayed = self._limits(choice.width, gamma, sigma), self.problem.delayed
@@ -145,8 +145,8 @@ class Bounding(Placement):
         """Share of the information that a cut at c leaves."""
         if self.problem.delayed:
             return self.residuals(gamma, sigma).kept(c)
-        usual = self.expected
-        return 1 - usual.cut_size * self.events.fraction * math.exp(-usual.cut_loss * c)
+        cut = self.problem.family.cut
+        return 1 - cut.size * self.events.fraction * math.exp(-cut.loss * c)
 
     def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
         """The bounds for these values."""
@@ -208,7 +208,7 @@ class Bounding(Placement):
         self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float
     ) -> tuple[float, Choice] | None:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
-        count, usual = self.n * self.events.fraction, self.expected
+        count, cut = self.n * self.events.fraction, self.problem.family.cut
         k, box = len(self.events.square), whitening.longest_square(self.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
         bounds = self.bounds(self.truncation(choice, gamma, sigma))
@@ -216,7 +216,7 @@ class Bounding(Placement):
         log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
         if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
             return None
-        bias = 0.016 * math.exp(-c / usual.cut_bias) + floor.bias
+        bias = 0.016 * math.exp(-c / cut.bias) + floor.bias
         kept = max(self._kept(c, gamma, sigma) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
         share = self._location_share(gamma, sigma)

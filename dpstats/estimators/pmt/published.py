@@ -15,12 +15,13 @@ from dpstats.estimators.newton.estimate import Estimate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.pmt.frame import Frame, frame, reach
 from dpstats.estimators.pmt.glm import STEPS
+from dpstats.families.glm import BINOMIAL, POISSON
 from dpstats.moments import ColumnMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
 Array = np.ndarray
 
-PUBLISHED = ("binomial", "poisson")
+PUBLISHED = (BINOMIAL, POISSON)
 """Families whose canonical link is offered; a gamma family's has a curvature without a bound."""
 
 # no constant of a release is larger; noise of that size leaves nothing to see anyway

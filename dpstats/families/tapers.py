@@ -1,0 +1,212 @@
+"""Tapers of bounded martingale scores: where the integrands of a family fade, and their integrals.
+
+A taper g falls from 1 to 0 as the cumulative hazard H runs from the start of the cut to its end c; h1* is the
+slope of the log hazard (:mod:`dpstats.families.martingale`). All is in closed form but for one tabulated
+integral of the normal. A family names its taper in its record.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from dpstats.families.hazard_integral import normal_hazard_integral
+
+__all__ = ["Integrals", "LogisticTaper", "NormalTaper", "SEVTaper", "Taper"]
+
+Array = np.ndarray
+
+
+class Integrals(NamedTuple):
+    """int g dH, int g h1* dH and int z g h1* dH up to z."""
+
+    hazard: Array
+    location: Array
+    moment: Array
+
+
+class Taper(ABC):
+    """g and its integrals for one family, cut at cumulative hazard c.
+
+    Parameters
+    ----------
+    c : float
+        Cumulative hazard beyond which a row is no longer observed; positive.
+    floor : float
+        z below which h1* keeps its value; only the normal needs one, the others' h1* is at most 1.
+
+    Attributes
+    ----------
+    start, stop : float
+        z at which the taper leaves 1 and reaches 0.
+    steepest : float
+        Largest h1*.
+    """
+
+    start: float
+    stop: float
+    steepest: float = 1.0
+
+    def __init__(self, c: float, floor: float = -math.inf) -> None:
+        self.c, self.floor = c, floor
+        self._set_ends()
+        at_start = np.array([self.start])
+        flat, falling = self._flat(at_start), self._falling(at_start)
+        self._offsets = tuple(float(a[0] - b[0]) for a, b in zip(flat, falling, strict=True))
+
+    @abstractmethod
+    def _set_ends(self) -> None: ...
+
+    @abstractmethod
+    def _flat(self, z: Array) -> Integrals:
+        """Integrals with g = 1."""
+
+    @abstractmethod
+    def _falling(self, z: Array) -> Integrals:
+        """Antiderivatives with g's falling branch."""
+
+    @abstractmethod
+    def _branch(self, z: Array) -> Array:
+        """g on its falling branch."""
+
+    @abstractmethod
+    def slope(self, z: Array) -> Array:
+        """h1*, positive, at most `steepest` and never increasing."""
+
+    def g(self, z: Array) -> Array:
+        """The taper at z. Its root is taken, and rounding makes it -4e-16 at the end of some cuts."""
+        return np.clip(self._branch(np.clip(z, self.start, self.stop)), 0.0, 1.0)
+
+    def integrals(self, z: Array) -> Integrals:
+        """Integrals up to min(z, stop)."""
+        z = np.minimum(z, self.stop)
+        result = self._flat(np.minimum(z, self.start))
+        late = np.flatnonzero(z > self.start)
+        if late.size:
+            for total, part, offset in zip(result, self._falling(z[late]), self._offsets, strict=True):
+                total[late] = part + offset
+        return result
+
+
+class SEVTaper(Taper):
+    """g falls linearly in H = e^z from H = c/2 to c; then int g dH <= 3c/4."""
+
+    def _set_ends(self) -> None:
+        self.start, self.stop = float(np.log(self.c / 2)), float(np.log(self.c))
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard = np.exp(z)
+        return Integrals(hazard, hazard.copy(), hazard * (z - 1))
+
+    def _falling(self, z: Array) -> Integrals:
+        hazard = np.exp(z)
+        total = 2 * hazard - hazard**2 / self.c
+        return Integrals(total, total.copy(), 2 * hazard * (z - 1) - hazard**2 * (z - 0.5) / self.c)
+
+    def _branch(self, z: Array) -> Array:
+        return 2 - 2 * np.exp(z) / self.c
+
+    def slope(self, z: Array) -> Array:
+        return np.ones_like(z)
+
+
+class LogisticTaper(Taper):
+    """g falls linearly in S = 1 - F from S = 3 e^-c (at most .95) to e^-c."""
+
+    def _set_ends(self) -> None:
+        end = float(np.exp(-self.c))
+        begin = min(3 * end, 0.95)
+        self._end, self._rate = end, 1 / (begin - end)
+        self.start, self.stop = float(np.log(1 / begin - 1)), float(np.log(np.expm1(self.c)))
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard = np.logaddexp(0, z)
+        cdf = -np.expm1(-hazard)
+        return Integrals(hazard, cdf, z * cdf - hazard)
+
+    def _falling(self, z: Array) -> Integrals:
+        # g = b (S - end). In S nothing cancels, however small end is: dH = F dz, S' = -S F, G' = -S, so that
+        # int S dH = -S, int S^2 dH = -S^2/2, int z S dH = -z S - G and int z S^2 dH = (S - G - z S^2) / 2
+        hazard, b, end = np.logaddexp(0, z), self._rate, self._end
+        survival, above = np.exp(-hazard), np.logaddexp(0, -z)
+        return Integrals(
+            -b * (survival + end * hazard),
+            -b * survival * (survival / 2 - end),
+            b * ((survival - above - z * survival**2) / 2 + end * (z * survival + above)),
+        )
+
+    def _branch(self, z: Array) -> Array:
+        return (np.exp(-np.logaddexp(0, z)) - self._end) * self._rate
+
+    def slope(self, z: Array) -> Array:
+        return np.exp(-np.logaddexp(0, z))
+
+
+_LAST = 12.0  # z beyond every cut of the normal
+
+
+class NormalTaper(Taper):
+    """g falls linearly in z from H = c/2 to c.
+
+    With H' = lam, lam' = h1* lam and (z lam)' = (1 + z h1*) lam everything but int z dH = z H - int H dz is
+    closed form; that integral is tabulated.
+    """
+
+    def _set_ends(self) -> None:
+        self.start, self.stop = (-float(special.ndtri_exp(-hazard)) for hazard in (self.c / 2, self.c))
+        self._rate = 1 / (self.stop - self.start)
+        if not math.isfinite(self.floor):
+            raise ValueError("the normal needs a finite floor: its h1* is not bounded")
+        self.floor = min(self.floor, self.start)
+        at = np.array([self.floor])
+        self._hazard = -float(special.log_ndtr(-self.floor))
+        self._lam = float(_normal_hazard(at, np.array([self._hazard]))[0])
+        self._first = float(_first_moment(at, np.array([self._hazard]))[0])
+        self._moment = self.floor * self._lam - self._hazard
+        self.steepest = float(self.slope(at)[0])
+
+    def _flat(self, z: Array) -> Integrals:
+        hazard = -special.log_ndtr(-z)
+        late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._hazard)
+        lam = _normal_hazard(late, late_hazard)
+        frozen = np.full_like(z, self._first)  # int z dH below the floor
+        early = np.flatnonzero(z < self.floor)
+        frozen[early] = _first_moment(z[early], hazard[early])
+        return Integrals(
+            hazard,
+            self.steepest * np.minimum(hazard, self._hazard) + (lam - self._lam),
+            self.steepest * frozen + (late * lam - late_hazard - self._moment),
+        )
+
+    def _falling(self, z: Array) -> Integrals:
+        hazard = -special.log_ndtr(-z)
+        lam = _normal_hazard(z, hazard)
+        first = _first_moment(z, hazard)
+        moment = z * lam - hazard  # int z h1* dH
+        return Integrals(
+            self._rate * (self.stop * hazard - first),
+            self._rate * (self.stop * lam - moment),
+            self._rate * (self.stop * moment - z**2 * lam + 2 * first),
+        )
+
+    def _branch(self, z: Array) -> Array:
+        return (self.stop - z) * self._rate
+
+    def slope(self, z: Array) -> Array:
+        """h1*, which keeps its value below the floor and above the last z of any cut."""
+        z = np.clip(z, self.floor, _LAST)
+        return _normal_hazard(z, -special.log_ndtr(-z)) - z
+
+
+def _first_moment(z: Array, hazard: Array) -> Array:
+    """int z dH = z H - int H dz."""
+    return z * hazard - normal_hazard_integral(z)
+
+
+def _normal_hazard(z: Array, cumulative: Array) -> Array:
+    """lam = phi / (1 - Phi), with log(1 - Phi) known; z is at most 12, so that little cancels."""
+    return np.exp(cumulative - z**2 / 2 - 0.5 * math.log(2 * math.pi))
