@@ -1,62 +1,66 @@
-"""Differentially private regression with R's formulas and tables."""
+"""Differentially private regression with R's formulas and tables.
 
-from dpstats import datasets
+A public name is imported when it is first used: ``import dpstats`` and ``dpstats --help`` wait for nothing.
+Type checkers read ``__init__.pyi``.
+"""
+
+from importlib import import_module
+from typing import Any
+
 from dpstats._version import __version__
-from dpstats.budget import approx, gdp, parse_budget, pure, zcdp
-from dpstats.contributors import Plan as ContributionPlan
-from dpstats.contributors import contribute, plan_contributions
-from dpstats.errors import (
-    BudgetError,
-    DataError,
-    FormulaError,
-    LedgerError,
-    NotReleased,
-    SchemaError,
-    SpecificationError,
-)
-from dpstats.ledger import Ledger
-from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
-from dpstats.moments import PublicMoments
-from dpstats.results import Fit, compare, load
-from dpstats.rows import read_csv
-from dpstats.schema import Schema, bounded, count, event, flag, levels
 
-__all__ = [
-    "BudgetError",
-    "ContributionPlan",
-    "DataError",
-    "Fit",
-    "FormulaError",
-    "Ledger",
-    "LedgerError",
-    "NotReleased",
-    "PublicMoments",
-    "Schema",
-    "SchemaError",
-    "SpecificationError",
-    "__version__",
-    "approx",
-    "bounded",
-    "compare",
-    "contribute",
-    "count",
-    "datasets",
-    "event",
-    "flag",
-    "gdp",
-    "glm",
-    "kaplan_meier",
-    "levels",
-    "load",
-    "logit",
-    "ols",
-    "parse_budget",
-    "plan_contributions",
-    "public_moments",
-    "pure",
-    "read_csv",
-    "ridge",
-    "survreg",
-    "svm",
-    "zcdp",
-]
+# Where each public name is at home; "module:name" where it has another name there.
+_HOMES = {
+    "BudgetError": "errors",
+    "ContributionPlan": "contributors:Plan",
+    "DataError": "errors",
+    "Fit": "results",
+    "FormulaError": "errors",
+    "Ledger": "ledger",
+    "LedgerError": "errors",
+    "NotReleased": "errors",
+    "PublicMoments": "moments",
+    "Schema": "schema",
+    "SchemaError": "errors",
+    "SpecificationError": "errors",
+    "approx": "budget",
+    "bounded": "schema",
+    "compare": "results",
+    "contribute": "contributors",
+    "count": "schema",
+    "datasets": "datasets",
+    "event": "schema",
+    "flag": "schema",
+    "gdp": "budget",
+    "glm": "models",
+    "kaplan_meier": "models",
+    "levels": "schema",
+    "load": "results",
+    "logit": "models",
+    "ols": "models",
+    "parse_budget": "budget",
+    "plan_contributions": "contributors",
+    "public_moments": "models",
+    "pure": "budget",
+    "read_csv": "rows",
+    "ridge": "models",
+    "survreg": "models",
+    "svm": "models",
+    "zcdp": "budget",
+}
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES.values():  # dps.budget, say, as if it had been imported
+        return import_module(f"dpstats.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpstats' has no attribute {name!r}")
+    module, _, other = _HOMES[name].partition(":")
+    found = getattr(import_module(f"dpstats.{module}"), other or name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,5 +1,6 @@
 """The command line: it teaches, it refuses in one line, and its files hold what Python would have given."""
 
+import argparse
 import io
 import os
 import subprocess
@@ -16,6 +17,10 @@ import pytest
 import dpstats as dps
 from dpstats import testing
 from dpstats.cli import main, plain_warnings
+from dpstats.cli.fit import MODELS as FITTED
+from dpstats.cli.options import AUTO, MODELS, parser
+from dpstats.families import DISTS, FAMILIES
+from dpstats.models.linear import AUTO as LIBRARY_AUTO
 from tests.disk import full_disk
 
 SCHEMA = """
@@ -75,7 +80,7 @@ def test_help_shows_the_whole_way(capsys: pytest.CaptureFixture[str]) -> None:
         (fit("no.csv"), "no file no.csv"),
         (fit(formula="Surv(time, status) ~ volts"), "volts"),
         (fit(formula="Surv(time, status) ~ ("), "formula"),
-        (fit(dist="weibul"), "invalid choice: 'weibul'"),
+        (fit(dist="weibul"), "dist must be one of weibull"),
         (fit(alpha="1"), "--alpha is for --model ridge, not survreg"),
         (fit(model="ols", formula="time ~ voltage", dist="sev"), "--dist is for --model survreg, not ols"),
         (fit(model="ridge", formula="time ~ voltage"), "--model ridge needs --alpha"),
@@ -408,3 +413,11 @@ def test_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     """No shell passes one on, but a program that calls `main` may."""
     assert main(["show", "a\0b.json"]) == 2
     assert "null character" in capsys.readouterr().err
+
+
+def test_help_names_what_the_library_has() -> None:
+    """Help is shown without the library, so its lists are written by hand."""
+    (commands,) = [action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    shown = " ".join(commands.choices["fit"].format_help().split())
+    assert all(name in shown for name in (*DISTS, *FAMILIES)) and MODELS == tuple(FITTED)
+    assert AUTO == LIBRARY_AUTO

@@ -1,8 +1,13 @@
 """The installed package: its version, its licence, and that importing it does nothing."""
 
+import ast
+import importlib
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
+
+import pytest
 
 import dpstats
 
@@ -21,5 +26,26 @@ def test_import_prints_nothing_and_leaves_numpy_options_alone() -> None:
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_every_public_name_exists() -> None:
-    assert all(hasattr(dpstats, name) for name in dpstats.__all__)
+def test_every_public_name_exists_and_is_what_type_checkers_are_told() -> None:
+    stub = ast.parse(Path(dpstats.__file__).with_suffix(".pyi").read_text())
+    told: dict[str, object] = {}
+    for line in stub.body:
+        if isinstance(line, ast.ImportFrom):
+            home = importlib.import_module(str(line.module))
+            told |= {name.asname or name.name: getattr(home, name.name) for name in line.names}
+    assert {name: getattr(dpstats, name) for name in dpstats.__all__} == told
+    assert set(told) <= set(dir(dpstats))
+    with pytest.raises(AttributeError, match="module 'dpstats' has no attribute 'lm'"):
+        getattr(dpstats, "lm")  # noqa: B009
+
+
+def test_import_and_help_load_nothing_that_they_do_not_use() -> None:
+    heavy = {"numpy", "pandas", "scipy", "statsmodels", "pyarrow", "opendp", "matplotlib", "patsy"}
+    for code in "import dpstats", "from dpstats.cli.options import parser; parser().format_help()":
+        run = subprocess.run(
+            [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert not heavy & set(run.stdout.split())

@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from dpstats.cli.output import CSV, new_file
-from dpstats.cli.tables import add_csv_options, public_table
+from dpstats.cli.tables import public_table
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
-_Parser = TypeVar("_Parser", bound=argparse.ArgumentParser)
-
-ABOUT = """\
-example:
-  dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
-
-adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
---p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
-What is written has commas and decimal points, in UTF-8, however new.csv is written.
-Predictions are computed from the released numbers and cost nothing."""
-
-
-def add(commands: _SubParsersAction[_Parser]) -> None:
-    """Add the command."""
-    predict = commands.add_parser(
-        "predict",
-        help="predict for new units from a fit",
-        description="Predict for new units from a fit.",
-        epilog=ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    predict.set_defaults(run=run_predict)
-    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
-    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
-    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
-    predict.add_argument(
-        "--clip",
-        action="store_true",
-        help="move values to their public bounds, in the place of extrapolating",
-    )
-    predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
-    add_csv_options(predict)
-
-
-def run_predict(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Write the table with its predictions."""
     if options.new.suffix.lower() == ".json":
         raise SpecificationError(
             f"{options.new} is no table of new units; the order is: dpstats predict "

@@ -15,18 +15,6 @@ _OPTIONS = ("sep", "decimal", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
 
 
-def add_csv_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
-    csv = parser.add_argument_group("how CSV files are written")
-    csv.add_argument(
-        "--sep",
-        metavar="CHARACTER",
-        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
-    )
-    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
-    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")
-
-
 def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
     """What a model takes as its data: a CSV file as the options say it is written, or the path of another.
 

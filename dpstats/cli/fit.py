@@ -1,4 +1,4 @@
-"""``dpstats fit --model``: the models, and the options that only some of them have."""
+"""``dpstats fit`` and ``dpstats show``: the models, and the options that only some of them have."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dpstats.budget import parse_budget
+from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.tables import table
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, FAMILIES
-from dpstats.models import (
-    GlmModel,
-    LinearModel,
-    Survreg,
-    Svm,
-    glm,
-    logit,
-    ols,
-    ridge,
-    survreg,
-    svm,
-)
-from dpstats.models.linear import AUTO
+from dpstats.ledger import Ledger
+from dpstats.models import GlmModel, LinearModel, Survreg, Svm, glm, logit, ols, ridge, survreg, svm
 from dpstats.moments import PublicMoments
+from dpstats.results import load
 from dpstats.schema import Schema
 
 Model = Survreg | LinearModel | GlmModel | Svm
@@ -51,27 +42,21 @@ _NEEDS = {
 }
 
 
-def penalty(text: str) -> float | str:
-    """What ``--alpha`` takes."""
-    return text if text == AUTO else float(text)
+def run(options: argparse.Namespace) -> None:
+    """Everything that can be wrong is found before the budget is spent; the file is reserved first."""
+    budget = parse_budget(options.budget)
+    schema = Schema.load(options.schema)
+    model = described(options, schema)
+    book = Ledger(options.ledger) if options.ledger else None
+    with new_file(options.out, JSON):
+        fit = model.fit(budget, ledger=book)
+        save(fit, options.out)
+    print(fit.summary())
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--model`` and what its choices take."""
-    parser.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
-    parser.add_argument("--dist", choices=tuple(DISTS), help="of the time, for survreg; default: weibull")
-    parser.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
-    parser.add_argument(
-        "--public",
-        type=Path,
-        metavar="FILE",
-        help="of ols and ridge: a table of public rows, or their moments (.json)",
-    )
-    parser.add_argument("--family", choices=tuple(FAMILIES), help="of glm, which needs it")
-    parser.add_argument(
-        "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
-    )
-    parser.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
+def show(options: argparse.Namespace) -> None:
+    """Print the table of a saved fit."""
+    print(load(options.fit).summary())
 
 
 def described(options: argparse.Namespace, schema: Schema) -> Model:

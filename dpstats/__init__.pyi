@@ -1,0 +1,62 @@
+"""Differentially private regression with R's formulas and tables."""
+
+from dpstats import datasets
+from dpstats._version import __version__
+from dpstats.budget import approx, gdp, parse_budget, pure, zcdp
+from dpstats.contributors import Plan as ContributionPlan
+from dpstats.contributors import contribute, plan_contributions
+from dpstats.errors import (
+    BudgetError,
+    DataError,
+    FormulaError,
+    LedgerError,
+    NotReleased,
+    SchemaError,
+    SpecificationError,
+)
+from dpstats.ledger import Ledger
+from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
+from dpstats.moments import PublicMoments
+from dpstats.results import Fit, compare, load
+from dpstats.rows import read_csv
+from dpstats.schema import Schema, bounded, count, event, flag, levels
+
+__all__ = [
+    "BudgetError",
+    "ContributionPlan",
+    "DataError",
+    "Fit",
+    "FormulaError",
+    "Ledger",
+    "LedgerError",
+    "NotReleased",
+    "PublicMoments",
+    "Schema",
+    "SchemaError",
+    "SpecificationError",
+    "__version__",
+    "approx",
+    "bounded",
+    "compare",
+    "contribute",
+    "count",
+    "datasets",
+    "event",
+    "flag",
+    "gdp",
+    "glm",
+    "kaplan_meier",
+    "levels",
+    "load",
+    "logit",
+    "ols",
+    "parse_budget",
+    "plan_contributions",
+    "public_moments",
+    "pure",
+    "read_csv",
+    "ridge",
+    "survreg",
+    "svm",
+    "zcdp",
+]

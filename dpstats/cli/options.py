@@ -1,0 +1,205 @@
+"""The commands and their options; what a command needs is imported when it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from dpstats._version import __version__
+from dpstats.cli import texts
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+MODELS = ("survreg", "ols", "ridge", "logit", "glm", "svm")
+AUTO = "auto"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # of a help text
+        super().exit(status, message)
+
+
+def parser() -> Parser:
+    """The commands and their options."""
+    top = Parser(
+        prog="dpstats", description=texts.ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    top.add_argument("--version", action="version", version=f"dpstats {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_fit, _show, _predict, _ledger, _contributions, _schema, _demo):
+        add(commands)
+    return top
+
+
+def _command(
+    commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "", says: str = ""
+) -> Parser:
+    """Add a command, whose function `run` is named as ``module.function`` of this package."""
+    made = commands.add_parser(
+        name,
+        help=does,
+        description=(says or does[0].upper() + does[1:]) + ".",
+        epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(run=_later(run))
+    return made
+
+
+def _later(name: str) -> Callable[[argparse.Namespace], None]:
+    module, _, function = name.partition(".")
+
+    def run(options: argparse.Namespace) -> None:
+        getattr(import_module(f"dpstats.cli.{module}"), function)(options)
+
+    return run
+
+
+def _fit(commands: _SubParsersAction[Parser]) -> None:
+    does = "fit a model, spend its budget, and keep the result in a file"
+    fit = _command(commands, "fit", "fit.run", does, texts.FIT)
+    fit.add_argument("formula", help="R's formula, in quotes")
+    fit.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
+    fit.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
+    fit.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
+    fit.add_argument(
+        "--dist",
+        help="of the time, for survreg: weibull (the default), loglogistic or lognormal; sev, logistic or "
+        "gaussian",
+    )
+    fit.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
+    fit.add_argument(
+        "--public",
+        type=Path,
+        metavar="FILE",
+        help="of ols and ridge: a table of public rows, or their moments (.json)",
+    )
+    fit.add_argument("--family", help="of glm, which needs it: binomial, poisson, gamma or gaussian")
+    fit.add_argument(
+        "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
+    )
+    fit.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
+    fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
+    fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
+    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
+    _add_csv_options(fit)
+
+
+def penalty(text: str) -> float | str:
+    """What ``--alpha`` takes."""
+    return text if text == AUTO else float(text)
+
+
+def _show(commands: _SubParsersAction[Parser]) -> None:
+    show = _command(commands, "show", "fit.show", "print the table of a fit; it costs nothing")
+    show.add_argument("fit", type=Path, help="a file written by dpstats fit")
+
+
+def _predict(commands: _SubParsersAction[Parser]) -> None:
+    does, says = "predict for new units from a fit", "Predict for new units from a fit"
+    predict = _command(commands, "predict", "predict.run", does, texts.PREDICT, says)
+    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
+    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
+    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
+    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument(
+        "--clip",
+        action="store_true",
+        help="move values to their public bounds; else it extrapolates",
+    )
+    predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
+    _add_csv_options(predict)
+
+
+def _ledger(commands: _SubParsersAction[Parser]) -> None:
+    top = commands.add_parser(
+        "ledger",
+        help="keep a total budget for a data set: create, show, export",
+        description="Keep a total budget for a data set.",
+        epilog=texts.LEDGER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    create = actions.add_parser("create", help="start a ledger; a file that is there is left alone")
+    create.set_defaults(run=_later("ledger.create"))
+    create.add_argument("path", type=Path, help="a new file")
+    create.add_argument("--total", required=True, help='most that may ever be spent, e.g. "approx(3, 1e-6)"')
+    create.add_argument("--dataset", help="name of the data set; default: the file's name")
+
+    show = actions.add_parser("show", help="print what was spent, on what, and what is left")
+    show.set_defaults(run=_later("ledger.show"))
+    show.add_argument("path", type=Path, help="a ledger")
+
+    export = actions.add_parser("export", help="write all charges as JSON or CSV")
+    export.set_defaults(run=_later("ledger.export"))
+    export.add_argument("path", type=Path, help="a ledger")
+    export.add_argument("--format", choices=("json", "csv"), default="json", help="default: %(default)s")
+    export.add_argument("--out", type=Path, help="write this new file; default: the screen")
+
+
+def _contributions(commands: _SubParsersAction[Parser]) -> None:
+    does = "plan a fit to which people send private records"
+    plan = _command(commands, "plan-contributions", "contributions.plan", does, texts.PLAN)
+    plan.add_argument("formula", help="R's formula, in quotes")
+    plan.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
+    plan.add_argument("--budget", required=True, help='of the published model, e.g. "approx(1, 1e-6)"')
+    plan.add_argument("--contributors", type=int, required=True, help="with fewer, nothing is published")
+    plan.add_argument("--honest", type=float, default=1.0, help="share of them that keep their noise secret")
+    plan.add_argument("--method", choices=("statistics", "input"), default="statistics")
+    plan.add_argument("--compat", choices=("paper",), help="of method input: the published constants")
+    plan.add_argument("--ball", type=float, default=3.0, help="of method input: longest coefficients")
+    plan.add_argument("--out", type=Path, required=True, help="write the plan to this new .json file")
+
+    does = "make records private on your own machine"
+    send = _command(commands, "contribute", "contributions.contribute", does, texts.CONTRIBUTE)
+    send.add_argument("records", type=Path, help="a .csv or .parquet file, one record a row")
+    send.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
+    send.add_argument("--hash", help="refuse a plan that does not have this hash, or does not begin with it")
+    send.add_argument("--out", type=Path, required=True, help="write messages to this new .parquet or .jsonl")
+    _add_csv_options(send)
+
+    does = "fit a model from messages of contributors"
+    fit = _command(commands, "fit-contributions", "contributions.fit", does, texts.FIT_CONTRIBUTIONS)
+    fit.add_argument("messages", type=Path, nargs="+", help=".parquet or .jsonl files")
+    fit.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
+    fit.add_argument("--model", choices=("ols", "ridge", "logit"), default="ols", help="default: %(default)s")
+    fit.add_argument("--alpha", type=float, help="of ridge, which needs it: the penalty")
+    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
+
+
+def _schema(commands: _SubParsersAction[Parser]) -> None:
+    does = "check a schema, and the column names of a table against it"
+    schema = _command(commands, "schema", "schema.check", does)
+    schema.add_argument("action", choices=["check"])
+    schema.add_argument("schema", type=Path, help="a .toml or .json file")
+    schema.add_argument("data", type=Path, nargs="?", help="a table; no value of it is read")
+    _add_csv_options(schema)
+
+
+def _demo(commands: _SubParsersAction[Parser]) -> None:
+    demo = _command(commands, "demo", "demo.run", "fit real data on 52,422 hard drives and print the table")
+    demo.add_argument("--out", type=Path, help="keep the fit in this new .json file")
+
+
+def _add_csv_options(command: Parser) -> None:
+    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
+    csv = command.add_argument_group("how CSV files are written")
+    csv.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
+    )
+    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
+    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")

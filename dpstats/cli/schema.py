@@ -1,0 +1,34 @@
+"""``dpstats schema check``: a schema, and the header of a table that it is to describe."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dpstats.cli.tables import table
+from dpstats.rows import CsvFile, column_names, open_rows
+from dpstats.schema import Schema
+
+
+def check(options: argparse.Namespace) -> None:
+    """A header is refused where a fit refuses it, by the same code."""
+    schema = Schema.load(options.schema)
+    unused = undeclared(table(options.data, options), schema) if options.data else []
+    print(schema)
+    if options.data:
+        print(f"\n{options.data} has every declared column. No value was read.")
+    if unused:
+        print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
+
+
+def undeclared(data: CsvFile | Path, schema: Schema) -> list[str]:
+    """The columns of a table that suits the schema, without those that are declared.
+
+    Raises
+    ------
+    DataError
+        If a fit that reads all declared variables would refuse the table's header.
+    """
+    open_rows(data, schema, list(schema))
+    present = data.names if isinstance(data, CsvFile) else column_names(data)
+    return [name for name in present if name not in schema and name != schema.privacy_unit.column]

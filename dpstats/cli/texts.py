@@ -1,0 +1,80 @@
+"""What ``--help`` says of each command, beside its options."""
+
+ABOUT = """\
+Differentially private regression from the command line.
+
+  1. Write down what everyone may know about each variable:   drives.toml
+       time   = {kind = "bounded", lower = 1, upper = 4000, unit = "days"}
+       failed = {kind = "event", failed = 1, censored = 0}
+       temp   = {kind = "bounded", lower = 10, upper = 50, unit = "C"}
+  2. Check it; no value is read:
+       dpstats schema check drives.toml drives.csv
+  3. Fit. This spends the budget, once for each call:
+       dpstats fit "Surv(time, failed) ~ temp" drives.csv --schema drives.toml --budget "approx(1, 1e-6)" \\
+               --out drives.fit.json
+  4. Use the result as often as you like; it holds released numbers only:
+       dpstats show drives.fit.json
+       dpstats predict drives.fit.json new.csv --type quantile --p 0.1
+
+To see it work first: dpstats demo
+If nobody may hold the records: dpstats plan-contributions --help"""
+
+FIT = """\
+example:
+  dpstats fit "Surv(time, failed) ~ temp + maker" drives.parquet --schema drives.toml --model survreg \\
+          --dist weibull --budget "approx(1, 1e-6)" --out drives.fit.json
+  dpstats fit "power ~ temp + np.log(load)" plant.csv --schema plant.toml --model ridge --alpha 0.1 \\
+          --public last_year.csv --budget "approx(1, 1e-6)" --out plant.fit.json
+
+budgets:
+  approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows
+  zcdp(RHO)                for example zcdp(0.1)
+  gdp(MU)                  for example gdp(0.25)
+  pure(EPSILON)            for example pure(1)
+
+Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
+total of the data set is refused: see dpstats ledger --help."""
+
+PREDICT = """\
+example:
+  dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
+
+adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
+--p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
+What is written has commas and decimal points, in UTF-8, however new.csv is written.
+Predictions are computed from the released numbers and cost nothing."""
+
+LEDGER = """\
+examples:
+  dpstats ledger create fleet.ledger --total "approx(3, 1e-6)"
+  dpstats fit ... --budget "approx(1, 1e-6)" --ledger fleet.ledger
+  dpstats ledger show fleet.ledger
+  dpstats ledger export fleet.ledger --format csv --out fleet.csv
+
+Keep one ledger for each data set, on a disk of the machine that fits. Every fit with --ledger is charged
+before its first release, and refused when it would exceed the total. There is no refund."""
+
+PLAN = """\
+example:
+  dpstats plan-contributions "income ~ age + educ" --schema people.toml --budget "approx(1, 1e-6)" \\
+          --contributors 50000 --out plan.json
+
+Publish the file, and its hash where contributors can compare it. The budget is what the model may tell of one
+contributor; what one message tells whoever sees it is much more, and is printed beside it."""
+
+CONTRIBUTE = """\
+example, on the machine of the person whom the record is about:
+  dpstats contribute me.csv --plan plan.json --hash 3f1a... --out message.jsonl
+
+Each record of the table becomes one message: noise is added to every number that is derived from it, and the
+record itself is written nowhere. Contribute a record once: a second message tells as much again.
+
+A line that is blank, or has another number of fields than the first line, is no record and makes no message.
+A record with a cell that cannot be used makes a message of noise alone. You are told which lines these are,
+here and nowhere else; correct them, and contribute again before you send anything."""
+
+FIT_CONTRIBUTIONS = """\
+example:
+  dpstats fit-contributions monday.parquet tuesday.jsonl --plan plan.json --model ols --out income.fit.json
+
+Messages that are malformed, of another plan, out of range or repeated are counted and left out."""
