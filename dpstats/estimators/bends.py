@@ -11,6 +11,7 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.families.bounded_score import BoundedScore, square_weight
+from dpstats.moments.mixture import LAWS, Tails
 
 Array = np.ndarray
 
@@ -18,8 +19,9 @@ _EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
 _LEAST = (
     1e-3  # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
 )
-# chance that a bend stands out where there is none, and what of it is news for intervals, in sds
-_DOUBTFUL, _USUAL = 1e-3, 2.0
+# chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
+# intervals; 3.3 and 2 sds of normal noise
+_DOUBTFUL, _USUAL = 0.001, 0.0455
 # share of the square that is left beside intercept and slopes, for a normal linear predictor
 _LEFT = 0.5
 _WORTH = 2.0  # standard errors that a bend may move a coefficient by before it is said
@@ -137,6 +139,14 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = min(_FAR * line.lost, 1.0) * line.phi / (_LEFT * square)
     errors = math.sqrt(line.cov[0, 0]), math.sqrt(float(line.along @ line.cov @ line.along)) / spread
-    surely = abs(found) > scipy.stats.norm.isf(_DOUBTFUL / 2) * sd
-    told = bool(surely and scale * abs(found) > _WORTH * min(errors))
-    return Bend(told, scale**2 * max(found**2 - (_USUAL * sd) ** 2, 0.0))
+    sure, usual = (_exceeded(chance, release.law, noise, sd) for chance in (_DOUBTFUL, _USUAL))
+    told = bool(abs(found) > sure and scale * abs(found) > _WORTH * min(errors))
+    return Bend(told, scale**2 * max(found**2 - usual**2, 0.0))
+
+
+def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:
+    """What a number of this sd exceeds by chance, part of it the noise of two released together."""
+    if law not in LAWS:
+        return float(scipy.stats.norm.isf(chance / 2)) * sd
+    tails = Tails(law, 2, np.array([noise**2]))
+    return float(tails.half_widths(1 - chance, np.array([[sd**2]]))[0])

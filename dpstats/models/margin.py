@@ -143,7 +143,8 @@ def fit_debiased_logit(
     """
     _check_weights(design, DEBIASED)
     check_budget(budget, rows.n)
-    curator, plan = Curator(rows, design, budget), make_debiased_plan(budget, robust)
+    curator = Curator(rows, design, budget)
+    plan = make_debiased_plan(budget, robust, problem.intercept)
     check_debiased(curator, problem, plan)
 
     def estimated() -> Estimate:

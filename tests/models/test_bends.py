@@ -1,11 +1,15 @@
 """Responses that bend: a caution where it matters which rows count, none where the formula holds."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
+from dpstats.estimators.bends import _exceeded
 from dpstats.estimators.newton.plan import make_plan
+from dpstats.estimators.objective.plan import make_debiased_plan
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 
 N = 20_000
@@ -36,6 +40,14 @@ def rows(bend: float, seed: int, n: int = N) -> dict[str, np.ndarray]:
     }
 
 
+def approx(epsilon: float) -> Budget:
+    return dps.approx(epsilon, 1e-6)
+
+
+KINDS = [*((family, approx) for family in RESPONSES), ("binomial", dps.pure)]
+FITS = pytest.mark.parametrize(("family", "budget"), KINDS, ids=[*RESPONSES, "binomial-pure"])
+
+
 def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -> list[str]:
     formula = f"{RESPONSES[family]} ~ x + z + offset(o)"
     with noise(source):
@@ -43,29 +55,32 @@ def codes(family: str, bend: float, seed: int, source: object, budget: Budget) -
     return [code for code, _ in fit.flags]
 
 
-@pytest.mark.parametrize("family", RESPONSES)
+@FITS
 @pytest.mark.parametrize("source", [NoNoise(), SeededNoise(1)], ids=["exact", "noisy"])
-def test_a_curved_response_is_seen(family: str, source: object) -> None:
-    assert "bends" in codes(family, 0.3, 1, source, dps.approx(0.5, 1e-6))
-    assert "bends" in codes(family, -0.3, 2, source, dps.approx(0.5, 1e-6))
+def test_a_curved_response_is_seen(family: str, budget: Callable[[float], Budget], source: object) -> None:
+    enough = budget(0.5 if budget is approx else 1.0)
+    assert "bends" in codes(family, 0.3, 1, source, enough)
+    assert "bends" in codes(family, -0.3, 2, source, enough)
 
 
-@pytest.mark.parametrize("family", RESPONSES)
-def test_a_straight_one_is_not(family: str) -> None:
+@FITS
+def test_a_straight_one_is_not(family: str, budget: Callable[[float], Budget]) -> None:
     """One fit in 1,000 is flagged by chance: two of 15, once in 10,000 runs."""
-    found = [codes(family, 0.0, seed, SeededNoise(seed), dps.approx(1 + seed, 1e-6)) for seed in range(15)]
+    found = [codes(family, 0.0, seed, SeededNoise(seed), budget(1.0 + seed)) for seed in range(15)]
     assert sum("bends" in each for each in found) <= 1
 
 
-def test_a_bend_that_is_worth_no_caution_widens_intervals() -> None:
-    """Two samples under the same noise; only their bends differ."""
-    errors = []
-    for bend in (0.0, 0.2):
+@pytest.mark.parametrize("budget", [approx(1), dps.pure(1)], ids=str)
+def test_a_bend_widens_intervals_the_more_the_larger_it_is(budget: Budget) -> None:
+    """Samples under the same noise, of which only the bends differ; only the largest is worth a caution."""
+    errors, flags = [], []
+    for bend in (0.0, 0.2, 0.3):
         with noise(SeededNoise(1)):
-            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5), SCHEMA).fit(dps.approx(1, 1e-6))
-        assert fit.flags == ()
+            fit = dps.logit("y ~ x + z + offset(o)", rows(bend, 5), SCHEMA).fit(budget)
+        flags.append([code for code, _ in fit.flags])
         errors.append(fit.bse.to_numpy())
-    assert (errors[1] > 1.2 * errors[0]).all()
+    assert flags == [[], [], ["bends"]]
+    assert (errors[1] > 1.2 * errors[0]).all() and (errors[2] > 1.2 * errors[1]).all()
 
 
 def line(bend: float, seed: int, n: int = 20_000) -> dict[str, np.ndarray]:
@@ -98,14 +113,17 @@ def test_a_straight_line_is_not(budget: Budget) -> None:
     assert found <= 1
 
 
-def test_a_line_that_hardly_bends_has_wider_intervals() -> None:
-    errors = []
-    for bend in (0.0, 0.1):
+@pytest.mark.parametrize(("budget", "little"), [(approx(1), 0.1), (dps.pure(2), 0.25)], ids=str)
+def test_a_line_has_wider_intervals_the_more_it_bends(budget: Budget, little: float) -> None:
+    """The caution takes nothing back."""
+    errors, flags = [], []
+    for bend in (0.0, little, 0.4):
         with noise(SeededNoise(1)):
-            fit = dps.ols("y ~ x + z", line(bend, 5), LINE).fit(dps.approx(1, 1e-6))
-        assert fit.flags == ()
+            fit = dps.ols("y ~ x + z", line(bend, 5), LINE).fit(budget)
+        flags.append([code for code, _ in fit.flags])
         errors.append(fit.bse.to_numpy())
-    assert (errors[1] > 1.3 * errors[0]).all()
+    assert flags == [[], [], ["bends"]]
+    assert (errors[1] > 1.3 * errors[0]).all() and (errors[2] > 1.3 * errors[1]).all()
 
 
 def test_where_all_rows_count_in_full_a_bend_does_not_matter() -> None:
@@ -122,12 +140,30 @@ def test_it_is_looked_for_once_and_last() -> None:
     recording = Recording(SeededNoise(1))
     with noise(recording):
         dps.logit("y ~ x", rows(0.0, 1, 2000), SCHEMA).fit(dps.gdp(1.0))
+        dps.logit("y ~ x", rows(0.0, 1, 2000), SCHEMA).fit(dps.pure(1.0))
         dps.ols("y ~ x", line(0.0, 1, 2000), LINE).fit(dps.gdp(1.0))
         dps.ols("y ~ x", line(0.0, 1, 2000), LINE).fit(dps.gdp(1e9))
     names = [record.name for record in recording.records]
-    assert names.count("predictor_bend") == 3 and names[-1] == "predictor_bend"
+    assert names.count("predictor_bend") == 4 and names[-1] == "predictor_bend"
+
+
+@pytest.mark.parametrize("law", ["spherical", "laplace", "linf"])
+@pytest.mark.parametrize("chance", [0.001, 0.0455])
+def test_chance_exceeds_no_more_than_it_is_said_to(law: str, chance: float) -> None:
+    """Noise of two numbers released together, three quarters of the variance of one; the rest is normal."""
+    rng, draws = np.random.default_rng(1), 40_000
+    source = SeededNoise(1)
+    noisy = np.array([source.pure(np.zeros(2), law, np.ones(2), 1.0)[0] for _ in range(draws)])
+    sd = float(noisy.std())
+    found = noisy + rng.normal(size=draws) * sd / np.sqrt(3)
+    share = np.mean(np.abs(found) > _exceeded(chance, law, sd, sd * np.sqrt(4 / 3)))
+    assert share < chance + 5 * np.sqrt(chance / draws)
 
 
 def test_the_shares_of_a_plan_add_up() -> None:
     plan = make_plan(2.0)
     assert sum(cost**2 for cost in plan.costs.values()) == pytest.approx(4.0)
+    for constant in (True, False):
+        pure = make_debiased_plan(dps.pure(2.0), constant=constant)
+        assert sum(cost.amount for cost in pure.costs.values()) == pytest.approx(2.0)
+        assert ("check for bends" in pure.costs) == constant

@@ -289,12 +289,22 @@ MUTANTS = (
     planted(
         "a bend is not told (glm)",
         "models/test_bends.py::test_a_curved_response_is_seen",
-        ("estimators/newton/check.py", "if bend.told:", "if False:"),
+        ("estimators/newton/check.py", '("bends",) * bend.told', "()"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (glm)",
-        "models/test_bends.py::test_a_bend_that_is_worth_no_caution_widens_intervals",
-        ("estimators/newton/check.py", "result.cov + bend.square * forth", "result.cov + 0 * forth"),
+        "models/test_bends.py::test_a_bend_widens_intervals_the_more_the_larger_it_is",
+        ("estimators/newton/check.py", "return bend.square * forth", "return 0 * forth"),
+    ),
+    planted(
+        "nobody looks for a bend (logit, pure)",
+        "models/test_bends.py::test_a_curved_response_is_seen",
+        (DEBIASED, "problems=found.problems + told)", "problems=found.problems)"),
+    ),
+    planted(
+        "noise of pure epsilon is taken for normal where bends are looked for",
+        "models/test_bends.py::test_chance_exceeds_no_more_than_it_is_said_to",
+        ("estimators/bends.py", "if law not in LAWS:", "if True:"),
     ),
     planted(
         "a column off its centre is taken for known",
@@ -308,7 +318,7 @@ MUTANTS = (
     ),
     planted(
         "a bend that is hardly seen widens nothing (linear)",
-        "models/test_bends.py::test_a_line_that_hardly_bends_has_wider_intervals",
+        "models/test_bends.py::test_a_line_has_wider_intervals_the_more_it_bends",
         ("estimators/gram/estimate.py", "moments.bent + bend.square", "moments.bent + 0 * bend.square"),
     ),
     planted(

@@ -104,8 +104,7 @@ def fit_gram(
     bend = _look(curator, plan.check, moments, place, bounds) if constant else Bend(False, 0.0)
     if "R" not in settings:
         return LinearFit(moments, settings)
-    if not bend.told:
-        moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
+    moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
     return LinearFit(moments, settings, ("bends",) * bend.told)
 
 

@@ -7,14 +7,15 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import checked
+from dpstats.estimators.newton.check import Read, check_bends
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.information import (
     FORGET,
@@ -40,6 +41,7 @@ _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
+_LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
 
 @dataclass
@@ -92,7 +94,18 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     _early(curator, plan, chooser, state)
     averaged = _tail(curator, plan, chooser, state, start)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
-    return checked(curator, plan.check, problem, located, state.bounds, state.whitening, found)
+    read = _read(problem, located, state, found)
+    moved, told = check_bends(curator, plan.check, problem, located, read, found)
+    return replace(found, cov=found.cov + moved, problems=found.problems + told)
+
+
+def _read(problem: Problem, located: Located, state: _State, found: Estimate) -> Read:
+    """How rows were read at the end: where none is long, none has lost weight."""
+    bounds, longest = state.bounds, state.whitening.longest_square(located)
+    lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
+    phi = 1.0 if found.dispersion is None else found.dispersion.value
+    all_count = bounds.radius**2 >= longest * (1 - 1e-9)
+    return Read(state.whitening.matrix, 0.0 if all_count else lost, bounds.score, phi)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:

@@ -9,12 +9,15 @@ what was declared. Then one minimum is released, and its curvature.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dpstats.curator import Curator, Minimum
+from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
+from dpstats.estimators.newton.check import Read, check_bends
 from dpstats.estimators.newton.levels import few_events
 from dpstats.estimators.newton.located import FIRST_LENGTH, Located, locate
 from dpstats.estimators.newton.problem import Problem
@@ -55,6 +58,8 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     order, r = ridge / n and A the inverse of the curvature H without the ridge; that is added back. The ridge
     is as small as the budget allows, whatever n, so that what remains falls with 1 / n^2.
 
+    Last it is asked whether responses bend, as of other generalised linear models.
+
     Var = A H A / n (or A Sigma A / n) + A b / n with the law of the tilt b + what the noise N of H does to
     the correction, r^2 A Cov(N v) A with v = A (t - t0), + the square of what it may lack. Along eigenvectors
     that noise hides, A is a guess: the variance that a coefficient may have there is added. The last two are
@@ -67,7 +72,10 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
         plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), origin=origin, **ball.public()
     )
     matrices = _matrices(curator, ball, plan, minimum, robust)
-    return _corrected(ball, problem, located, minimum, *matrices)
+    found = _corrected(ball, problem, located, minimum, *matrices)
+    read = _read(ball, *matrices[:2])
+    moved, told = check_bends(curator, plan.check, problem, located, read, found)
+    return replace(found, cov=found.cov + moved, problems=found.problems + told)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
@@ -157,6 +165,14 @@ def _corrected(
     )
     few = few_events(problem, located, result.params, result.cov, n)
     return judged(result, ball.to_user @ guess @ ball.to_user.T, few)
+
+
+def _read(ball: UnitBall, curvature: Array, sds: Array) -> Read:
+    """How rows were read: their moments are those of the curvature, with a constant of 1."""
+    moments = with_floor(curvature, noise_edge(sds) / math.sqrt(2))
+    long = float(ball.reach @ ball.reach) > 1 + 1e-9
+    lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
+    return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
 
 
 def _along(curvature: Array, sds: Array, edge: float) -> tuple[Array, Array, Array]:

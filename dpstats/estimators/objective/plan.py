@@ -12,9 +12,9 @@ from dpstats.families import MarginLoss
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
 # rho = epsilon^2 / 2 of each.
 MINIMUM_PURE, MINIMUM = 0.5, 2 / 3
-# Of epsilon, of a fit without penalty: means, octaves, minimum and curvature. Noise of pure epsilon hides
-# octaves first.
-DEBIASED = (0.05, 0.15, 0.45, 0.35)
+# Of epsilon, of a fit without penalty: means, octaves, minimum, curvature, and whether responses bend. Noise
+# of pure epsilon hides octaves first.
+DEBIASED = (0.05, 0.15, 0.43, 0.34, 0.03)
 # Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set the
 # penalty. Where the penalty is taken off, what that leaves falls with its square, so that more slack is worth
 # its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000, epsilon = 1).
@@ -35,6 +35,8 @@ class Plan:
         Epsilon of where the columns lie, if that is asked first.
     octaves : float
         Epsilon of how far they spread then.
+    check : float
+        Epsilon of whether responses bend.
     """
 
     minimum: Pure | Gdp
@@ -42,13 +44,15 @@ class Plan:
     matrices_name: str = "curvature and scores"
     first: FirstCosts = FirstCosts(0.0, pure=True)
     octaves: float = 0.0
+    check: float = 0.0
 
     @property
     def costs(self) -> dict[str, Pure | Gdp]:
         """Of each kind of release, by name."""
         columns = {"column means": self.first.total, "column octaves": self.octaves}
-        found = {name: Pure(epsilon) for name, epsilon in columns.items() if epsilon}
-        return {**found, "minimum": self.minimum, self.matrices_name: self.matrices}
+        found: dict[str, Pure | Gdp] = {name: Pure(epsilon) for name, epsilon in columns.items() if epsilon}
+        found |= {"minimum": self.minimum, self.matrices_name: self.matrices}
+        return found | ({"check for bends": Pure(self.check)} if self.check else {})
 
 
 def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
@@ -67,11 +71,22 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
     return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))
 
 
-def make_debiased_plan(budget: Pure, robust: bool = False) -> Plan:
-    """Split a budget for a fit without penalty; `robust`: with squared scores beside the curvature."""
-    first, octaves, minimum, matrices = (budget.epsilon * share for share in DEBIASED)
+def make_debiased_plan(budget: Pure, robust: bool = False, constant: bool = True) -> Plan:
+    """Split a budget for a fit without penalty.
+
+    Parameters
+    ----------
+    budget : Pure
+    robust : bool
+        With squared scores beside the curvature.
+    constant : bool
+        Whether the model has an intercept; without one no bend is looked for.
+    """
+    first, octaves, minimum, matrices, check = (budget.epsilon * share for share in DEBIASED)
+    if not constant:
+        minimum, check = minimum + check, 0.0
     name = "curvature and scores" if robust else "curvature"
-    return Plan(Pure(minimum), Pure(matrices), name, FirstCosts(first, pure=True), octaves)
+    return Plan(Pure(minimum), Pure(matrices), name, FirstCosts(first, pure=True), octaves, check)
 
 
 def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:
