@@ -15,7 +15,7 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.moments.exits import cumulative_hazard
+from dpstats.moments.interval_counts import cumulative_hazard
 from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled

@@ -9,7 +9,7 @@ from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estim
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
-from tests.estimators.test_late import GAMMA, SIGMA, bounding
+from tests.estimators.test_delayed_expectations import GAMMA, SIGMA, bounding
 
 WIDTH, STEPS, SD, RADIUS = 4, 8, 0.02, 3.0
 ALTERNATING = np.outer(np.tile([1.0, -1.0], STEPS // 2), np.ones(WIDTH))

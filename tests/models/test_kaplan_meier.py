@@ -13,7 +13,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
-from dpstats.moments.exits import cumulative_hazard
+from dpstats.moments.interval_counts import cumulative_hazard
 from dpstats.results import CurveFit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.results.test_record import reachable

@@ -408,7 +408,7 @@ MUTANTS = (
     planted(
         "a survival curve goes on where noise is all that is left",
         "models/test_kaplan_meier.py::test_where_few_are_left_nothing_is_said",
-        ("moments/exits.py", "FEWEST = 5.0", "FEWEST = 0.5"),
+        ("moments/interval_counts.py", "FEWEST = 5.0", "FEWEST = 0.5"),
     ),
     planted(
         "the error of a cumulative hazard is that of its noise alone",

@@ -172,7 +172,13 @@ MUTANTS = (
         "self.sensitivity = 2 * radius",
         "self.sensitivity = radius",
     ),
-    small("exit counts: one count moves, not two", "exit_counts", "exits", "math.sqrt(2), 2.0", "1.0, 2.0"),
+    small(
+        "exit counts: one count moves, not two",
+        "exit_counts",
+        "interval_counts",
+        "math.sqrt(2), 2.0",
+        "1.0, 2.0",
+    ),
     small(
         "contrasts of hazards: events as the zone before has them",
         "hazard_contrasts",

@@ -7,9 +7,9 @@ from dpstats.curator.statistics.bend import PredictorBend
 from dpstats.curator.statistics.box import BoxMoments
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
-from dpstats.curator.statistics.exits import ExitCounts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
+from dpstats.curator.statistics.interval_counts import ExitCounts
 from dpstats.curator.statistics.loglik import LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore

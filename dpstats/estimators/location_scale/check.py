@@ -15,8 +15,8 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.families import Family
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import not_noise, with_floor
 

@@ -14,17 +14,17 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
-from dpstats.estimators.location_scale.by_fraction import expected
-from dpstats.estimators.location_scale.by_line import LEAST_SAID
-from dpstats.estimators.location_scale.by_signs import fit_by_signs
 from dpstats.estimators.location_scale.check import checked
+from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate, needed
+from dpstats.estimators.location_scale.event_expectations import expected
+from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
-from dpstats.estimators.location_scale.late import late_information
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.reading import per_row
+from dpstats.estimators.location_scale.score_release import per_row
+from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -93,7 +93,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     signal = curator.n * curator.cost_per_row(plan.mu)
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return fit_by_signs(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
+        return fit_by_sign_score(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
     events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
     gamma, sigma = starting_values(events, problem)
     gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)

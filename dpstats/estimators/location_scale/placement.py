@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.by_fraction import Expected, expected
-from dpstats.estimators.location_scale.by_line import EventResiduals
+from dpstats.estimators.location_scale.event_expectations import Expected, expected
+from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import not_noise
@@ -45,10 +45,10 @@ class Placement:
     def offset(self) -> float:
         return self.expected.offset
 
-    def residuals(self, gamma: Array, sigma: float) -> EventResiduals:
+    def residuals(self, gamma: Array, sigma: float) -> EventLaw:
         """At which residuals the events happen."""
         mean, between = self.over_events((self.events.line - gamma) / sigma)
-        return EventResiduals(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
+        return EventLaw.along(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
 
     def hazard(self, point: Array) -> float:
         """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
@@ -59,7 +59,7 @@ class Placement:
 
     def centre(self, gamma: Array, sigma: float) -> float:
         """The offset at these values: with delayed entry, they say at which hazards events happen."""
-        return self.residuals(gamma, sigma).centre if self.problem.delayed else self.offset
+        return self.residuals(gamma, sigma).offset if self.problem.delayed else self.offset
 
     def pivot(self, gamma: Array, sigma: float) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset.

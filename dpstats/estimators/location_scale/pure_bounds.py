@@ -13,8 +13,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from dpstats.estimators.location_scale.by_cut import left, typical
-from dpstats.estimators.location_scale.by_fraction import Floor
+from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.truncation import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
@@ -117,7 +116,7 @@ class PureBounding(Bounding):
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
         f = self.events.fraction
-        return (f + _MIXED * (1 - f)) * left(where, f, self.offset).log_sigma
+        return (f + _MIXED * (1 - f)) * self._watched(f).left(where.cut).log_sigma
 
     def correlation(self, where: Truncation) -> tuple[float, float]:
         """Of the scores of intercept and log sigma: a guess, and its sd.
@@ -125,23 +124,22 @@ class PureBounding(Bounding):
         The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
         by much if at any hazard.
         """
-        one, every = (left(where, f, self.offset).correlation for f in (self.events.fraction, 1.0))
+        one, every = (self._watched(f).left(where.cut).correlation for f in (self.events.fraction, 1.0))
         return one + _TOWARDS_ANY * (every - one), 0.3 * abs(one - every) + 0.05
+
+    def _watched(self, fraction: float) -> EventLaw:
+        return watched(self.problem.family, fraction, self.offset)
 
     def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
-        z, g, slope = typical(where, self.events.fraction)
-        whole = self.problem.family.log_hazard_slope(z)
-        size = np.sum(whole**2)
-        return float(np.sum(g * slope * whole) / size), float(np.sum((g * slope) ** 2) / size)
+        law = self._watched(self.events.fraction)
+        return law.slope_and_variance(where.cut.g(law.z) * where.cut.slope(law.z), law.slope)
 
     def _left_of_log_sigma(self, where: Truncation) -> tuple[float, float]:
         """The same of log sigma."""
-        z, g, slope = typical(where, self.events.fraction)
-        rho = z - z.mean() - self.offset
-        whole = 1 + rho * self.problem.family.log_hazard_slope(z)
-        kept, size = g * (1 + np.clip(rho, *where.limits) * slope), np.sum(whole**2)
-        return float(np.sum(kept * whole) / size), float(np.sum(kept**2) / size)
+        law = self._watched(self.events.fraction)
+        kept = where.cut.g(law.z) * (1 + np.clip(law.rho, *where.limits) * where.cut.slope(law.z))
+        return law.slope_and_variance(kept, 1 + law.rho * law.slope)
 
 
 @functools.lru_cache(maxsize=64)

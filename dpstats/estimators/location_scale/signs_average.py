@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.location_scale.by_fraction import expected
 from dpstats.estimators.location_scale.estimate import Averaged
+from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
-from dpstats.estimators.location_scale.level import Level
+from dpstats.estimators.location_scale.intercept_scale import Level
 from dpstats.estimators.location_scale.signs_place import Place
 from dpstats.estimators.matrices import not_noise
 from dpstats.families import NORMAL

@@ -14,8 +14,8 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.by_cut import left
-from dpstats.estimators.location_scale.by_fraction import Expected
+from dpstats.estimators.location_scale.event_expectations import Expected
+from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
@@ -72,7 +72,8 @@ class SignsBounding(Bounding):
     def _level_noise(self, choice: Choice, gamma: Array, sigma: float) -> float:
         where = self.truncation(choice, gamma, sigma)
         bounds = self.bounds(where)
-        inverse = np.linalg.inv(left(where, self.events.fraction, self.offset).matrix)
+        law = watched(where.family, self.events.fraction, self.offset)
+        inverse = np.linalg.inv(law.left(where.cut).matrix)
         return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
 
     def events_line(self, gamma: Array, sigma: float) -> Array:

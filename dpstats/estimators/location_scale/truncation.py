@@ -20,8 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpstats.estimators.location_scale.by_fraction import Floor, first_of
-from dpstats.estimators.location_scale.by_line import LEAST_KEPT, LEAST_SAID
+from dpstats.estimators.location_scale.event_law import LEAST_KEPT, LEAST_SAID, Floor, first_of
 from dpstats.estimators.location_scale.placement import LEAST_SPREAD, Placement, declared_range
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
@@ -181,13 +180,15 @@ class Bounding(Placement):
     def _log_sigma_information(self, gamma: Array, sigma: float) -> float:
         """Expected square of the log sigma score of an event."""
         if self.problem.delayed:
-            return float(np.clip(self.residuals(gamma, sigma).log_sigma(CUTS[-1]), LEAST_SPREAD, 4.0))
+            law = self.residuals(gamma, sigma)
+            return float(np.clip(law.left(law.cut(CUTS[-1])).log_sigma, LEAST_SPREAD, 4.0))
         return self.expected.log_sigma_information(self.residual_sd(gamma, sigma) ** 2)
 
     def _location_share(self, gamma: Array, sigma: float) -> float:
         """Typical h1*^2 of an event, nothing cut."""
         if self.problem.delayed:
-            return max(self.residuals(gamma, sigma).location(CUTS[-1]), LEAST_SAID)
+            law = self.residuals(gamma, sigma)
+            return max(law.left(law.cut(CUTS[-1])).location, LEAST_SAID)
         return self.expected.slope**2
 
     def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:

@@ -3,8 +3,9 @@
 A matrix of k^2 numbers costs more noise than its k coefficients, and steps by one that is mostly noise do not
 arrive. Here the slopes move by a score that asks of each row only on which side of its predicted median it
 failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers,
-follow each step (:mod:`.level`). Noise of a step is a share of sigma, which falls as the slopes improve, so
-that few steps lead from no slopes at all to the neighbourhood. The last are averaged by what each estimates.
+follow each step (:mod:`.intercept_scale`). Noise of a step is a share of sigma, which falls as the slopes
+improve, so that few steps lead from no slopes at all to the neighbourhood. The last are averaged by what each
+estimates.
 See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
@@ -19,7 +20,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
-from dpstats.estimators.location_scale.level import Level, release_level, solved
+from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.signs_average import Average, Step, average, summed
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
@@ -39,7 +40,7 @@ _DRIFT = 0.1  # of the last steps
 _WIDE = (2.0, 1.5)  # as good as none
 
 
-def fit_by_signs(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Estimate:
+def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Estimate:
     """Fit a location-scale regression with covariates by the signs of residuals.
 
     Parameters

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpstats.estimators.location_scale.by_fraction import expected
+from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
 

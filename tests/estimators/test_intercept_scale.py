@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.location_scale.by_cut import left
-from dpstats.estimators.location_scale.level import Level, solved
+from dpstats.estimators.location_scale.event_law import watched
+from dpstats.estimators.location_scale.intercept_scale import Level, solved
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import integrands
 from dpstats.families.score_bounds import Truncation
@@ -25,7 +25,7 @@ def level(family: Family, fraction: float, shift: float, log_scale: float, noise
     held = event * pieces.taper
     psi = pieces.location_compensator - held * pieces.location
     chi = pieces.log_sigma_compensator - held * pieces.log_sigma
-    information = fraction * left(where, fraction, 0.0).matrix
+    information = fraction * watched(family, fraction, 0.0).left(where.cut).matrix
     return Level(np.array([psi.mean(), chi.mean()]), np.full(2, noise), information, where, 0.2)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.location_scale.by_line import LEAST_SAID
+from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 
@@ -74,15 +74,17 @@ def late_information(
     bounding: Bounding, whitening: Whitening, choice: Choice, gamma: Array, sigma: float
 ) -> LateInformation:
     """Expectations at (gamma, sigma), with the bounds of `choice`."""
-    residuals = bounding.residuals(gamma, sigma)
+    law = bounding.residuals(gamma, sigma)
     mean, along = (whitening.matrix @ part for part in bounding.along(gamma, sigma))
-    share, first, second = residuals.location_moments(choice.c, choice.floor)
-    cross, cross_along = residuals.cross_moments(choice.c, choice.floor)
+    cut = law.cut(choice.c, choice.floor)
+    g, slope = cut.g(law.z), cut.slope(law.z)
+    share, first, second = law.by_place(g * slope**2, 2)
+    cross, cross_along = law.by_place(g * slope * (1 + law.rho * slope), 1)
     both = np.outer(mean, along)
     tilt = first * (both + both.T) + (second - share) * np.outer(along, along)
     return LateInformation(
         max(share, LEAST_SAID),
-        max(residuals.log_sigma(choice.c), LEAST_SAID),
+        max(law.left(law.cut(choice.c)).log_sigma, LEAST_SAID),
         tilt / max(share, LEAST_SAID),
         cross * mean + cross_along * along,
     )

@@ -61,7 +61,7 @@ def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
     ----------
     counts, sds : array, shape (3 J,)
         Released counts of events, of rows censored before an end and at one, and of rows that outlast the
-        grid (:class:`dpstats.curator.statistics.exits.ExitCounts`), and the sds of their noise.
+        grid (:class:`dpstats.curator.statistics.interval_counts.ExitCounts`), and the sds of their noise.
     """
     j = len(counts) // 3
     events, noise = counts[:j], sds**2

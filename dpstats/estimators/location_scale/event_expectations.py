@@ -12,62 +12,16 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.estimators.location_scale.event_law import EventLaw, Floor, first_of
 from dpstats.families import Family
 
 Array = np.ndarray
 
-# Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
-# slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
-_FLOOR_BIAS = 0.016
-# distance of the floor from the mean of the events' z, in their sds
-_FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-_FIRST = _FLOORS.index(1.5)  # for the first steps
 # event fraction at which the information on log sigma is taken for what it is at most others
 _USUAL_FRACTION = 0.6
-# Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
-_ALL = np.linspace(-40.0, 160.0, 4001)
-
-
-class Floor(NamedTuple):
-    """Where h1* may be frozen, and what that costs.
-
-    Attributes
-    ----------
-    z : float
-        Minus infinity freezes nothing that matters.
-    lost : float
-        Share of the information on the location.
-    size : float
-        Slope of the location score, per event, over the root of the whole information.
-    bias : float
-        Distance that early failures of another law may move a coefficient, in sds of one event.
-    """
-
-    z: float
-    lost: float = 0.0
-    size: float = 1.0
-    bias: float = 0.0
-
-
-def floors_below(family: Family, mean: float, sd: float, z: Array, weights: Array) -> tuple[Floor, ...]:
-    """Candidates for events at `z` with these probabilities, of this mean and sd."""
-    return (*(_floor(family, mean - v * sd, v, z, weights) for v in _FLOORS), Floor(-math.inf))
-
-
-def _floor(family: Family, floor: float, distance: float, z: Array, weights: Array) -> Floor:
-    h1, frozen = (family.log_hazard_slope(np.maximum(z, low)) for low in (-np.inf, floor))
-    share, slope, square = (float(weights @ x) for x in (h1**2, h1 * frozen, frozen**2))
-    lost = 1 - slope**2 / (square * share)
-    return Floor(floor, lost, slope / math.sqrt(share), _FLOOR_BIAS * math.exp(-distance))
-
-
-def first_of(floors: tuple[Floor, ...]) -> float:
-    """That of the first steps."""
-    return floors[min(_FIRST, len(floors) - 1)].z
 
 
 class Expected(ABC):
@@ -152,9 +106,9 @@ class _Exponential(Expected):
 
     def _centre(self) -> None:
         f, family = self.fraction, self.family
-        offset, share = _of_all(family)
-        self.offset, self.location_share = 1 - (1 - offset) * f, 1 - (1 - share) * f
-        self._usual_share = 1 - (1 - share) * _USUAL_FRACTION
+        whole = _whole(family)
+        self.offset, self.location_share = 1 - (1 - whole.offset) * f, 1 - (1 - whole.share) * f
+        self._usual_share = 1 - (1 - whole.share) * _USUAL_FRACTION
         self._per_sd = f / family.sd + 1 - f
         self.residual_square = self._per_sd**-2
 
@@ -179,37 +133,15 @@ class _Exponential(Expected):
         return gamma, sigma
 
 
-@functools.lru_cache(maxsize=32)
-def _of_all(family: Family) -> tuple[float, float]:
-    """Offset and E[h1*^2] where every row fails."""
-    density = np.exp(family.log_hazard(_ALL)) * family.sf(_ALL)
-    density = density / density.sum()
-    h1 = family.log_hazard_slope(_ALL)
-    share = float(density @ h1**2)
-    return float(density @ (h1 + _ALL * h1**2)) / share - float(density @ _ALL), share
-
-
 class _Truncated(Expected):
     """Where h1* is not bounded: events are the first fraction f of the law."""
 
     def _centre(self) -> None:
-        family = self.family
-        end = float(family.quantile(min(self.fraction, 1 - 1e-9)))
-        nodes, weights = np.polynomial.legendre.leggauss(200)
-        reach = max(6 * family.sd, (end - family.mean) / 2 + 3 * family.sd)
-        z = end + reach * (nodes - 1)  # 12 sds below the end, or 6 below the mean
-        weights = weights * family.hazard(z) * family.sf(z)
-        weights = weights / weights.sum()
-        h1 = family.log_hazard_slope(z)
-        self.residual_mean = float(weights @ z)
-        self._sd = math.sqrt(float(weights @ (z - self.residual_mean) ** 2))
-        self.residual_square = self._sd**2
-        share = float(weights @ h1**2)
-        pivot = float(weights @ (h1 + z * h1**2)) / share
-        self._log_sigma = float(weights @ (1 + (z - pivot) * h1) ** 2)
-        self.slope, self.largest_share = math.sqrt(share), 1.5 * share
-        self.floors = floors_below(family, self.residual_mean, self._sd, z, weights)
-        self.offset, self.location_share = pivot - self.residual_mean, share
+        law = EventLaw.truncated(self.family, self.fraction)
+        self.offset, self.location_share, self._log_sigma = law.offset, law.share, law.log_sigma
+        self.residual_mean, self.residual_square = law.centre, law.square
+        self.slope, self.largest_share = math.sqrt(law.share), 1.5 * law.share
+        self.floors = law.floors
 
     def log_sigma_information(self, spread: float) -> float:
         return self._log_sigma
@@ -227,8 +159,13 @@ class _Truncated(Expected):
         seen = min(max(1 - variance, 0.0), 0.98)
         explained = seen / (square + seen * (1 - square))
         gamma = line * (1 - explained * (1 - square)) / square
-        gamma[0] = line[0] - self.residual_mean / self._sd * (1 - explained)
-        return gamma, math.sqrt(1 - explained) / self._sd
+        gamma[0] = line[0] - self.residual_mean / math.sqrt(square) * (1 - explained)
+        return gamma, math.sqrt(1 - explained) / math.sqrt(square)
+
+
+@functools.lru_cache(maxsize=32)
+def _whole(family: Family) -> EventLaw:
+    return EventLaw.whole(family)
 
 
 @functools.lru_cache(maxsize=8)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale.by_cut import left
-from dpstats.estimators.location_scale.reading import per_row
+from dpstats.estimators.location_scale.event_law import watched
+from dpstats.estimators.location_scale.score_release import per_row
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import integrands
@@ -72,7 +72,8 @@ def release_level(
 
 def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) -> Array:
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
-    guess = bounding.events.fraction * left(where, bounding.events.fraction, bounding.offset).matrix
+    law = watched(where.family, bounding.events.fraction, bounding.offset)
+    guess = bounding.events.fraction * law.left(where.cut).matrix
     size = np.sqrt(np.diag(guess))
     guess_sd = _STRUCTURE * np.outer(size, size)
     mean = by_precision(seen, sd, guess, guess_sd)

@@ -1,0 +1,226 @@
+"""One law of events: at which residuals failures happen, as nodes and weights.
+
+Whatever a fit expects of its events is a mean over such a law: what centres log sigma, the information on
+location and log sigma, what a cut or a floor leaves of it, the hazard they had collected.
+
+Without delayed entry the fraction f of rows that fail says where events are: they are the first f of the
+family's law where all rows are watched to the same hazard. With it (left truncation) f is the fraction of
+those that lived until their entry, whatever hazard they had collected by then. Then the released line through
+the events says where they are: on average at that of the line, with the spread of the line over the rows and
+of the events about it. None of it has to be right: a wrong law costs efficiency, and the releases correct it.
+See docs/theory/survival.md#choice-of-bounds.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.families import Family
+from dpstats.families.martingale import taper
+from dpstats.families.tapers import Taper
+
+Array = np.ndarray
+
+# noise can put the line anywhere; beyond these there is nothing to be said
+_FARTHEST, _HIGHEST_OFFSET, _MOST_HAZARD, LEAST_KEPT = 50.0, 20.0, 20.0, 0.01
+LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
+# Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
+# slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
+_FLOOR_BIAS = 0.016
+# distance of the floor from the mean of the events' z, in their sds
+_FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+_FIRST = _FLOORS.index(1.5)  # for the first steps
+_MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
+# Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
+_ALL = np.linspace(-40.0, 160.0, 4001)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+
+
+class Floor(NamedTuple):
+    """Where h1* may be frozen, and what that costs.
+
+    Attributes
+    ----------
+    z : float
+        Minus infinity freezes nothing that matters.
+    lost : float
+        Share of the information on the location.
+    size : float
+        Slope of the location score, per event, over the root of the whole information.
+    bias : float
+        Distance that early failures of another law may move a coefficient, in sds of one event.
+    """
+
+    z: float
+    lost: float = 0.0
+    size: float = 1.0
+    bias: float = 0.0
+
+
+def first_of(floors: tuple[Floor, ...]) -> float:
+    """That of the first steps."""
+    return floors[min(_FIRST, len(floors) - 1)].z
+
+
+class Left(NamedTuple):
+    """Means, over events, of products of the scores' integrands: E[g h1*^2], E[g h1* h2*], E[g h2*^2]."""
+
+    location: float
+    cross: float
+    log_sigma: float
+
+    @property
+    def matrix(self) -> Array:
+        """Of location and log sigma, shape (2, 2)."""
+        return np.array([[self.location, self.cross], [self.cross, self.log_sigma]])
+
+    @property
+    def correlation(self) -> float:
+        return self.cross / math.sqrt(self.location * self.log_sigma)
+
+
+@dataclass(frozen=True)
+class EventLaw:
+    """Residuals of events with their probabilities.
+
+    Attributes
+    ----------
+    family : Family
+    z, weights : array, shape (m,)
+    about : array, shape (m,)
+        Residuals about the row's line.
+    place : array, shape (m,)
+        Where the row's line is among those of the events, in sds.
+    centred : float, optional
+        The `offset` if it is not that of these residuals.
+    """
+
+    family: Family
+    z: Array
+    weights: Array
+    about: Array
+    place: Array
+    centred: float | None = None
+
+    @classmethod
+    def of(cls, family: Family, z: Array, weights: Array, centred: float | None = None) -> EventLaw:
+        """Of rows that are all alike; the weights need not add up to 1."""
+        weights = weights / weights.sum()
+        return cls(family, z, weights, z - weights @ z, np.zeros_like(z), centred)
+
+    @classmethod
+    def truncated(cls, family: Family, fraction: float) -> EventLaw:
+        """Of rows watched to the hazard by which this fraction has failed, exact but for rounding."""
+        end = float(family.quantile(min(fraction, 1 - 1e-9)))
+        nodes, weights = np.polynomial.legendre.leggauss(200)
+        # from 12 sds below the end, or 6 below the mean
+        reach = max(6 * family.sd, (end - family.mean) / 2 + 3 * family.sd)
+        z = end + reach * (nodes - 1)
+        return cls.of(family, z, weights * family.hazard(z) * family.sf(z))
+
+    @classmethod
+    def whole(cls, family: Family) -> EventLaw:
+        """Of rows that all fail."""
+        return cls.of(family, _ALL, family.hazard(_ALL) * family.sf(_ALL))
+
+    @classmethod
+    def along(cls, family: Family, mean: float, between: float, within: float) -> EventLaw:
+        """Normal: residuals of this mean, and sds of the line's and of those about the line."""
+        place, about = np.repeat(_NODES, len(_NODES)), within * np.tile(_NODES, len(_NODES))
+        z = np.clip(mean + between * place + about, -_FARTHEST, _FARTHEST)
+        return cls(family, z, np.outer(_WEIGHTS, _WEIGHTS).ravel() / (2 * math.pi), about, place)
+
+    def mean(self, values: Array) -> float:
+        return float(self.weights @ values)
+
+    @functools.cached_property
+    def centre(self) -> float:
+        """Mean of the residuals."""
+        return self.mean(self.z)
+
+    @functools.cached_property
+    def square(self) -> float:
+        """Their variance."""
+        return self.mean((self.z - self.centre) ** 2)
+
+    @functools.cached_property
+    def slope(self) -> Array:
+        """h1*, nothing cut and no floor."""
+        return self.family.log_hazard_slope(self.z)
+
+    @functools.cached_property
+    def share(self) -> float:
+        """E[h1*^2], nothing cut."""
+        return self.mean(self.slope**2)
+
+    @functools.cached_property
+    def offset(self) -> float:
+        """The pivot's distance above the line for which E[h1* (1 + rho h1*)] = 0; 1 where h1* = 1."""
+        if self.centred is not None:
+            return self.centred
+        offset = self.mean(self.slope * (1 + self.about * self.slope)) / self.share
+        return float(np.clip(offset, -_HIGHEST_OFFSET, _HIGHEST_OFFSET))
+
+    @property
+    def rho(self) -> Array:
+        """Residuals about the pivot, without limits."""
+        return self.about - self.offset
+
+    @property
+    def log_sigma(self) -> float:
+        """E[(1 + rho h1*)^2], nothing cut."""
+        return self.mean((1 + self.rho * self.slope) ** 2)
+
+    @property
+    def hazard(self) -> float:
+        """Mean cumulative hazard."""
+        return min(self.mean(np.exp(self.family.log_cumulative_hazard(self.z))), _MOST_HAZARD)
+
+    def cut(self, c: float, floor: float = -math.inf) -> Taper:
+        """The taper of scores cut at c; a floor below all these residuals freezes nothing."""
+        return taper(self.family, c, max(floor, -_FARTHEST))
+
+    def left(self, cut: Taper) -> Left:
+        """What a cut leaves of the information."""
+        g, slope = cut.g(self.z), cut.slope(self.z)
+        log_sigma = 1 + self.rho * slope
+        return Left(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
+
+    def kept(self, c: float) -> float:
+        """Share of the information on the location that the cut leaves."""
+        return max(self.left(self.cut(c)).location / self.share, LEAST_KEPT)
+
+    def slope_and_variance(self, kept: Array, whole: Array) -> tuple[float, float]:
+        """Of a score whose integrand is `kept` of `whole`, over the whole information."""
+        size = self.mean(whole**2)
+        return self.mean(kept * whole) / size, self.mean(kept**2) / size
+
+    def by_place(self, values: Array, degree: int) -> Array:
+        """E[values t^j] for j up to `degree`, t the place of a row's line."""
+        return np.vander(self.place, degree + 1, increasing=True).T @ (self.weights * values)
+
+    @property
+    def floors(self) -> tuple[Floor, ...]:
+        """Where h1* may be frozen, if it has no bound; the tightest first."""
+        if self.family.bounded:
+            return (Floor(-math.inf, size=math.sqrt(self.share)),)
+        return (*(self._floor(distance) for distance in _FLOORS), Floor(-math.inf))
+
+    def _floor(self, distance: float) -> Floor:
+        z = self.centre - distance * math.sqrt(self.square)
+        frozen = self.family.log_hazard_slope(np.maximum(self.z, z))
+        slope, square = self.mean(self.slope * frozen), self.mean(frozen**2)
+        lost = 1 - slope**2 / (square * self.share)
+        return Floor(z, lost, slope / math.sqrt(self.share), _FLOOR_BIAS * math.exp(-distance))
+
+
+@functools.lru_cache(maxsize=64)
+def watched(family: Family, fraction: float, centred: float) -> EventLaw:
+    """Events of rows watched to the hazard by which this fraction has failed, each as likely as the other."""
+    failed = np.linspace(0.0, min(fraction, _MOST_FAILED), _POINTS + 2)[1:-1]
+    return EventLaw.of(family, family.quantile(failed), np.ones(_POINTS), centred)
