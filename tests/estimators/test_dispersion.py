@@ -103,3 +103,26 @@ def test_rare_counts_have_one_too(phi: float) -> None:
 def test_counts_with_a_clipped_tail_carry_a_caution(phi: float, mu: float, said: bool) -> None:
     fit = fitted("poisson", sample("poisson", phi, 2), mu, SeededNoise(2))
     assert ("tail" in dict(fit.flags)) == said, fit.settings
+
+
+def mostly_none(share: float, mean: float, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Counts of this mean in a share of the rows, geometric, and 0 in the others."""
+    generator = np.random.default_rng([seed, n, 7])
+    x, z = np.clip(generator.normal(size=(2, n)), -4, 4)
+    counts = generator.geometric(1 / mean, n) * (generator.uniform(size=n) < share)
+    return {"x": x, "z": z, "y": counts.astype(float)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_beyond_any_negative_binomial_law_carry_a_caution(seed: int) -> None:
+    """So many rows are 0 and the others so large that no phi is found."""
+    fit = fitted("poisson", mostly_none(0.07, 40.0, 15_000, seed), 0.5, SeededNoise(seed))
+    assert not np.isfinite(fit.record.dispersion.se)
+    assert "tail" in dict(fit.flags), fit.settings
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_counts_of_a_poisson_law_carry_none(seed: int) -> None:
+    generator = np.random.default_rng([seed, 8])
+    data = mostly_none(0.5, 1.0, 40_000, seed) | {"y": generator.poisson(0.05, 40_000).astype(float)}
+    assert "tail" not in dict(fitted("poisson", data, 0.5, SeededNoise(seed)).flags)

@@ -297,6 +297,15 @@ MUTANTS = (
         ("estimators/newton/check.py", "return bend.square * forth", "return 0 * forth"),
     ),
     planted(
+        "counts whose scatter no law explains have no tail (glm)",
+        "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
+        (
+            "estimators/newton/dispersion.py",
+            "return seen.ratio - _SURE *",
+            "return seen.ratio < 2 * ratio and seen.ratio - _SURE *",
+        ),
+    ),
+    planted(
         "nobody looks for a bend (logit, pure)",
         "models/test_bends.py::test_a_curved_response_is_seen",
         (DEBIASED, "problems=found.problems + told)", "problems=found.problems)"),

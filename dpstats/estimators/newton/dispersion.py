@@ -24,6 +24,7 @@ _EXACT = 0.02
 _RANGE = 4.0
 _MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
 _STEP = 1e-3  # of a numerical derivative
+_SURE, _FEWER = 2.0, 6  # sds of what is sure; and laws that are tried
 _LAW = (np.arange(2000) + 0.5) / 2000
 
 
@@ -90,6 +91,18 @@ def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
     sought = np.geomspace(1.0, _MOST, _SOUGHT)
     phi, slope = _inverse(ratio, seen.ratio, (1.0, float(max(sought, key=ratio))))
     return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
+
+
+def surely_scattered(seen: Seen, score: BoundedScore, least: float) -> bool:
+    """Whether counts scatter more than those of a negative binomial law with this phi, or a smaller one.
+
+    Told from the mean square itself, so that it is told, too, of counts that scatter more than any such law
+    explains: mostly 0, with a far tail. Of these phi is not estimable.
+    """
+    laws = [_of_counts(score, seen.curvature, phi) for phi in np.linspace(1.0, least, _FEWER)]
+    ratio, kurtosis = max(laws)
+    sampling = seen.ratio * math.sqrt(max(kurtosis - 1, 0.0) / seen.rows)
+    return seen.ratio - _SURE * math.hypot(sampling, seen.noise, seen.doubt) > ratio
 
 
 def _inverse(

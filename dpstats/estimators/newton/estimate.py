@@ -10,7 +10,13 @@ import scipy
 
 from dpstats.estimators.levels import widened
 from dpstats.estimators.newton.bounds import Bounds
-from dpstats.estimators.newton.dispersion import free_dispersion, overdispersion, seen
+from dpstats.estimators.newton.dispersion import (
+    Seen,
+    free_dispersion,
+    overdispersion,
+    seen,
+    surely_scattered,
+)
 from dpstats.estimators.newton.information import Accumulator, Information, dispersion
 from dpstats.estimators.newton.levels import few_events, read_levels, within_reach
 from dpstats.estimators.newton.located import Located
@@ -166,7 +172,7 @@ def _scattered(
         return {"R": bounds.radius}, None, ()
     found = seen(averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n)
     phi = (free_dispersion if family.free_dispersion else overdispersion)(found, bounds.score)
-    tail = not family.free_dispersion and _rests_on_tail(phi, found.curvature, bounds.score)
+    tail = not family.free_dispersion and _rests_on_tail(found, phi.value, bounds.score)
     return {"R": bounds.radius, "C": bounds.score.limit}, phi, ("tail",) * tail
 
 
@@ -194,13 +200,13 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
     return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
 
 
-def _rests_on_tail(phi: Quantity, curvature: float, score: BoundedScore) -> bool:
+def _rests_on_tail(found: Seen, phi: float, score: BoundedScore) -> bool:
     """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail.
 
     Counts that are bounded by declaration have none where the limit is beyond the bound.
     """
-    scattered = phi.value - 2 * phi.se > _SCATTERED
-    return scattered and score.limit < min(_TAIL * math.sqrt(phi.value * curvature), score.top - curvature)
+    short = score.limit < min(_TAIL * math.sqrt(phi * found.curvature), score.top - found.curvature)
+    return short and surely_scattered(found, score, _SCATTERED)
 
 
 def _variability(averaged: Averaged) -> Array:
