@@ -6,7 +6,7 @@ most 2^13 products is an integer of at most 2^53, and so is every partial sum. B
 of a block without any rounding, in any order, with or without fused multiply-add, and blocks are added as
 integers. The sum does not depend on the order of rows, the size of blocks or the number of threads and
 machines. Where all entries are 0 or 1, of scale 1, rounding changes none of them, and counting them gives the
-same integer.
+same integer; so does counting how many rows have which number, where each row has a 1 in one column alone.
 
 Sensitivity of the rounded sum (`slack`). Let e = 2^-21 + 2^-31. An entry differs from its real value by at
 most e times its scale: 2^-21 from rounding; 2^-31 for the division and for the statistic's own arithmetic,
@@ -54,7 +54,9 @@ class Factor(NamedTuple):
     """What one part of a statistic reads from a block: its sum is ``left.T @ right``.
 
     Arrays have shape (B, a) and (B, b), best in Fortran order. `right` is None for a symmetric part,
-    ``left.T @ left``. Arrays of bool, both of them, are counted, which is faster.
+    ``left.T @ left``. Arrays of bool, both of them, are counted, which is faster. Where each row has a 1 in
+    one column of `right` and 0 in the others, the numbers of these columns, integers of shape (B,), may stand
+    for it, beside a `left` of bool.
     """
 
     left: np.ndarray
@@ -159,14 +161,18 @@ class LatticeSum:
         bad = np.flatnonzero(~ok)
         if bad.size:
             _switch_off(pairs, bad)
-        products = [_product(left, right) for left, right in pairs]
+        products = self._products(pairs)
         if not all(np.isfinite(product).all() for product in products):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
-            products = [_product(left, right) for left, right in pairs]
+            products = self._products(pairs)
         for high, low, product in zip(self._high, self._low, products, strict=True):
             integers = product.astype(np.int64)
             high += integers >> _LOW_BITS
             low += integers & (2**_LOW_BITS - 1)
+
+    def _products(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+        columns = (part.units.shape[1] for part in self._parts)
+        return [_product(left, right, count) for (left, right), count in zip(pairs, columns, strict=True)]
 
     def _quantised(self, index: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
         part = self._parts[index]
@@ -175,6 +181,8 @@ class LatticeSum:
             if part.right_scale is not None or factor.right is not None:
                 raise ValueError("only a symmetric part has no right factor")
             return left, left
+        if factor.right.ndim == 1:
+            return left, _cells(left, factor.right, part.right_scale)
         return left, self._integers(f"right {index}", factor.right, part.right_scale)
 
     def _integers(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -204,8 +212,17 @@ class LatticeSum:
         )
 
 
-def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _cells(left: np.ndarray, cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Numbers of columns, moved to columns that there are."""
+    if left.dtype != bool or not (scale == 1).all() or not np.issubdtype(cells.dtype, np.integer):
+        raise ValueError("columns are numbered by integers, of scale 1, beside a left factor of bool")
+    return np.clip(cells, 0, len(scale) - 1)
+
+
+def _product(left: np.ndarray, right: np.ndarray, columns: int) -> np.ndarray:
     """``left @ right.T`` in units of 2^-40 of the scales, exactly."""
+    if right.ndim == 1:
+        return _GRID**2 * np.array([np.bincount(right[row], minlength=columns) for row in left])
     if left.dtype != bool or right.dtype != bool:
         return np.dot(left, right.T)
     return _GRID**2 * np.array([[np.count_nonzero(row & other) for other in right] for row in left])
@@ -214,11 +231,13 @@ def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _switch_off(pairs: list[tuple[np.ndarray, np.ndarray]], rows: np.ndarray) -> None:
     for left, right in pairs:
         left[:, rows] = 0.0
-        right[:, rows] = 0.0
+        if right.ndim > 1:  # what a row is counted as does not matter where `left` is 0
+            right[:, rows] = 0.0
 
 
 def _with_nan(pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    return np.any([np.isnan(entries).any(axis=0) for pair in pairs for entries in pair], axis=0)
+    entries = [entries for pair in pairs for entries in pair if entries.ndim > 1]
+    return np.any([np.isnan(of_one).any(axis=0) for of_one in entries], axis=0)
 
 
 def _to_float(high: np.ndarray, low: np.ndarray) -> np.ndarray:

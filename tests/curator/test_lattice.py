@@ -79,6 +79,31 @@ def test_a_nan_in_one_part_switches_the_row_off_in_every_part():
     assert lattice.vector().tolist() == [1.0, 1.0]
 
 
+@given(st.integers(0, 2**31), st.integers(0, 40))
+def test_columns_that_are_numbered_are_counted_as_ones_would_be_summed(seed, n):
+    rng = np.random.default_rng(seed)
+    cells, left, ok = rng.integers(0, 5, n), rng.random((n, 2)) < 0.7, rng.random(n) < 0.8
+    part = Part(np.ones(2), np.ones(5))
+    ones = (cells[:, None] == np.arange(5)).astype(float)
+    assert (total(part, left, cells, ok=ok) == total(part, left.astype(float), ones, ok=ok)).all()
+    beside_nan = LatticeSum([part, Part([1.0])])
+    column = np.where(rng.random((n, 1)) < 0.2, np.nan, 1.0)
+    beside_nan.add([Factor(left, cells), Factor(column)], ok)
+    known = ok & np.isfinite(column[:, 0])
+    assert (beside_nan.vector()[:10] == total(part, left, cells, ok=known)).all()
+
+
+def test_no_number_of_a_column_leads_beyond_the_last():
+    """A fault of a statistic there must not let a row count where it has no sensitivity, or raise."""
+    part, left = Part([1.0], np.ones(3)), np.ones((4, 1), bool)
+    assert total(part, left, np.array([-7, 0, 2, 99])).tolist() == [2, 0, 2]
+    for wrong in (np.ones(4), np.ones(4, bool)):
+        with pytest.raises(ValueError, match="numbered by integers"):
+            total(part, left, wrong)
+    with pytest.raises(ValueError, match="numbered by integers"):
+        total(Part([2.0], np.ones(3)), left.astype(float), np.zeros(4, int))
+
+
 @given(st.integers(0, 2**32), st.integers(1, 40))
 def test_entries_of_bool_are_counted_as_numbers_would_be_summed(seed, n):
     generator = np.random.default_rng(seed)

@@ -82,7 +82,7 @@ def made_of(statistic, rows, places):
     with np.errstate(all="ignore"):
         factors = statistic.factors(Block(exog=exog, **taken), Scratch())
     sides = [side for factor in factors for side in factor if side is not None]
-    return np.hstack([np.array(side, dtype=float) for side in sides])
+    return np.hstack([np.array(side, dtype=float).reshape(len(side), -1) for side in sides])
 
 
 def moved(statistic, rows, sizes=SIZES):
@@ -260,7 +260,8 @@ def jumping(name, public, x, draw):
 
     def added(value):
         block = MadeDesign(len(x)).read({name: np.array([cell]) for name, cell in row(value).items()})
-        return np.hstack([side for side in statistic.factors(block, Scratch())[0] if side is not None])
+        sides = [side for side in statistic.factors(block, Scratch())[0] if side is not None]
+        return np.hstack([side.reshape(1, -1) for side in sides])
 
     low, high = (0.01, 0.9) if name == "column_octaves" else (1.0, 100.0)
     first = added(low)

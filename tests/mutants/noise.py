@@ -66,6 +66,16 @@ MUTANTS = (
         (KNORM, "if all(randbelow(2 * k + 2 * i) <= 2 * k for i in range(1, m + 1)):", "if True:"),
     ),
     planted(
+        "a row that is switched off is counted",
+        "curator/test_lattice.py::test_columns_that_are_numbered_are_counted_as_ones_would_be_summed",
+        (LATTICE, "np.bincount(right[row], minlength", "np.bincount(right[row | True], minlength"),
+    ),
+    planted(
+        "a number of a column beyond the last is believed",
+        "curator/test_lattice.py::test_no_number_of_a_column_leads_beyond_the_last",
+        (LATTICE, "    return np.clip(cells, 0, len(scale) - 1)", "    return np.abs(cells)"),
+    ),
+    planted(
         "rounding to the lattice of pure epsilon is not paid for (Mironov)",
         "privacy/test_pure_law.py::test_the_noise_is_drawn_at_the_rate_that_pays_for_rounding",
         (KNORM, "Fraction(epsilon) / (scale + _rounding(law, vector.size))", "Fraction(epsilon) / scale"),

@@ -42,7 +42,10 @@ def contributions(statistic: Statistic, rows: np.ndarray) -> np.ndarray:
         factors = statistic.factors(block, Scratch())
     pieces = []
     for part, (left, right) in zip(statistic.parts, factors, strict=True):
-        right = left if right is None else right
+        if right is None:
+            right = left
+        elif right.ndim == 1:  # numbers of columns, each with a 1
+            right = right[:, None] == np.arange(part.units.shape[1])
         matrices = 1.0 * left[:, :, None] * right[:, None, :] * ok[:, None, None]
         pieces.append(np.array([part.pack(matrix) for matrix in matrices]))
     return np.hstack(pieces)

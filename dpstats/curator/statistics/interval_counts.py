@@ -58,7 +58,7 @@ class ExitCounts(Statistic):
         self.ranges = np.ones(self._cells)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        intervals, rows = len(self._edges), len(block.ok)
+        intervals = len(self._edges)
         interval = np.searchsorted(self._edges, block.time)
         censored = block.event < 0.5
         inside = np.minimum(interval, intervals - 1)
@@ -66,12 +66,7 @@ class ExitCounts(Statistic):
         beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
         kind = np.where(beyond, 3 * intervals - 1, inside + intervals * (censored * 1 + at_end))
         cell = self._group(block, scratch) * 3 * intervals + kind
-        counts = scratch("counts", rows, self._cells)
-        counts[:] = 0.0
-        counts[np.arange(rows), cell] = 1.0
-        ones = scratch("ones", 1, rows)
-        ones[0] = block.ok
-        return (Factor(ones.T, counts),)
+        return (Factor(block.ok[:, None], cell),)
 
     def _group(self, block: Block, scratch: Scratch) -> np.ndarray:
         if self._groups == 1:
