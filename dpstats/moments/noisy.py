@@ -122,6 +122,12 @@ class NoisyMoments:
         row of an intercept of their means.
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
+    shift, shift_sampling, shift_privacy : array (d,) and two (d, d), optional
+        What a later release added to delta along some directions, and its covariance.
+    apart : array, shape (d, d), optional
+        What that leaves of an error of delta.
+    sd, sd_se, sd_privacy : float, optional
+        That of residuals where a later release tells it, in units of r, its standard error and noise.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -166,6 +172,13 @@ class NoisyMoments:
     rows: float | None = None
     whole: Array | None = None
     whole_error: Array | None = None
+    apart: Array | None = None
+    shift: Array | None = None
+    shift_sampling: Array | None = None
+    shift_privacy: Array | None = None
+    sd: float | None = None
+    sd_se: float = 0.0
+    sd_privacy: float = 0.0
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -262,6 +275,10 @@ class NoisyMoments:
         fitted -= float(np.sum(gram * guess))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
 
+    def moved(self, fit: NormalEquations) -> Array:
+        """delta with what a later release added to it."""
+        return fit.delta if self.shift is None else fit.delta + self.shift
+
     @property
     def all_rows(self) -> Array:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
@@ -310,7 +327,11 @@ _ARRAYS = dict(  # axes
     whole=2,
     whole_error=2,
     expected=2,
+    apart=2,
+    shift=1,
+    shift_sampling=2,
+    shift_privacy=2,
 )
-_POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
+_POSITIVE = ("n", "scale", "weight", "share", "kept", "unit", "sd")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

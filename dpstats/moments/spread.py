@@ -36,6 +36,8 @@ class Quantity(NamedTuple):
 
 def spread(moments: NoisyMoments) -> Quantity:
     """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
+    if moments.sd is not None:
+        return Quantity(*(part * moments.scale for part in (moments.sd, moments.sd_se, moments.sd_privacy)))
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
@@ -53,6 +55,8 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
     Where V, the covariance of a r, is not s^2 M, residuals of long rows are as much larger or smaller; on the
     heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
     """
+    if moments.sd is not None:
+        return 2 * math.sqrt(max(moments.sd_se**2 - moments.sd_privacy**2, 0.0)) / moments.sd
     tail, _, unknown = _tail(moments)
     uneven = 0.0
     if moments.meat is not None:
@@ -91,7 +95,7 @@ def _share(moments: NoisyMoments) -> tuple[float, float, float]:
 def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
     """The same from the variance of fitted values, over all rows, and of residuals."""
     fit, gram = moments.normal_equations(), moments.all_rows
-    params = moments.origin + moments.map @ fit.delta
+    params = moments.origin + moments.map @ moments.moved(fit)
     direction = np.linalg.solve(moments.map, params)
     slopes = params.copy()
     if moments.constant is not None:

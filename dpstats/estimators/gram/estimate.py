@@ -26,9 +26,11 @@ from dpstats.estimators.gram.bounds import (
     bending,
     choose_bounds,
     mean_weight,
+    narrowed,
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
+from dpstats.estimators.gram.narrow import corrected, straightened
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.whole import of_all_rows
@@ -143,6 +145,8 @@ def _gaussian(
         place = place.improved(gram, cross, square, noise, curator.n)
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
+    if plan.tail:
+        bounds = narrowed(bounds)
     release = curator.release(
         "residual_moments",
         plan.final,
@@ -157,6 +161,9 @@ def _gaussian(
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
+    if plan.tail:
+        moments, limit = corrected(curator, plan.tail, straightened(moments), place)
+        bounds = replace(bounds, limit=limit)
     return moments, place, bounds
 
 
