@@ -109,7 +109,8 @@ class NoisyMoments:
         Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
         line that bends.
     uneven : float
-        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
+        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`, or
+        residuals clipped that are not.
     span : float
         Full length of a row over the limit of r: where delta times it is not small, residuals of rows are
         clipped on the way that are not at its end.

@@ -24,7 +24,7 @@ Array = np.ndarray
 
 # The slope that clipping leaves, P(|r| < L), by 1 less these multiples of the means of (r/L)^4 and (r/L)^2,
 # clipped at 1, which is exact for residuals spread evenly within the limit; times what makes it right for
-# normal ones. At L = 1.2 sds it is off by -3 to 2 % for normal, uniform, Laplace, logistic and t laws and for
+# normal ones. At L = 1.2 sds it is off by -4 to 2 % for normal, uniform, Laplace, logistic and t laws and for
 # normal ones of unequal spread, whose matrix is then off by as much.
 _FOURTH, _SQUARE, _NORMAL, _OFF = 2.5, 1.5, 0.96, 0.05
 _LEAST = 0.4  # of that slope
@@ -97,7 +97,7 @@ def corrected(
     )
     along_both = _along_both(release, bounds, moments.share)
     told, sigma = along_both.solve(), along_both.sigma()
-    if not np.isfinite(told.cov).all():  # nothing is
+    if not np.isfinite(told.cov).all():  # so few rows count that no line is told
         return replace(moments, rows=0.0), bounds.limit
     both = to_row @ directions[:, :2]
     apart = np.eye(len(rows)) - both @ np.linalg.solve(both.T @ rows @ both, both.T @ rows)
