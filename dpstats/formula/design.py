@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,9 +53,9 @@ class Design:
         The expression of the rows' weights.
     max_weight : float
         Public maximum of a row's weight; 1 without weights.
-    separate : bool
-        Whether each column but the intercept is a term of its own, of variables that no other term reads: no
-        levels of one category, no products, no powers.
+    own : array of bool, shape (p,)
+        Whether a column is a term of its own, of variables that no other term reads: no levels of one
+        category, no products nor what they are made of, no powers.
     levels : array, shape (m, k)
         What rows of each level of each category hold in its columns, where these are several; nan elsewhere.
     norms : tuple of (tuple of int, float)
@@ -75,11 +76,16 @@ class Design:
     offset: Offset | None
     weights: str | None
     max_weight: float
-    separate: bool
+    own: Array
     levels: Array
     norms: tuple[tuple[tuple[int, ...], float], ...]
     binary: Array
     _filler: Filler
+
+    @property
+    def separate(self) -> bool:
+        """Whether nothing public ties columns together: each is a term of its own."""
+        return bool(self.own.all())
 
     @property
     def delayed(self) -> bool:
@@ -258,7 +264,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
         offset,
         weights,
         weighing.maximum if weighing else 1.0,
-        _separate(coding, factors),
+        _own(coding, factors),
         _levels(coding, factors),
         together,
         two_valued(products, factors, schema),
@@ -275,15 +281,17 @@ def _check_norms(response: Response, schema: Schema) -> None:
             )
 
 
-def _separate(coding: grammar.Coding, factors: Mapping[str, Factor]) -> bool:
+def _own(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
     read = [
-        name
-        for subterm in coding.subterms
-        for name in set().union(*(factors[code].variables for code in subterm.factors))
+        set().union(*(factors[code].variables for code in subterm.factors)) for subterm in coding.subterms
     ]
-    terms = [subterm for subterm in coding.subterms if subterm.factors]
-    width = len(coding.names) - (len(coding.subterms) - len(terms))
-    return width == len(terms) and len(read) == len(set(read))
+    times, own = Counter(name for names in read for name in names), []
+    for subterm, names in zip(coding.subterms, read, strict=True):
+        width = len(columns((subterm,), factors))
+        own += [width == 1 and all(times[name] == 1 for name in names)] * width
+    found = np.array(own)
+    found.setflags(write=False)
+    return found
 
 
 def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:

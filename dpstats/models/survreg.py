@@ -272,5 +272,5 @@ def _problem(design: Design, dist: Dist) -> Problem:
     lower, upper = np.vstack([design.bounds[1:], response]).T
     levels = design.levels[:, 1:]
     return Problem(
-        dist.family, dist.log, lower, upper, design.delayed, design.separate, levels, design.binary[1:]
+        dist.family, dist.log, lower, upper, design.delayed, design.own[1:], levels, design.binary[1:]
     )

@@ -99,6 +99,13 @@ def test_covariates_are_separate_if_nothing_public_ties_them(right, separate):
     assert build_design(f"Surv(t, e) ~ {right}", SCHEMA).separate is separate
 
 
+def test_a_column_in_a_product_is_none_of_its_own():
+    """Its correlation with the product is the formula's, whatever else there is."""
+    design = build_design("Surv(t, e) ~ x * z + w + g", SCHEMA)
+    own = dict(zip(design.names, design.own, strict=True))
+    assert {name for name, alone in own.items() if alone} == {"Intercept", "w"}
+
+
 def test_two_levels_are_one_column_of_their_own():
     schema = Schema(y=bounded(0, 1), x=bounded(0, 1), two=levels("a", "b"), three=levels("a", "b", "c"))
     assert build_design("y ~ two + x", schema).separate

@@ -27,10 +27,11 @@ class Problem:
         Bounds of the covariates and, last, of the response on the model's scale.
     delayed : bool
         Whether rows may enter late (left truncation).
-    separate : bool
-        Whether nothing public says that covariates are correlated: no levels of one category, no products.
+    own : array of bool, shape (d,)
+        Covariates of which nothing public says that they are correlated with others: no levels of one
+        category, no products nor what they are made of. All, if empty.
     levels : array, shape (m, d)
-        What rows of each level of a category hold in its columns, nan elsewhere; without any if `separate`.
+        What rows of each level of a category hold in its columns, nan elsewhere.
     binary : array of bool, shape (d,)
         Covariates that hold nothing but their two bounds.
     """
@@ -40,21 +41,19 @@ class Problem:
     lower: Array
     upper: Array
     delayed: bool = False
-    separate: bool = True
+    own: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def shrinks(self) -> bool:
         """Whether correlations that noise may have made are taken for none; late entry brings its own."""
-        return self.separate and not self.delayed
+        return bool(self.own.all()) and not self.delayed
 
     @property
     def alone(self) -> Array:
-        """Covariates that are no levels of a category."""
-        if not len(self.levels):
-            return np.ones(len(self.lower) - 1, dtype=bool)
-        return np.asarray(np.isnan(self.levels).all(axis=0))
+        """Covariates whose correlations with others are none that the formula makes; shape (d,)."""
+        return self.own if self.own.size else np.ones(len(self.lower) - 1, dtype=bool)
 
     @property
     def box(self) -> Box:
