@@ -63,8 +63,10 @@ from dpstats.families.tapers import Taper
 
 Array = np.ndarray
 
+# Of z and of the pivot: ten times as many of both would take less than 6 % off the noise in log sigma and
+# hardly any off the rest; 9 pivots had 4 to 11 % more noise in log sigma.
 CELLS = 48
-PIVOTS = 9
+PIVOTS = 33
 # Weight of the log sigma score and of the information matrix against the location score: their largest
 # entries, as a share of the largest location score.
 LOG_SIGMA_SHARE = 1.3
