@@ -1,10 +1,15 @@
-"""What is expected of a normal's events, against simulation of rows watched for the same time."""
+"""What is expected of events, against rows watched for the same time, and when it is believed."""
+
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import special
 
+from dpstats.estimators.location_scale import newton
 from dpstats.estimators.location_scale.event_expectations import expected
+from dpstats.estimators.location_scale.events import events_of
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
 
@@ -71,3 +76,15 @@ def test_rare_events_are_exponential_and_all_events_follow_the_law(
     assert found[0] == pytest.approx((1.0, 1.0))
     assert found[1] == pytest.approx(((1 + offset) / 2, (1 + share) / 2))
     assert found[2] == pytest.approx((offset, share))
+
+
+def test_residuals_that_noise_made_up_are_not_believed() -> None:
+    """A response that is well explained: what is left of it is less than the noise in it."""
+    moments = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.97], [0.0, 0.97, 1.15]])  # 0.06 is left, 0.21 measured
+    usual = expected(SEV, 1.0).residual_square
+    sigma = math.sqrt(0.06 / usual)
+    scale = SimpleNamespace(fraction=1.0, fraction_sd=1e-3)
+    noisy, exact = (events_of(moments, noise, scale, 10_000) for noise in (0.1, 1e-9))
+    assert newton._spread(exact, usual, sigma) == pytest.approx(exact.residual / sigma**2)
+    assert exact.residual > 3 * 0.06
+    assert newton._spread(noisy, usual, sigma) < 1.2 * usual

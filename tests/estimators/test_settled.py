@@ -67,7 +67,7 @@ def test_a_step_that_was_cut_short_is_told() -> None:
     ("need", "how"),
     [
         (2.7 / 1.8, {"noise": 2.7}),
-        (3.0 / 1.3 / 1.8, {"log_sigma_noise": 3.0}),
+        (4.0 / 1.6 / 1.8, {"log_sigma_noise": 4.0}),
         (1.5, {"fraction_sd": 1.5 * 0.05 * 0.7}),
     ],
 )
@@ -75,6 +75,15 @@ def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube(need: float,
     found = fitted(released(ALTERNATING), **how)
     assert found.problems == ("budget",)
     assert found.cov == pytest.approx(need**3 * USUAL.cov)
+
+
+def test_what_widens_intervals_whatever_the_scores_say_is_no_sign_that_they_do_not_settle() -> None:
+    place, white = bounding("sev"), np.eye(WIDTH - 1)
+    choice = Choice(1.6, RADIUS, -9.0, 4.0, 0.0, 0.0)
+    steps, whitening = released(ALTERNATING), Whitening(white, white)
+    usual, wide = (estimate(steps, place, choice, whitening, 1.0, widening=by) for by in (1.0, 4.0))
+    assert wide.problems == ()
+    assert wide.cov == pytest.approx(4 * usual.cov)
 
 
 @pytest.mark.parametrize("how", [{"noise": 3.1}, {"fraction_sd": 2 * 0.05 * 0.7}])

@@ -368,7 +368,7 @@ MUTANTS = (
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
         f"{SETTLED}steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
-        (SCALE, "* spread + weak + sampling * (spread - 1)", "* spread + weak"),
+        (SCALE, "* wider + weak + sampling * (wider - 1)", "* wider + weak"),
     ),
     planted(
         "the noise of the number of events is forgotten (survreg)",

@@ -62,6 +62,11 @@ class Events:
         """sd of what noise adds to a slope of the line, where columns are not correlated."""
         return self.noise / math.sqrt(2) / self.fraction * math.sqrt(1 + float(self.line @ self.line))
 
+    @property
+    def residual_noise(self) -> float:
+        """sd of what noise adds to the mean square about the line."""
+        return max(self.noise, 1e-12) * (1 + float(self.line @ self.line))
+
 
 def release_events(curator: Curator, mu: float, scale: RowScale, shrunk: bool, alone: Array) -> Events:
     """Release the event matrix and clean it of the worst of its noise; `shrunk` if it may be all noise."""
@@ -124,7 +129,8 @@ def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float)
 
     What is left of typical rows of both values, the longer of which is shortened more, says how many there
     are of each. The first stage, which shortens nothing, knows as much again of their variance. `alone` tells
-    which columns are no levels of one category: the correlations of those are shortened too.
+    which columns are neither levels of one category nor in a product: the correlations of those are shortened
+    too, and two columns that nearly repeat each other would be told apart.
     """
     ends = np.array([scale.lower[:-1], scale.upper[:-1]]) ** 2
     near, far = ends.min(axis=0), ends.max(axis=0)

@@ -128,8 +128,8 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     second = _step(curator, last, place, _moved(place, first, information, shrunk=True)[0])
     end, capped = _moved(place, second, information)
     averaged, spread = _combined([first, second], place, information, capped)
-    spread *= _far_start(events.fraction, place.choice.location_noise)
-    result = estimate(averaged, bounding, place.choice, whitening, spread)
+    far = _far_start(events.fraction, place.choice.location_noise)
+    result = estimate(averaged, bounding, place.choice, whitening, spread, widening=far)
     return checked(curator, plan.check, problem, scale, bounding.hazard(end), end, result)
 
 
