@@ -46,6 +46,7 @@ _HOMES = {
     "ridge": "models",
     "survreg": "models",
     "svm": "models",
+    "use_ledger": "ledger",
     "zcdp": "budget",
 }
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604

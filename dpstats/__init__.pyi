@@ -14,7 +14,7 @@ from dpstats.errors import (
     SchemaError,
     SpecificationError,
 )
-from dpstats.ledger import Ledger
+from dpstats.ledger import Ledger, use_ledger
 from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
 from dpstats.moments import PublicMoments
 from dpstats.results import Fit, compare, load
@@ -58,5 +58,6 @@ __all__ = [
     "ridge",
     "survreg",
     "svm",
+    "use_ledger",
     "zcdp",
 ]

@@ -125,6 +125,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "svm": LABELLED,
     "compare": {"fits": (capacitor(),)},
     "Ledger": {"total": BUDGET, "path": "new.ledger"},
+    "use_ledger": {"path": None},  # of another, all fits of the tests that follow would charge it
     "PublicMoments.load": {"path": "moments.json"},
     "CurveFit.load": {"path": "curve.json"},
     "PublicMoments.save": {"path": "new.moments.json"},

@@ -21,6 +21,7 @@ See docs/theory/privacy.md#accounts.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +30,7 @@ from dpstats._arguments import shown
 from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp
 from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
-from dpstats.ledger import Ledger
+from dpstats.ledger import Ledger, current
 
 __all__ = ["Account", "Price", "guarded"]
 
@@ -93,7 +94,7 @@ class Account:
         Parameters
         ----------
         ledger : Ledger, path or None
-            Charged in one transaction.
+            Charged in one transaction; None for that of :func:`dpstats.use_ledger`, if there is one.
         formula, method : str
             What it is for.
         costs
@@ -115,23 +116,30 @@ class Account:
         prices = {name: self.price(name, cost) for name, cost in costs.items()}
         if sum(self._amount(guarded(price)) for price in prices.values()) > self._limit:
             raise BudgetError("the planned releases cost more than the budget")
-        line = None
-        if ledger is not None:
-            book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-            entry = book.charge(
-                self._budget,
-                formula=formula,
-                method=method,
-                unit=self._unit,
-                gaussian=all(isinstance(price, Gdp) for price in prices.values()),
-                released={name: _told(price) for name, price in prices.items()},
-            )
-            line = book.line(entry)
+        ledger = current() if ledger is None else ledger
+        line = None if ledger is None else self._charged(ledger, formula, method, prices)
         self._planned = {
             kind: sum((self._amount(price) for price in prices.values() if type(price) is kind), Fraction(0))
             for kind in (Pure, Gdp)
         }
         return line
+
+    def _charged(
+        self, ledger: Ledger | str | Path, formula: str, method: str, prices: Mapping[str, Price]
+    ) -> str:
+        """Charge a ledger; return its line."""
+        book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        released = {name: _told(price) for name, price in prices.items()}
+        _warn_of_repeats(book, (self._budget, formula, method, released))  # before the charge: it may raise
+        entry = book.charge(
+            self._budget,
+            formula=formula,
+            method=method,
+            unit=self._unit,
+            gaussian=all(isinstance(price, Gdp) for price in prices.values()),
+            released=released,
+        )
+        return book.line(entry)
 
     def _check_parts(self) -> None:
         """Refuse a budget of which no part could be drawn, before it is charged."""
@@ -166,6 +174,18 @@ class Account:
             return Fraction(price.epsilon)
         zcdp = isinstance(self._budget, Zcdp) and isinstance(price, Pure)
         return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2
+
+
+def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]]) -> None:
+    """Say that the same fit was charged before: a cell of a notebook that ran again, perhaps."""
+    entries = book.entries()
+    same = [one.at for one in entries if (one.budget, one.formula, one.method, one.released) == asked]
+    if same:
+        warnings.warn(
+            f"{book.dataset!r} was charged with the same fit before, last at {same[-1]}: this spends its "
+            "budget once more. A fit that is saved, fit.save(path), is loaded again at no cost",
+            stacklevel=5,
+        )
 
 
 def _told(price: Price) -> str:

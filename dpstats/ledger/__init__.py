@@ -1,7 +1,8 @@
 """A total budget on disk: what was spent on a data set, on what, when; charged before noise is drawn."""
 
-from dpstats.ledger.ledger import Ledger
+from dpstats.ledger.default import current
+from dpstats.ledger.ledger import Ledger, use_ledger
 from dpstats.ledger.report import Report
 from dpstats.ledger.store import Entry
 
-__all__ = ["Entry", "Ledger", "Report"]
+__all__ = ["Entry", "Ledger", "Report", "current", "use_ledger"]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats._arguments import is_line, path_of, plain, shown, truth
-from dpstats._private import forgetful
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
-from dpstats.ledger import store
+from dpstats.ledger import default, store
 from dpstats.ledger.amounts import Amount, add, covers, subtract
 from dpstats.ledger.report import Report
 from dpstats.ledger.rules import Charge, Rule, rule_of
@@ -23,7 +23,7 @@ from dpstats.schema import ROW
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "use_ledger"]
 
 _MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
 
@@ -33,7 +33,8 @@ class Ledger:
     """What was spent on a data set, on disk, and a total that nothing exceeds.
 
     Any number of notebooks and processes of one machine may open it at once. A charge is written and synced
-    before the first noise is drawn, and there is no refund.
+    before the first noise is drawn, and there is no refund. All fits in a ``with`` block that are given no
+    other ledger charge it; see :func:`use_ledger`.
 
     Parameters
     ----------
@@ -82,6 +83,13 @@ class Ledger:
             )
         if dataset is not None and dataset != self.dataset:
             raise LedgerError(f"the ledger {path} is of data set {self.dataset!r}, not {shown(dataset)}")
+
+    def __enter__(self) -> Ledger:
+        default.enter(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        default.leave(self)
 
     def _create(self, total: Budget, dataset: str) -> None:
         try:
@@ -260,6 +268,45 @@ class Ledger:
     @always_shown
     def __repr__(self) -> str:
         return f"Ledger {self.path.name}: {self.line()}"
+
+
+@forgetting
+def use_ledger(
+    path: str | Path | None, total: Budget | None = None, dataset: str | None = None
+) -> Ledger | None:
+    """Have every fit of this process charge a ledger, unless its ``ledger=`` is another.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        Of the ledger; None for none from now on.
+    total, dataset : optional
+        As of :class:`dpstats.Ledger`.
+
+    Returns
+    -------
+    Ledger or None
+
+    Raises
+    ------
+    LedgerError
+        As of :class:`dpstats.Ledger`; what was used before is used on.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> ledger = dps.use_ledger("fleet.ledger", total=dps.approx(epsilon=3, delta=1e-6))
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.approx(epsilon=1, delta=1e-6))
+    >>> print(ledger.line())
+    1.00 of 3.00 spent on 'fleet'
+    >>> dps.use_ledger(None)
+    """
+    if path is None and not (total is None and dataset is None):
+        raise LedgerError("total and dataset are of a ledger, and path=None is none; give its path")
+    ledger = None if path is None else Ledger(path, total, dataset)
+    default.use(ledger)
+    return ledger
 
 
 def _check_budget(name: str, value: object) -> None:

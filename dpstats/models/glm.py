@@ -193,7 +193,8 @@ class GlmModel(HoldsRows):
             logistic regression also objective and output perturbation, whose coefficients are penalised
             (docs/erm.md). Under pure epsilon "auto" is objective perturbation with its bias removed.
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released.
+            Charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With the methods of papers, follow them where they are private.
         c : float, optional

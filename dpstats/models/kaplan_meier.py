@@ -92,7 +92,8 @@ class KaplanMeier(HoldsRows):
         budget : Budget
             Of any kind. It is spent whatever comes out.
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released.
+            Charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
 
         Returns
         -------

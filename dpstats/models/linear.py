@@ -174,7 +174,8 @@ class LinearModel(HoldsRows):
             Noisy second moments, or the paper's truncation by public moments, which needs `public` and
             Gaussian noise (docs/linear.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released.
+            Charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.pmt`).
 

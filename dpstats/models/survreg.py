@@ -131,7 +131,8 @@ class Survreg(HoldsRows):
             Noisy Newton on bounded martingale scores ("auto" is the same), or the functional mechanism, for
             times of which none is censored: ``Surv(time)`` (docs/survreg.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released.
+            Charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With method "functional", noise and estimate as published, for reproduction only.
         release : sequence of str

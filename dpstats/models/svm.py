@@ -91,7 +91,8 @@ class Svm(HoldsRows):
         method : {"auto", "objective", "output"}
             Noise on the objective, which is the default, or on its minimum (docs/erm.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released.
+            Charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             Follow the paper: its noise, its constants and its floors (docs/erm.md).
 

@@ -199,8 +199,8 @@ MUTANTS = (
         f"{WHOLE}[svm-output-zcdp]",
         (
             "curator/account.py",
-            "                self._budget,\n                formula=formula",
-            "                self._budget.split(0.5)[0],\n                formula=formula",
+            "            self._budget,\n            formula=formula",
+            "            self._budget.split(0.5)[0],\n            formula=formula",
         ),
     ),
     planted(

@@ -1,0 +1,101 @@
+"""The ledger that fits charge where they are given none, and a fit that is charged twice."""
+
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpstats as dps
+from dpstats.errors import BudgetError, LedgerError
+from dpstats.ledger import current
+
+PLANT = dps.datasets.load("ccpp")
+SMALL = dps.zcdp(0.01)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    yield
+    dps.use_ledger(None)
+
+
+def fit(term: str = "AT", budget: dps.budget.Budget = SMALL, **more: object) -> dps.Fit:
+    return dps.ols(f"PE ~ {term}", PLANT.data, PLANT.schema).fit(budget, **more)
+
+
+def test_every_fit_charges_the_ledger_that_is_used_and_says_so() -> None:
+    assert fit().record.ledger is None
+    ledger = dps.use_ledger("plant.ledger", total=dps.zcdp(0.05))
+    assert ledger is current()
+    found = fit()
+    assert len(ledger.entries()) == 1 and found.record.ledger == ledger.line()
+    assert "spent on 'plant'" in str(found.summary())
+    times = dps.kaplan_meier("Surv(time, status) ~ 1", *drives(), times=[500, 1000])
+    times.fit(SMALL)
+    assert len(ledger.entries()) == 2
+    with pytest.raises(BudgetError, match="is left of 0.05 in 'plant'"):
+        fit(budget=dps.zcdp(0.04))
+    assert dps.use_ledger(None) is None and fit().record.ledger is None
+    assert len(ledger.entries()) == 2
+
+
+def drives() -> tuple[object, dps.Schema]:
+    data = dps.datasets.load("hdfail")
+    return data.data.iloc[:2000], data.schema
+
+
+def test_a_ledger_that_is_given_goes_before_the_default() -> None:
+    default = dps.use_ledger("default.ledger", total=dps.zcdp(1))
+    other = dps.Ledger("other.ledger", total=dps.zcdp(1))
+    fit(ledger=other)
+    fit(ledger="other.ledger", term="V")
+    assert len(other.entries()) == 2 and not default.entries()
+
+
+def test_a_with_block_charges_its_own_ledger_also_after_an_error() -> None:
+    outer = dps.use_ledger("outer.ledger", total=dps.zcdp(1))
+    inner = dps.Ledger("inner.ledger", total=dps.zcdp(1))
+    with inner as entered, pytest.raises(ZeroDivisionError):
+        assert entered is inner is current()
+        with dps.Ledger("deep.ledger", total=dps.zcdp(1)) as deep:
+            fit()
+            raise ZeroDivisionError
+    with inner:
+        fit()
+    fit()
+    assert [len(ledger.entries()) for ledger in (outer, inner, deep)] == [1, 1, 1]
+
+
+def test_threads_charge_it_too() -> None:
+    ledger = dps.use_ledger("plant.ledger", total=dps.zcdp(1))
+    thread = threading.Thread(target=fit)
+    thread.start()
+    thread.join()
+    assert len(ledger.entries()) == 1
+
+
+def test_what_is_wrong_leaves_the_ledger_that_was_used() -> None:
+    ledger = dps.use_ledger("plant.ledger", total=dps.zcdp(1))
+    for wrong in (("missing.ledger",), ("plant.ledger", dps.zcdp(2)), (None, dps.zcdp(1))):
+        with pytest.raises(LedgerError):
+            dps.use_ledger(*wrong)
+        assert current() is ledger
+
+
+def test_the_same_fit_again_is_charged_again_and_warned_of() -> None:
+    ledger = dps.Ledger("plant.ledger", total=dps.zcdp(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(ledger=ledger)
+        fit(ledger=ledger, term="V")
+        fit(ledger=ledger, budget=dps.zcdp(0.02))
+    with pytest.warns(UserWarning, match="'plant' was charged with the same fit before.* once more"):
+        fit(ledger=ledger)
+    assert len(ledger.entries()) == 4
+    with warnings.catch_warnings(), pytest.raises(UserWarning):
+        warnings.simplefilter("error")
+        fit(ledger=ledger)
+    assert len(ledger.entries()) == 4, "who makes errors of warnings does not pay for one"
