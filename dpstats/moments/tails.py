@@ -11,12 +11,13 @@ import math
 import scipy
 from scipy import special
 
-__all__ = ["tail_mean", "tail_rate"]
+__all__ = ["grown_kurtosis", "tail_mean", "tail_rate"]
 
 # Laws with heavier tails than the exponential lose more of their mean, as about this power of their excess
 # kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
 _HEAVIER = 3.5
 _MOST_EXCESS = 100.0  # beyond any law's, so that noise makes no number that is not finite
+_LEAST_GROWTH = 0.03  # of exponential errors: a wider limit that adds less tells nothing
 
 
 def tail_rate(limit: float) -> tuple[float, float]:
@@ -48,6 +49,41 @@ def tail_mean(limit: float, kurtosis: float) -> float:
     _, excess, normal = _tail_rate(_known(limit))
     heavy = min(max((kurtosis - normal) / excess, 0.0), _MOST_EXCESS)
     return min(math.exp(-(limit + 1)) * max(heavy, heavy**_HEAVIER), 1 / limit)
+
+
+def grown_kurtosis(limit: float, before: float, growth: float) -> tuple[float, float]:
+    """Kurtosis of clipped residuals, told from what a wider limit adds to their mean square.
+
+    Parameters
+    ----------
+    limit : float
+        Where residuals are clipped, in units of the sd that the narrower limit had left.
+    before : float
+        The narrower limit, in sds of what it leaves itself.
+    growth : float
+        Their mean square now, in those units.
+
+    Returns
+    -------
+    kurtosis : float
+        Of what is left; that of normal residuals where it did not grow.
+    slope : float
+        Of the kurtosis in the growth; infinite if the limit is hardly wider.
+    """
+    _, excess, normal = _tail_rate(_known(limit / math.sqrt(max(growth, 1.0))))
+    usual = _growth(_known(limit), before)
+    if usual < _LEAST_GROWTH:
+        return normal, math.inf
+    return normal + max(growth - 1, 0.0) * excess / usual, excess / usual
+
+
+@functools.lru_cache(maxsize=256)
+def _growth(limit: float, before: float) -> float:
+    """What exponential errors gain of their mean square, both limits as of :func:`grown_kurtosis`."""
+    square = scipy.optimize.brentq(
+        lambda square: _clipped_exponential(before * math.sqrt(square), 2) - square, 0.1, 1.0
+    )
+    return _clipped_exponential(limit * math.sqrt(square), 2) / float(square) - 1
 
 
 def _known(limit: float) -> float:

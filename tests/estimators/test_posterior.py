@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.moments.posterior import denoised, posterior
-from dpstats.moments.tails import tail_mean, tail_rate
+from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
 
 
@@ -98,6 +98,33 @@ def test_what_clipping_moves_exponential_errors_by_is_told(limit: float) -> None
     size, kurtosis = clipped.std(), float(np.mean(clipped**4) / np.mean(clipped**2) ** 2)
     told = size * tail_mean(limit / size, kurtosis)
     assert 0.5 < told / np.exp(-(limit + 1)) < 2
+
+
+def _grown(errors: np.ndarray, limit: float) -> tuple[float, float, float]:
+    """Kurtosis of errors clipped at `limit` sds that clipping at 3 has left: told, its own, a normal's."""
+    size = errors.std()
+    for _ in range(30):
+        size = float(np.sqrt(np.mean(np.clip(errors, -3 * size, 3 * size) ** 2)))
+    clipped = np.clip(errors / size, -limit, limit)
+    growth = float(np.mean(clipped**2))
+    told, slope = grown_kurtosis(limit, 3.0, growth)
+    assert told == pytest.approx(grown_kurtosis(limit, 3.0, 1.0)[0] + slope * max(growth - 1, 0), rel=0.02)
+    return told, float(np.mean(clipped**4)) / growth**2, tail_rate(limit / np.sqrt(growth))[1]
+
+
+@pytest.mark.parametrize("limit", [4.0, 5.0, 7.0])
+def test_what_a_wider_limit_adds_tells_the_kurtosis(limit: float) -> None:
+    rng = np.random.default_rng(4)
+    told, own, _ = _grown(rng.exponential(size=400_000) - 1, limit)
+    assert told == pytest.approx(own, rel=0.1)
+    told, own, normal = _grown(rng.normal(size=400_000), limit)
+    assert told == pytest.approx(own, abs=0.4) and own == pytest.approx(normal, abs=0.1)
+    told, own, normal = _grown(rng.standard_t(4, 400_000), limit)
+    assert (told - normal) / (own - normal) == pytest.approx(1, abs=0.35)
+
+
+def test_a_limit_that_is_hardly_wider_tells_nothing() -> None:
+    assert grown_kurtosis(3.05, 3.0, 1.2)[1] == np.inf
 
 
 WINE = dps.datasets.load("wine")

@@ -321,6 +321,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "tails of residuals are not told (linear, pure)",
+        "models/test_linear_honest.py::test_under_pure_epsilon_an_intercept_is_held_where_errors_are_skewed",
+        ("estimators/gram/pure.py", "    moments = _with_kurtosis(moments, before, bounds, pilot)\n", ""),
+    ),
+    planted(
         "nobody looks for a bend (logit, pure)",
         "models/test_bends.py::test_a_curved_response_is_seen",
         (DEBIASED, "problems=found.problems + told)", "problems=found.problems)"),

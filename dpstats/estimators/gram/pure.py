@@ -21,6 +21,8 @@ from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coord
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.moments import LinearMoments, PublicMoments
+from dpstats.moments.spread import residual_variance
+from dpstats.moments.tails import grown_kurtosis
 
 Array = np.ndarray
 
@@ -28,6 +30,8 @@ Array = np.ndarray
 _DAMPING = 0.5
 # entries of a row beyond this many sds are clipped in the matrix, unless they are 0/1 columns
 _MOST_SDS = 3.5
+# by how much weights of long rows may change a mean square from one release to the next, as a share
+_UNEVEN_WEIGHT = 0.02
 
 
 def fit_pure(
@@ -42,9 +46,9 @@ def fit_pure(
         place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
         k = len(place.line)
     for cost in plan.pilots:
-        bounds = pilot_bounds(k, place.farthest, place.widest)
-        score = _Score(curator.release("residual_score", cost, **place.public(bounds)), bounds)
-        place = score.improved(place, (gram + damping) * kept_square(k, bounds.radius), noise)
+        before = pilot_bounds(k, place.farthest, place.widest)
+        pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before)
+        place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     trial = pilot_bounds(k, place.farthest, place.widest)
     _, sds = curator.noise("residual_score", plan.final, **place.public(trial))
     equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
@@ -68,8 +72,10 @@ def fit_pure(
         shape=shape,
         uneven=1 - kept,
         span=bounds.radius / bounds.limit,
+        limit=bounds.limit,
         **way,
     )
+    moments = _with_kurtosis(moments, before, bounds, pilot)
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
     else:
@@ -77,6 +83,26 @@ def fit_pure(
         if not constant:
             moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds
+
+
+def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: _Score) -> LinearMoments:
+    """Moments that know how heavy the tails of residuals are, as far as noise lets that be told.
+
+    The last pilot clipped residuals nearer, and what it left of their mean square is the unit of these. By
+    how much it has grown tells of tails what a mean of r^4 would, which nobody released.
+    """
+    weight = mean_weight(len(moments.cross), before.radius)
+    fit = moments.normal_equations()
+    growth = residual_variance(moments, fit) * weight
+    noise = math.hypot(
+        moments.noise_square / moments.mean_weight, pilot.noise_square / max(pilot.square, 0.05)
+    )
+    kurtosis, slope = grown_kurtosis(bounds.limit, before.limit, growth)
+    if not math.isfinite(slope):
+        return moments
+    unit = max(moments.square, 0.05) ** 2 / moments.mean_weight
+    error = slope * math.hypot(growth * noise, _UNEVEN_WEIGHT)
+    return replace(moments, fourth=kurtosis * unit, noise_fourth=error * unit)
 
 
 def _matrix(
