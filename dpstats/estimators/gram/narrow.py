@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.gram.bounds import FOURTH, MEAT, Bounds, tail_bounds
-from dpstats.estimators.gram.coordinates import Coordinates, second_moments
+from dpstats.estimators.gram.bounds import FOURTH, MEAT, Bounds, narrowed, tail_bounds
+from dpstats.estimators.gram.coordinates import Coordinates, Noise, more_moments, second_moments
 from dpstats.moments import LinearMoments
 from dpstats.moments.solution import positive
 from dpstats.moments.spread import residual_variance
@@ -28,6 +28,7 @@ Array = np.ndarray
 # normal ones of unequal spread, whose matrix is then off by as much.
 _FOURTH, _SQUARE, _NORMAL, _OFF = 2.5, 1.5, 0.96, 0.05
 _LEAST = 0.4  # of that slope
+_LEAST_WEIGHT = 0.05  # mean weight of rows
 _STEP = 3.0  # sds of residuals in which a step that is not small is measured
 # Clipped near one sd, lognormal and exponential errors lose of their mean about as the second power of their
 # spread, and the released matrix of r^2 a a', r clipped, tells half of how spreads differ.
@@ -40,9 +41,8 @@ def straightened(moments: LinearMoments) -> LinearMoments:
     limit, weight = moments.limit, moments.mean_weight
     assert limit is not None and moments.fourth is not None and moments.noise_fourth is not None
     assert moments.meat is not None and moments.noise_meat is not None
-    clipped = (_FOURTH * moments.fourth / limit**4 - _SQUARE * moments.square / limit**2) / weight
+    kept = _kept(moments.square / limit**2 / weight, moments.fourth / limit**4 / weight)
     noise = math.hypot(_FOURTH * moments.noise_fourth / limit**4, _SQUARE * moments.noise_square / limit**2)
-    kept = min(max(_NORMAL * (1 - clipped), _LEAST), 1.0)
     return replace(
         moments,
         cross=moments.cross / kept,
@@ -57,6 +57,35 @@ def straightened(moments: LinearMoments) -> LinearMoments:
         uneven=math.hypot(_OFF, noise / weight / kept),
         span=moments.span * limit / _STEP,
     )
+
+
+def _kept(square: float, fourth: float) -> float:
+    """The slope that clipping leaves, by the means of (r/L)^2 and (r/L)^4."""
+    return min(max(_NORMAL * (1 + _SQUARE * square - _FOURTH * fourth), _LEAST), 1.0)
+
+
+def narrow_pilot(
+    curator: Curator, cost: float, place: Coordinates, bounds: Bounds
+) -> tuple[Array, Array, float, Noise]:
+    """Second moments of a pilot whose residuals are clipped at a narrow limit, straightened.
+
+    It does not tell how large residuals are, which the pilot before it did: their mean square is 1.
+    """
+    bounds = narrowed(bounds)
+    release = curator.release(
+        "residual_moments",
+        cost,
+        meat=MEAT,
+        meat_limit=bounds.meat_limit,
+        fourth=FOURTH,
+        **place.public(bounds),
+    )
+    gram, cross, square, noise = second_moments(release, bounds)
+    fourth, u = more_moments(release, bounds)[2], place.constant
+    assert u is not None
+    weight = min(max(float(u @ gram @ u), _LEAST_WEIGHT), 1.0)
+    kept = _kept(square / bounds.limit**2 / weight, fourth / bounds.limit**4 / weight)
+    return gram, cross / kept, 1.0, Noise(noise.gram, noise.cross / kept, 0.0)
 
 
 def corrected(
@@ -121,8 +150,7 @@ def corrected(
 def _along_both(release: Release, bounds: Bounds, share: float) -> LinearMoments:
     """The regression of residuals on the constant and the predictor, in its sds."""
     gram, cross, square, noise = second_moments(release, bounds)
-    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
-    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
+    meat, noise_meat, fourth, noise_fourth = more_moments(release, bounds)
     return LinearMoments(
         n=release.n,
         gram=gram[:2, :2],
@@ -131,10 +159,10 @@ def _along_both(release: Release, bounds: Bounds, share: float) -> LinearMoments
         noise_gram=noise.gram,
         noise_cross=noise.cross,
         noise_square=noise.square,
-        meat=release.values[1][:2, :2] * meat,
-        noise_meat=release.sd * meat,
-        fourth=float(release.values[2][0, 0]) * fourth,
-        noise_fourth=release.sd * fourth,
+        meat=meat[:2, :2],
+        noise_meat=noise_meat,
+        fourth=fourth,
+        noise_fourth=noise_fourth,
         limit=bounds.limit,
         share=share,
         origin=np.zeros(2),
