@@ -28,8 +28,7 @@ _SIGMA = np.array([0.1, 0.4, 0.8])
 _ETA = np.linspace(-3.0, 3.0, 13)
 _SHARES = np.array([0.1, 0.5, 0.9])
 _STEP, _NEAR = 1e-5, 1e-6  # of a difference, whose error is about 1e-10; of what must agree
-_MANY = 1e6  # a response that is large
-_DRAWN = 1000
+_ONE, _MANY = np.ones(1), 1e6  # responses
 _CUT, _FLOOR, _LIMIT, _DISPERSION = 1.5, -1.5, 2.0, 0.7
 
 
@@ -122,6 +121,13 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
         found = np.asarray(f.clipped_mean(_ETA, np.full_like(_ETA, _LIMIT), _DISPERSION))
         return found.shape == _ETA.shape and bool((np.abs(found) <= _LIMIT).all())
 
+    def of_log_likelihood() -> bool:
+        likelihood = f.log_likelihood
+        if free or likelihood is None:
+            return free and likelihood is None
+        found = _slope(lambda eta: likelihood(_ONE, eta), _ETA)
+        return _agree(found, f.score(_ONE, _ETA)) and bool((likelihood(_ONE, _ETA) <= 0).all())
+
     free = f.free_dispersion  # only then are clipped_square and quantile asked
     return {
         "name": lambda: bool(f.name and f.title),
@@ -146,29 +152,5 @@ def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
             for end in np.clip(f.support, -_MANY, _MANY)
         ),
         "longer_tail": lambda: 1 <= f.longer_tail < math.inf,
-        **_tests_of_law(f),
+        "log_likelihood": of_log_likelihood,
     }
-
-
-def _tests_of_law(f: GlmFamily) -> dict[str, Callable[[], bool]]:
-    free = f.free_dispersion
-
-    def of_deviance() -> bool:
-        mean, y = f.mean(_ETA), f.mean(_ETA + 0.5)
-        slopes = _slope(lambda at: f.deviance(y, at), mean)
-        return _agree(f.deviance(mean, mean), 0 * mean) and _agree(slopes, 2 * (mean - y) / f.variance(mean))
-
-    def of_draw() -> bool:
-        mean = float(f.mean(_AT_0)[0])
-        drawn = f.draw(np.full(_DRAWN, mean), _DISPERSION, np.random.default_rng(1))
-        sd = math.sqrt((_DISPERSION if free else 1.0) * float(f.variance(np.array(mean))) / _DRAWN)
-        return drawn.shape == (_DRAWN,) and abs(float(drawn.mean()) - mean) < 5 * sd
-
-    def of_log_likelihood() -> bool:
-        if free or f.log_likelihood is None:
-            return free and f.log_likelihood is None
-        y, likelihood = np.ones(1), f.log_likelihood
-        slopes = _slope(lambda eta: likelihood(y, eta), _ETA)
-        return _agree(slopes, f.score(y, _ETA)) and bool((likelihood(y, _ETA) <= 0).all())
-
-    return {"deviance": of_deviance, "draw": of_draw, "log_likelihood": of_log_likelihood}

@@ -16,8 +16,6 @@ from scipy import special
 
 from dpstats.families.hazard_integral import normal_hazard_integral
 
-__all__ = ["Integrals", "LogisticTaper", "NormalTaper", "SEVTaper", "Taper"]
-
 Array = np.ndarray
 
 

@@ -6,6 +6,7 @@ import pytest
 from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -14,6 +15,7 @@ from dpstats.families.martingale import taper
 
 EVERY = pytest.mark.parametrize("dist", ["sev", "logistic", "gaussian"])
 GAMMA, SIGMA, FRACTION, WITHIN = np.array([-0.3, 0.5, -0.4]), 0.5, 0.7, 0.6
+POINT = np.append(GAMMA, np.log(SIGMA))
 LINE = np.array([0.1, 0.2, 0.1])
 MOMENTS = np.array([[1.0, 0.0, 0.2], [0.0, 1.1, 0.3], [0.2, 0.3, 0.9]])
 W = np.array([[1.0, 0.1, 0.0], [0.1, 0.8, -0.2], [0.0, -0.2, 1.2]])
@@ -48,7 +50,7 @@ def bounding(dist: str) -> Bounding:
         places=np.zeros((2, 0)),
     )
     problem = Problem(family, False, -9 * ones, 9 * ones, True, binary=np.zeros(2, dtype=bool))
-    return Bounding(problem, scale, events, 0.5, 1.0, 10_000)
+    return Bounding(PlacedByLine(problem, scale, events), 0.5, 1.0, 10_000)
 
 
 @EVERY
@@ -61,11 +63,11 @@ def test_information_of_the_events(dist: str, c: float) -> None:
     x[1:] = MOMENTS[0, 1:, None] + spread @ generator.normal(size=(2, x.shape[1]))
     about = WITHIN * generator.normal(size=x.shape[1])
     found, floor = bounding(dist), -9.0
-    late = late_information(found, Whitening(W, W), Choice(c, 3.0, floor, 4.0, 0.0, 0.0), GAMMA, SIGMA)
+    late = late_information(found.placement, Whitening(W, W), Choice(c, 3.0, floor, 4.0, 0.0, 0.0), POINT)
 
-    cut, z = taper(found.problem.family, c, floor), (LINE - GAMMA) / SIGMA @ x + about
+    cut, z = taper(found.placement.problem.family, c, floor), (LINE - GAMMA) / SIGMA @ x + about
     g, slope = cut.g(z), cut.slope(z)
-    log_sigma = 1 + (about - found.centre(GAMMA, SIGMA)) * slope
+    log_sigma = 1 + (about - found.placement.expectations(POINT).offset) * slope
     white = W @ x
     location = (white * g * slope**2) @ white.T / len(z)
     cross = white @ (g * slope * log_sigma) / len(z)
@@ -81,7 +83,10 @@ def test_information_of_the_events(dist: str, c: float) -> None:
 def test_a_line_that_is_the_regression_has_nothing_beyond(dist: str) -> None:
     """As it is where rows are watched from the start and none is cut."""
     late = late_information(
-        bounding(dist), Whitening(W, W), Choice(64.0, 3.0, -9.0, 4.0, 0.0, 0.0), LINE, SIGMA
+        bounding(dist).placement,
+        Whitening(W, W),
+        Choice(64.0, 3.0, -9.0, 4.0, 0.0, 0.0),
+        np.append(LINE, POINT[-1]),
     )
     assert np.abs(late.beyond(late.share, 1.0)).max() < 1e-6
     assert late.error(0.3) == pytest.approx(late.error(0.0), rel=1e-6)

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.estimate import Estimate, Found, averaged, estimate, step_to_params
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.truncation import Choice
-from dpstats.estimators.location_scale.whitening import Whitening
-from tests.estimators.test_delayed_expectations import GAMMA, SIGMA, bounding
+from tests.estimators.test_delayed_expectations import POINT, bounding
 
 WIDTH, STEPS, SD, RADIUS = 4, 8, 0.02, 3.0
 ALTERNATING = np.outer(np.tile([1.0, -1.0], STEPS // 2), np.ones(WIDTH))
@@ -17,21 +16,22 @@ TIME = np.arange(STEPS) - (STEPS - 1) / 2
 TREND = np.outer(TIME / np.sqrt(np.mean(TIME**2)), np.ones(WIDTH))
 
 
-def released(scores: np.ndarray, error: float = 1e-9, capped: bool = False) -> Averaged:
+def released(scores: np.ndarray, error: float = 1e-9, capped: bool = False) -> Found:
     """Scores at one point, in noise sds, and an information of 1/2 with its relative error."""
     information = usable(
         np.eye(WIDTH) / 2, np.full((WIDTH, WIDTH), error / 2), np.eye(WIDTH), np.full(WIDTH, np.sqrt(0.5))
     )
-    points = np.tile(np.append(GAMMA, np.log(SIGMA)), (STEPS, 1))
-    return Averaged(points, SD * scores, np.full(WIDTH, SD), information, capped)
+    points = np.tile(POINT, (STEPS, 1))
+    to_params = step_to_params(POINT, bounding("sev").placement.pivot(POINT), np.eye(WIDTH - 1))
+    return averaged(points, SD * scores, np.full(WIDTH, SD), information, to_params, capped)
 
 
-def fitted(steps: Averaged, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object) -> Estimate:
+def fitted(steps: Found, noise: float = 0.0, log_sigma_noise: float = 0.0, **scale: object) -> Estimate:
     """At a given noise of the bounds, in sampling sds, and with the rows' scale changed."""
-    place, white = bounding("sev"), np.eye(WIDTH - 1)
-    place = replace(place, scale=replace(place.scale, **scale))
+    place = bounding("sev")
+    changed = replace(place.placement, scale=replace(place.placement.scale, **scale))
     choice = Choice(1.6, RADIUS, -9.0, 4.0, noise, log_sigma_noise)
-    return estimate(steps, place, choice, Whitening(white, white))
+    return estimate(steps, replace(place, placement=changed), choice, np.eye(WIDTH - 1))
 
 
 USUAL = fitted(released(ALTERNATING))
@@ -78,10 +78,7 @@ def test_noise_beyond_what_is_usable_widens_intervals_with_its_cube(need: float,
 
 
 def test_what_widens_intervals_whatever_the_scores_say_is_no_sign_that_they_do_not_settle() -> None:
-    place, white = bounding("sev"), np.eye(WIDTH - 1)
-    choice = Choice(1.6, RADIUS, -9.0, 4.0, 0.0, 0.0)
-    steps, whitening = released(ALTERNATING), Whitening(white, white)
-    usual, wide = (estimate(steps, place, choice, whitening, 1.0, widening=by) for by in (1.0, 4.0))
+    usual, wide = (fitted(replace(released(ALTERNATING), widening=by)) for by in (1.0, 4.0))
     assert wide.problems == ()
     assert wide.cov == pytest.approx(4 * usual.cov)
 

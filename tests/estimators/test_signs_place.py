@@ -51,14 +51,14 @@ def place(mu: float, correlation: float = 0.0) -> tuple[Place, Curator]:
 def covariance(found: Place) -> np.ndarray:
     """Of whitened rows."""
     x, _ = rows(0.9)
-    scale = found.bounding.scale
+    scale = found.bounding.placement.scale
     return np.cov((x - scale.center) / scale.scale @ found.whitening[:, 1:].T, rowvar=False)
 
 
 def test_a_correlation_that_stands_out_is_whitened() -> None:
     """Rows shortened to one length show less of it than there is: of 0.9 a quarter stays."""
     found, _ = place(1.0, 0.9)
-    assert found.shape.structured and found.shape.shrunk
+    assert found.shape.structured
     left = covariance(found)
     assert 0 < left[2, 3] < 0.25
     left[[2, 3], [3, 2]] = 0
@@ -81,7 +81,7 @@ def test_sizes_are_those_of_the_rows_or_of_the_family(mu: float, from_rows: bool
     point[0] = 0.3
     after = sized(curator, mu, before, point)
     x, y = rows(0.0)
-    scale = before.bounding.scale
+    scale = before.bounding.placement.scale
     z = ((y - scale.y_center) / scale.y_scale - point[0]) / math.exp(point[-1])
     found = signs(SEV, z, np.ones(ROWS))
     length = np.linalg.norm((x - scale.center) / scale.scale @ before.whitening[:, 1:].T, axis=1)

@@ -43,6 +43,24 @@ def test_the_score_is_the_derivative_of_the_likelihood(family):
         np.testing.assert_allclose(family.score(y, ETAS), numeric, rtol=1e-7, atol=1e-7)
 
 
+def test_the_deviance_is_twice_what_the_likelihood_falls_short(family):
+    for y in RESPONSES[family.name]:
+        numeric = slope(lambda mean, y=y: LIKELIHOODS[family.name](y, mean), family.mean(ETAS), 1e-5)
+        found = slope(lambda mean, y=y: family.deviance(np.array(y), mean), family.mean(ETAS), 1e-5)
+        np.testing.assert_allclose(found, -2 * numeric, rtol=1e-5, atol=1e-6)
+    mean = family.mean(ETAS)
+    np.testing.assert_allclose(family.deviance(mean, mean), 0, atol=1e-12)
+
+
+def test_draws_have_the_mean_and_the_variance_of_the_family(family):
+    n, mean = 200_000, float(family.mean(np.array(0.4)))
+    phi = PHI if family.free_dispersion else 1.0
+    drawn = family.draw(np.full(n, mean), phi, np.random.default_rng(2))
+    variance = phi * float(family.variance(np.array(mean)))
+    assert drawn.shape == (n,) and drawn.mean() == pytest.approx(mean, abs=5 * math.sqrt(variance / n))
+    assert drawn.var() == pytest.approx(variance, rel=0.03)
+
+
 def test_the_curvature_is_the_expected_slope_of_the_score(family):
     """The score is linear in y, so that its expected slope is its slope at y = mean."""
     for eta in ETAS:

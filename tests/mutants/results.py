@@ -363,12 +363,12 @@ MUTANTS = (
     planted(
         "steps that still move are not told (survreg)",
         f"{SETTLED}steps_that_still_move_say_so",
-        (SCALE, "spread > _UNSETTLED or drift:", "spread > _UNSETTLED:"),
+        (SCALE, "spread, capped or drift)", "spread, capped)"),
     ),
     planted(
         "a step that was cut short is not told (survreg)",
         f"{SETTLED}a_step_that_was_cut_short_is_told",
-        (SCALE, "if averaged.capped or spread", "if spread"),
+        (SCALE, "spread, capped or drift)", "spread, drift)"),
     ),
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
@@ -383,7 +383,7 @@ MUTANTS = (
     planted(
         "a coefficient that noise made is not named (survreg)",
         f"{SETTLED}directions_that_noise_may_have_made_are_weak",
-        (SCALE, "if part[j, j] > 0.5 * whole[j, j]]", "if part[j, j] > 2 * whole[j, j]]"),
+        (SCALE, "np.diag(hidden) > 0.5 * np.diag(cov)", "np.diag(hidden) > 2 * np.diag(cov)"),
     ),
     planted(
         "a column that is long on one side is not named (survreg)",

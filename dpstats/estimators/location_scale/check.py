@@ -17,7 +17,9 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.event_expectations import expected
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.event_law import EventLaw
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -36,30 +38,23 @@ _MIXED = 1.5
 _USUAL, _LOCATION_BIAS, _SLOPE_BIAS, _LOG_SIGMA_BIAS = 1.5, 1.0, 2.0, 2.5
 
 
-def checked(
-    curator: Curator,
-    mu: float,
-    problem: Problem,
-    scale: RowScale,
-    hazard: float,
-    point: Array,
-    result: Estimate,
-) -> Estimate:
+def checked(curator: Curator, mu: float, placement: Placement, point: Array, result: Estimate) -> Estimate:
     """A fit under the caution "law" if failures come at other times than the family says.
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
     left of them is sampling, noise, or another law. What falls short of the caution, but is more than usual,
-    widens intervals. Zones are laid out by `hazard`, what an average row collects.
+    widens intervals. Zones are laid out by what an average row collects at (gamma, log sigma) `point`.
     """
-    fraction = min(1 - math.exp(-hazard), _MOST)
-    contrasts = _contrasts(problem.family, fraction)
+    family, scale = placement.problem.family, placement.scale
+    fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
+    contrasts = _contrasts(family, fraction)
     release = curator.release(
         "hazard_contrasts",
         mu,
         **scale.public(),
-        family=problem.family,
+        family=family,
         gamma=point[:-1],
-        sigma=math.exp(point[-1]),
+        sigma=sigma_of(point),
         edges=contrasts.edges,
         contrasts=contrasts.steps,
     )
@@ -72,9 +67,9 @@ def checked(
     if np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)):
         return replace(result, problems=(*result.problems, "law"))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
-    typical = expected(problem.family, fraction)
+    typical = expected(family, fraction)
     pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
-    return replace(result, cov=result.cov + doubt**2 * _biases(scale, math.exp(point[-1]), pivot))
+    return replace(result, cov=result.cov + doubt**2 * _biases(scale, sigma_of(point), pivot))
 
 
 def _biases(scale: RowScale, sigma: float, pivot: float) -> Array:
@@ -104,12 +99,11 @@ def _contrasts(family: Family, fraction: float) -> _Contrasts:
     Events are those of rows watched to the hazard by which `fraction` have failed.
     """
     shares = (np.arange(_POINTS) + 0.5) / _POINTS
-    z = family.quantile(shares * fraction)
-    slope = family.log_hazard_slope(z)
-    about = z - z.mean() - expected(family, fraction).offset
+    offset = expected(family, fraction).offset
+    law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
     zone = np.searchsorted(_ENDS, shares)
     within = zone == np.arange(len(_ENDS))[:, None]
-    moved = within @ np.column_stack([slope, 1 + about * slope])
+    moved = within @ np.column_stack([law.slope, 1 + law.rho * law.slope])
     free = np.linalg.svd(moved.T)[2][2:]
     place = np.arange(len(_ENDS)) - (len(_ENDS) - 1) / 2
     curved = free.T @ (free @ place**2)

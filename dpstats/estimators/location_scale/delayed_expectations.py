@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
-from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 
 Array = np.ndarray
@@ -70,12 +71,10 @@ class LateInformation:
         return math.hypot(_ERROR, _ERROR_OF_NOISE * spread * max(lost, 0.0))
 
 
-def late_information(
-    bounding: Bounding, whitening: Whitening, choice: Choice, gamma: Array, sigma: float
-) -> LateInformation:
-    """Expectations at (gamma, sigma), with the bounds of `choice`."""
-    law = bounding.residuals(gamma, sigma)
-    mean, along = (whitening.matrix @ part for part in bounding.along(gamma, sigma))
+def late_information(place: Placement, whitening: Whitening, choice: Choice, point: Array) -> LateInformation:
+    """Expectations at (point), with the bounds of `choice`."""
+    law = place.law(point)
+    mean, along = (whitening.matrix @ part for part in place.along(point))
     cut = law.cut(choice.c, choice.floor)
     g, slope = cut.g(law.z), cut.slope(law.z)
     share, first, second = law.by_place(g * slope**2, 2)

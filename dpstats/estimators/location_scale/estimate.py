@@ -9,10 +9,10 @@ import numpy as np
 
 from dpstats.estimators.levels import FEWEST_EVENTS, level, widened
 from dpstats.estimators.location_scale.information import Information
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.location_scale.saturation import level_curve
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
-from dpstats.estimators.location_scale.whitening import Whitening
 
 Array = np.ndarray
 
@@ -34,27 +34,33 @@ _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
 
 
 @dataclass(frozen=True)
-class Averaged:
-    """What the averaged steps left.
+class Found:
+    """What the last steps found together.
 
     Attributes
     ----------
     points : array, shape (T, k + 1)
         (gamma, log sigma) at which the scores were read.
-    scores : array, shape (T, k + 1)
-        In whitened coordinates, per row.
+    step : array, shape (k + 1,)
+        From their mean to the root, in whitened coordinates.
     noise : array, shape (k + 1,)
-        Root mean square of their noise sds.
+        Variances of the noise of the mean score, per row.
     information : Information
-    capped : bool
-        Whether a step was cut short.
+    spread : float
+        Scatter of the scores over what their noise explains, at least 1.
+    unsettled : bool
+        Whether a step was cut short, or the points still moved.
+    widening : float
+        By how much variances are to be larger, whatever the scores say.
     """
 
     points: Array
-    scores: Array
+    step: Array
     noise: Array
     information: Information
-    capped: bool
+    spread: float
+    unsettled: bool
+    widening: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,47 +91,45 @@ class Estimate:
     by_signs: bool = False
 
 
-def estimate(
-    averaged: Averaged,
-    bounding: Bounding,
-    choice: Choice,
-    whitening: Whitening,
-    spread: float | None = None,
-    need: float | None = None,
-    widening: float = 1.0,
-) -> Estimate:
-    """One Newton step from the average point by the average score; sandwich covariance.
+def averaged(
+    points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: bool
+) -> Found:
+    """Of steps that count alike, each with its scores and their noise sds; `capped` if one was cut short."""
+    step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
+    spread, drift = _unsettledness(points, scores, noise, information, to_params)
+    return Found(points, step, noise**2 / len(points), information, spread, capped or drift)
 
-    `spread` stands in for the scatter of the scores where there is one point alone, `need` for how far
-    noise is beyond what Newton's steps can use, and variances are to be larger by `widening`, whatever the
-    scores say.
+
+def estimate(
+    found: Found, bounding: Bounding[Placement], choice: Choice, whitening: Array, need: float | None = None
+) -> Estimate:
+    """One Newton step from the mean point; sandwich covariance.
+
+    `need` stands in for how far noise is beyond what Newton's steps can use.
     """
-    information = averaged.information
-    mean = averaged.points.mean(axis=0)
-    gamma, sigma = mean[:-1], math.exp(mean[-1])
-    to_params = _step_to_params(bounding.pivot(gamma, sigma), sigma, whitening.matrix)
-    inverse = np.linalg.inv(information.matrix)
-    white = inverse @ averaged.scores.mean(axis=0)
-    step = to_params @ white
+    information, spread = found.information, found.spread
+    mean = found.points.mean(axis=0)
+    to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)
+    step = to_params @ found.step
     point = _without_unseen(mean + step, to_params, information)
 
-    steps = len(averaged.points)
-    noise = inverse @ np.diag(averaged.noise**2 / steps) @ inverse
+    inverse = np.linalg.inv(information.matrix)
+    noise = inverse @ np.diag(found.noise) @ inverse
     inflate = _for_matrix_error(information)
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    weak, unseen = _weak_directions(information, sigma)
-    spread, drift = _unsettledness(averaged, to_params) if spread is None else (spread, False)
-    wider = spread * widening
+    weak, unseen = _weak_directions(information, sigma_of(mean))
+    wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + weak + sampling * (wider - 1)
-    privacy += _step_error(information, white)
+    privacy += _step_error(information, found.step)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     to_user = _params_to_user(bounding) @ to_params
     cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)
     cov = cov_privacy + to_user @ sampling @ to_user.T
 
-    problems = [f"weak:{j}" for j in _mostly(to_user @ weak @ to_user.T, cov)]
-    if averaged.capped or spread > _UNSETTLED or drift:
+    hidden = to_user @ weak @ to_user.T
+    problems = [f"weak:{j}" for j in np.flatnonzero(np.diag(hidden) > 0.5 * np.diag(cov))]
+    if found.unsettled or spread > _UNSETTLED:
         problems.append("unsettled")
     if need > HOPELESS / USABLE:
         problems = ["hopeless"]
@@ -136,18 +140,18 @@ def estimate(
     result = Estimate(
         _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
     )
-    parts = (cov - to_user @ weak @ to_user.T, to_user @ sampling @ to_user.T)
+    parts = (cov - hidden, to_user @ sampling @ to_user.T)
     sds, sampled = (np.sqrt(np.diag(part)) for part in parts)
     step = _params_to_user(bounding) @ step
     blind = _few_events(bounding) | _without_scale(bounding, information)
-    return _with_levels(result, averaged.points, np.array([step, sds, sampled]), bounding, choice.c, blind)
+    return _with_levels(result, found.points, np.array([step, sds, sampled]), bounding, choice.c, blind)
 
 
 def _with_levels(
     result: Estimate,
     points: Array,
     steps: Array,
-    bounding: Bounding,
+    bounding: Bounding[Placement],
     c: float,
     blind: Array,
 ) -> Estimate:
@@ -158,7 +162,7 @@ def _with_levels(
     """
     if "hopeless" in result.problems:
         return result
-    scale, problem = bounding.scale, bounding.problem
+    scale, problem = bounding.placement.scale, bounding.placement.problem
     # a last step by a matrix that is all noise may lead anywhere
     log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
     sigma = scale.y_scale * math.exp(log_sigma)
@@ -175,7 +179,7 @@ def _with_levels(
             unit * float(np.clip(each[j + 1], -_FARTHEST / unit, _FARTHEST / unit))
             for each in (params, *steps)
         )
-        curve = level_curve(problem.family, c, bounding.events.fraction, moved * (1 - share))
+        curve = level_curve(problem.family, c, bounding.placement.events.fraction, moved * (1 - share))
         found = level(curve, share, points[:, j] * unit, *linear)
         params[j + 1] = points[:, j].mean() + found.shift / unit
         factors[j + 1] = found.factor
@@ -186,31 +190,28 @@ def _with_levels(
     return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
 
-def _two_values(bounding: Bounding) -> tuple[Array, Array]:
+def _two_values(bounding: Bounding[Placement]) -> tuple[Array, Array]:
     """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
-    scale, problem = bounding.scale, bounding.problem
+    scale, problem = bounding.placement.scale, bounding.placement.problem
     widths = np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
     return widths, np.clip((scale.center - problem.lower[:-1]) / widths, 0.0, 1.0)
 
 
-def _few_events(bounding: Bounding) -> Array:
+def _few_events(bounding: Bounding[Placement]) -> Array:
     """0/1 columns of one value of which there may be hardly an event, as far as noise tells; shape (d,).
 
     Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval.
     """
-    scale, events, widths = bounding.scale, bounding.events, _two_values(bounding)[0]
-    variance, sd = scale.ratio, scale.error * scale.ratio
-    if math.isfinite(events.noise):  # the matrix of the events knows more of them
-        variance = np.diag(events.square)[1:] / events.fraction
-        sd = events.noise * events.noise_ratio[1:] / events.fraction
-    rarer = bounding.n * events.fraction * (variance - 2 * sd) * (scale.scale / widths) ** 2
-    return np.asarray(bounding.problem.binary & (rarer < FEWEST_EVENTS))
+    scale, (variance, sd) = bounding.placement.scale, bounding.placement.variances
+    events = bounding.n * bounding.placement.events.fraction
+    rarer = events * (variance - 2 * sd) * (scale.scale / _two_values(bounding)[0]) ** 2
+    return np.asarray(bounding.placement.problem.binary & (rarer < FEWEST_EVENTS))
 
 
-def _without_scale(bounding: Bounding, information: Information) -> Array:
+def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
     """Columns that are not seen, and vary far less than their scale: no guess in its units is wide; (d,)."""
     hidden = (information.vectors[1:-1] ** 2) @ (information.seen < 0.5)
-    return np.asarray((hidden > 0.5) & (bounding.scale.ratio < _SHORT))
+    return np.asarray((hidden > 0.5) & (bounding.placement.scale.ratio < _SHORT))
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
@@ -219,9 +220,9 @@ def _without_unseen(point: Array, to_params: Array, information: Information) ->
     return np.asarray(point - to_params @ information.unseen(np.linalg.solve(to_params, slopes)))
 
 
-def _step_to_params(pivot: Array, sigma: float, whitening: Array) -> Array:
+def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
     """Matrix from a whitened step to a change of (gamma, log sigma)."""
-    k = len(pivot)
+    k, sigma = len(pivot), sigma_of(point)
     matrix = np.zeros((k + 1, k + 1))
     matrix[:k, :k] = sigma * whitening
     matrix[:k, k] = -sigma * pivot
@@ -253,33 +254,30 @@ def _weak_directions(information: Information, sigma: float) -> tuple[Array, boo
     return variance, bool((seen < 0.5).any())
 
 
-def _unsettledness(averaged: Averaged, to_params: Array) -> tuple[float, bool]:
+def _unsettledness(
+    points: Array, scores: Array, noise: Array, information: Information, to_params: Array
+) -> tuple[float, bool]:
     """Scatter of the scores about the line that the points predict, against their noise; at least 1."""
-    points = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(to_params).T
-    rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
+    moves = (points - points.mean(axis=0)) @ np.linalg.inv(to_params).T
+    rest = scores - scores.mean(axis=0) + moves @ information.matrix
     steps, k = rest.shape
-    scatter = float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1)
+    scatter = float(np.mean((rest / noise) ** 2)) * steps / (steps - 1)
     time = np.arange(steps) - (steps - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
-    trend = float(np.sum((slope / averaged.noise) ** 2))
+    trend = float(np.sum((slope / noise) ** 2))
     return max(scatter, 1.0), trend > k + 5 * math.sqrt(2 * k)
 
 
-def needed(choice: Choice, bounding: Bounding) -> float:
+def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
     """How far noise is beyond what the method can use; variances widen with its cube where it exceeds 1."""
     noise = max(choice.location_noise, choice.log_sigma_noise / _OF_LOG_SIGMA) / USABLE
-    count = bounding.scale.fraction_sd / bounding.scale.fraction / _COUNT_USABLE
+    count = bounding.placement.scale.fraction_sd / bounding.placement.scale.fraction / _COUNT_USABLE
     return max(noise, count)
 
 
-def _mostly(part: Array, whole: Array) -> list[int]:
-    """Coefficients more than half of whose variance is `part`."""
-    return [j for j in range(len(whole)) if part[j, j] > 0.5 * whole[j, j]]
-
-
-def _long_ranges(bounding: Bounding, choice: Choice) -> list[int]:
+def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     """Columns of whose squares, as far as they are seen, most lie in long rows on one side."""
-    shares, places = bounding.scale.shares, bounding.scale.places
+    shares, places = bounding.placement.scale.shares, bounding.placement.scale.places
     squares = shares * places**2
     # the constant and the other covariates add about their number to the square of a row
     lost = squares * (1 - np.minimum(1, choice.radius**2 / (places**2 + len(places))))
@@ -289,9 +287,9 @@ def _long_ranges(bounding: Bounding, choice: Choice) -> list[int]:
     return [int(j) + 1 for j in np.flatnonzero(long)]
 
 
-def _params_to_user(bounding: Bounding) -> Array:
+def _params_to_user(bounding: Bounding[Placement]) -> Array:
     """Matrix from (gamma, log sigma) to the user's coefficients."""
-    scale = bounding.scale
+    scale = bounding.placement.scale
     k = len(scale.center) + 1
     matrix = np.zeros((k + 1, k + 1))
     matrix[0, 0] = scale.y_scale
@@ -301,14 +299,14 @@ def _params_to_user(bounding: Bounding) -> Array:
     return matrix
 
 
-def _to_user(point: Array, bounding: Bounding) -> Array:
+def _to_user(point: Array, bounding: Bounding[Placement]) -> Array:
     params = _params_to_user(bounding) @ point
-    params[0] += bounding.scale.y_center
-    params[-1] += math.log(bounding.scale.y_scale)
+    params[0] += bounding.placement.scale.y_center
+    params[-1] += math.log(bounding.placement.scale.y_scale)
     return params
 
 
-def _settings(choice: Choice, bounding: Bounding, mean: Array) -> dict[str, float | str]:
-    where = bounding.truncation(choice, mean[:-1], math.exp(mean[-1]))
+def _settings(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:
+    where = bounding.truncation(choice, mean)
     settings: dict[str, float | str] = {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
     return settings | ({"floor": where.floor} if math.isfinite(where.floor) else {})

@@ -15,17 +15,80 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dpstats.estimators.location_scale.event_law import EventLaw, Floor, first_of
+from dpstats.estimators.location_scale.event_law import FIRST, LEAST_KEPT, LEAST_SAID, EventLaw, Floor
 from dpstats.families import Family
 
 Array = np.ndarray
 
 # event fraction at which the information on log sigma is taken for what it is at most others
 _USUAL_FRACTION = 0.6
+_MOST_FAILED, _MOST_HAZARD = 0.95, 20.0  # of the rows, for the hazard that one collects; and of that
+LEAST_SPREAD = 0.05  # of events about their line, with delayed entry
+_LAST_CUT, _MOST_INFORMATION = 64.0, 4.0  # a cut of hardly anything; the most said of log sigma by an event
 
 
-class Expected(ABC):
-    """Expectations at one event fraction.
+class Expectations(ABC):
+    """What events are expected to say, at some values of the parameters.
+
+    Attributes
+    ----------
+    offset : float
+        What centres the log sigma score of the events: E[event h1* (1 + (z - m) h1*)] = 0 at m = mean of
+        the events' z + offset.
+    floors : tuple of Floor
+        Candidates, the tightest first.
+    share : float
+        Typical h1*^2 of an event, nothing cut.
+    hazard : float
+        What an average row collects until it leaves.
+    """
+
+    offset: float
+    floors: tuple[Floor, ...]
+    share: float
+    hazard: float
+
+    @abstractmethod
+    def kept(self, c: float) -> float:
+        """Share of the information on the location that a cut at c leaves."""
+
+    @abstractmethod
+    def log_sigma_information(self, spread: float) -> float:
+        """E[event (1 + (z - m) h1*)^2] of an event whose residuals have this variance."""
+
+    @property
+    def first_floor(self) -> float:
+        """For the first steps."""
+        return self.floors[min(FIRST, len(self.floors) - 1)].z
+
+
+class Delayed(Expectations):
+    """Of rows that enter late: along the line through the events.
+
+    Parameters
+    ----------
+    law : EventLaw
+    usual : Expected
+        By the event fraction.
+    """
+
+    def __init__(self, law: EventLaw, usual: Expected) -> None:
+        self._law = law
+        self.offset, self.floors = law.offset, law.floors
+        self._left = law.left(law.cut(_LAST_CUT))
+        self.share = max(self._left.location, LEAST_SAID)
+        hazard = law.mean(np.exp(law.family.log_cumulative_hazard(law.z)))
+        self.hazard = max(usual.hazard, min(hazard, _MOST_HAZARD))
+
+    def kept(self, c: float) -> float:
+        return max(self._law.left(self._law.cut(c)).location / self._law.share, LEAST_KEPT)
+
+    def log_sigma_information(self, spread: float) -> float:
+        return float(np.clip(self._left.log_sigma, LEAST_SPREAD, _MOST_INFORMATION))
+
+
+class Expected(Expectations):
+    """By the event fraction.
 
     Parameters
     ----------
@@ -35,9 +98,6 @@ class Expected(ABC):
 
     Attributes
     ----------
-    offset : float
-        What centres the log sigma score of the events: E[event h1* (1 + (z - m) h1*)] = 0 at m = mean of
-        the events' z + offset.
     location_share : float
         E[h1*^2] of an event, nothing cut.
     residual_mean, residual_square : float
@@ -46,11 +106,8 @@ class Expected(ABC):
         Bound of what releases may make of `location_share`.
     slope : float
         A typical h1*: hazards change by exp(slope d) when the location moves by d sigma.
-    floors : tuple of Floor
-        Candidates, the tightest first.
     """
 
-    offset: float
     location_share: float
     residual_mean: float
     residual_square: float
@@ -61,18 +118,15 @@ class Expected(ABC):
     def __init__(self, family: Family, fraction: float) -> None:
         self.family, self.fraction = family, fraction
         self._centre()
-
-    @property
-    def first_floor(self) -> float:
-        """For the first steps."""
-        return first_of(self.floors)
+        self.share = self.slope**2
+        self.hazard = -math.log(1 - min(fraction, _MOST_FAILED))
 
     @abstractmethod
     def _centre(self) -> None: ...
 
-    @abstractmethod
-    def log_sigma_information(self, spread: float) -> float:
-        """E[event (1 + (z - m) h1*)^2] of an event whose residuals have this variance."""
+    def kept(self, c: float) -> float:
+        cut = self.family.cut
+        return 1 - cut.size * self.fraction * math.exp(-cut.loss * c)
 
     def log_sigma_square(self, spread: float, share: float) -> float:
         """The same, with E[h1*^2] as it was released."""
@@ -106,16 +160,13 @@ class _Exponential(Expected):
 
     def _centre(self) -> None:
         f, family = self.fraction, self.family
-        whole = _whole(family)
+        whole = EventLaw.whole(family)
         self.offset, self.location_share = 1 - (1 - whole.offset) * f, 1 - (1 - whole.share) * f
         self._usual_share = 1 - (1 - whole.share) * _USUAL_FRACTION
         self._per_sd = f / family.sd + 1 - f
         self.residual_square = self._per_sd**-2
-
-    @functools.cached_property
-    def residual_mean(self) -> float:  # type: ignore[override]
-        failed = min(self.fraction, 0.999) * (np.arange(400) + 0.5) / 400
-        return float(np.mean(self.family.quantile(failed)))
+        failed = min(f, 0.999) * (np.arange(400) + 0.5) / 400
+        self.residual_mean = float(np.mean(family.quantile(failed)))
 
     def log_sigma_information(self, spread: float) -> float:
         return float(np.clip(self._usual_share * spread, 0.6, 4.0))
@@ -138,7 +189,8 @@ class _Truncated(Expected):
 
     def _centre(self) -> None:
         law = EventLaw.truncated(self.family, self.fraction)
-        self.offset, self.location_share, self._log_sigma = law.offset, law.share, law.log_sigma
+        self.offset, self.location_share = law.offset, law.share
+        self._log_sigma = law.mean((1 + law.rho * law.slope) ** 2)
         self.residual_mean, self.residual_square = law.centre, law.square
         self.slope, self.largest_share = math.sqrt(law.share), 1.5 * law.share
         self.floors = law.floors
@@ -161,11 +213,6 @@ class _Truncated(Expected):
         gamma = line * (1 - explained * (1 - square)) / square
         gamma[0] = line[0] - self.residual_mean / math.sqrt(square) * (1 - explained)
         return gamma, math.sqrt(1 - explained) / math.sqrt(square)
-
-
-@functools.lru_cache(maxsize=32)
-def _whole(family: Family) -> EventLaw:
-    return EventLaw.whole(family)
 
 
 @functools.lru_cache(maxsize=8)

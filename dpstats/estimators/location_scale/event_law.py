@@ -27,14 +27,14 @@ from dpstats.families.tapers import Taper
 Array = np.ndarray
 
 # noise can put the line anywhere; beyond these there is nothing to be said
-_FARTHEST, _HIGHEST_OFFSET, _MOST_HAZARD, LEAST_KEPT = 50.0, 20.0, 20.0, 0.01
+_FARTHEST, _HIGHEST_OFFSET, LEAST_KEPT = 50.0, 20.0, 0.01
 LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
 # Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
 # slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.
 _FLOOR_BIAS = 0.016
 # distance of the floor from the mean of the events' z, in their sds
 _FLOORS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-_FIRST = _FLOORS.index(1.5)  # for the first steps
+FIRST = _FLOORS.index(1.5)  # for the first steps
 _MOST_FAILED, _POINTS = 0.999, 400  # of the rows: the last of them may live for ever; residuals
 # Residuals of all rows, for means over a law whose failures are all seen: its density is below 1e-17 beyond.
 _ALL = np.linspace(-40.0, 160.0, 4001)
@@ -60,11 +60,6 @@ class Floor(NamedTuple):
     lost: float = 0.0
     size: float = 1.0
     bias: float = 0.0
-
-
-def first_of(floors: tuple[Floor, ...]) -> float:
-    """That of the first steps."""
-    return floors[min(_FIRST, len(floors) - 1)].z
 
 
 class Left(NamedTuple):
@@ -124,6 +119,7 @@ class EventLaw:
         return cls.of(family, z, weights * family.hazard(z) * family.sf(z))
 
     @classmethod
+    @functools.lru_cache(maxsize=32)
     def whole(cls, family: Family) -> EventLaw:
         """Of rows that all fail."""
         return cls.of(family, _ALL, family.hazard(_ALL) * family.sf(_ALL))
@@ -171,16 +167,6 @@ class EventLaw:
         """Residuals about the pivot, without limits."""
         return self.about - self.offset
 
-    @property
-    def log_sigma(self) -> float:
-        """E[(1 + rho h1*)^2], nothing cut."""
-        return self.mean((1 + self.rho * self.slope) ** 2)
-
-    @property
-    def hazard(self) -> float:
-        """Mean cumulative hazard."""
-        return min(self.mean(np.exp(self.family.log_cumulative_hazard(self.z))), _MOST_HAZARD)
-
     def cut(self, c: float, floor: float = -math.inf) -> Taper:
         """The taper of scores cut at c; a floor below all these residuals freezes nothing."""
         return taper(self.family, c, max(floor, -_FARTHEST))
@@ -190,10 +176,6 @@ class EventLaw:
         g, slope = cut.g(self.z), cut.slope(self.z)
         log_sigma = 1 + self.rho * slope
         return Left(*map(self.mean, (g * slope**2, g * slope * log_sigma, g * log_sigma**2)))
-
-    def kept(self, c: float) -> float:
-        """Share of the information on the location that the cut leaves."""
-        return max(self.left(self.cut(c)).location / self.share, LEAST_KEPT)
 
     def slope_and_variance(self, kept: Array, whole: Array) -> tuple[float, float]:
         """Of a score whose integrand is `kept` of `whole`, over the whole information."""

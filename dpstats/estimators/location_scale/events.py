@@ -14,7 +14,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
-from dpstats.estimators.matrices import not_noise, with_floor
+from dpstats.estimators.matrices import by_precision, not_noise, with_floor
 
 Array = np.ndarray
 
@@ -22,17 +22,29 @@ _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
 
 
 @dataclass(frozen=True)
-class Events:
-    """Second moments, per row, of the events (1, x~, y~).
+class EventMoments:
+    """Second moments, per row, of the events (1, x~).
 
     Attributes
     ----------
     fraction : float
         Events per row.
+    floored : array, shape (k, k)
+        As released, with no eigenvalue below the noise.
+    """
+
+    fraction: float
+    floored: Array
+
+
+@dataclass(frozen=True)
+class Events(EventMoments):
+    """Those of (1, x~, y~), with the line through the events.
+
+    Attributes
+    ----------
     square : array, shape (k, k)
         Of (1, x~), as released.
-    floored : array, shape (k, k)
-        The same with no eigenvalue below the noise.
     noise : float
         sd of a diagonal entry of `square`.
     line : array, shape (k,)
@@ -47,9 +59,7 @@ class Events:
         Whether `square` and `line` were shrunk by what noise alone makes of them.
     """
 
-    fraction: float
     square: Array
-    floored: Array
     noise: float
     line: Array
     residual: float
@@ -121,7 +131,7 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     spread = min(size / fraction, 1.0)
-    return Events(fraction, square, floored, noise, line, residual, spread, noise_ratio=np.ones(k))
+    return Events(fraction, floored, square, noise, line, residual, spread, noise_ratio=np.ones(k))
 
 
 def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float) -> Events:
@@ -154,13 +164,13 @@ def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float)
 
 def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:
     """Precision-weighted mean of two released event fractions, never below the noise of the first."""
-    weight, other = noise**-2, scale.fraction_sd**-2
-    mean = (entry * weight + scale.fraction * other) / (weight + other)
+    mean = by_precision(entry, noise, scale.fraction, scale.fraction_sd)
     return float(min(max(mean, 2 * scale.fraction_sd, 1 / n), 1.0))
 
 
-def starting_values(events: Events, problem: Problem) -> tuple[Array, float]:
-    """Location coefficients and sigma from the line through the events."""
+def starting_values(events: Events, problem: Problem) -> Array:
+    """(gamma, log sigma) from the line through the events."""
     f = events.fraction
     variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
-    return expected(problem.family, f).start(events.line, variance)
+    gamma, sigma = expected(problem.family, f).start(events.line, variance)
+    return np.append(gamma, math.log(sigma))

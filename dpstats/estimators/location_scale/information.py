@@ -16,6 +16,7 @@ import numpy as np
 
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import not_noise
 
 Array = np.ndarray
 
@@ -60,6 +61,12 @@ class Information:
     def seen(self) -> Array:
         """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
         return np.asarray(np.clip((self.values / self.noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0))
+
+    def shrunk(self, scores: Array, noise: Array) -> Array:
+        """Newton's step, shrunk by what noise alone would have made of it."""
+        inverse = np.linalg.inv(self.matrix)
+        step = inverse @ scores
+        return step * not_noise(scores @ step, float(np.diag(inverse) @ noise**2))
 
     def unseen(self, moved: Array) -> Array:
         """Of a move in whitened coordinates, what lies along directions that are not seen."""

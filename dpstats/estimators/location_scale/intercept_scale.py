@@ -9,13 +9,14 @@ See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.event_law import watched
-from dpstats.estimators.location_scale.score_release import per_row
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.score_release import release_scores
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import integrands
@@ -48,32 +49,19 @@ class Level:
 
 
 def release_level(
-    curator: Curator, mu: float, bounding: Bounding, choice: Choice, gamma: Array, sigma: float
+    curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, point: Array
 ) -> Level:
     """Release both scores and their information at these values."""
-    where = bounding.truncation(choice, gamma, sigma)
-    bounds, pivot = bounding.bounds(where), bounding.pivot(gamma, sigma)
-    release = curator.release(
-        "martingale_score",
-        mu,
-        **bounding.scale.public(),
-        where=where,
-        gamma=gamma,
-        sigma=sigma,
-        pivot=pivot,
-        whitening=np.eye(1, len(gamma)),
-        radius=1.0,
-        matrix_share=bounding.matrix_share,
-    )
-    read = per_row(release, bounds, 1.0)
-    information = _information(read.matrix, read.matrix_sd, bounding, where)
-    return Level(read.scores, read.noise, information, where, float(pivot[0]))
+    first = np.eye(1, len(point) - 1)
+    read = release_scores(curator, mu, bounding, replace(choice, radius=1.0), first, point)
+    information = _information(read.matrix, read.matrix_sd, bounding, read.where)
+    return Level(read.scores, read.noise, information, read.where, float(read.pivot[0]))
 
 
-def _information(seen: Array, sd: Array, bounding: Bounding, where: Truncation) -> Array:
+def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: Truncation) -> Array:
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
-    law = watched(where.family, bounding.events.fraction, bounding.offset)
-    guess = bounding.events.fraction * law.left(where.cut).matrix
+    usual = bounding.placement.expected
+    guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
     size = np.sqrt(np.diag(guess))
     guess_sd = _STRUCTURE * np.outer(size, size)
     mean = by_precision(seen, sd, guess, guess_sd)

@@ -16,19 +16,27 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.delayed_expectations import late_information
-from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate, needed
+from dpstats.estimators.location_scale.estimate import (
+    Estimate,
+    Found,
+    averaged,
+    estimate,
+    needed,
+    step_to_params,
+)
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import Plan
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.score_release import per_row
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.score_release import Reading, release_scores
 from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
 from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import by_precision, not_noise
+from dpstats.estimators.matrices import by_precision
 
 Array = np.ndarray
 
@@ -37,7 +45,7 @@ _DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their sc
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
 # and fro. Where there is more noise, half steps would not arrive.
 _EARLY_DAMPING, _QUIET = 0.5, 0.3
-_LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.5  # caps of one step
+_LARGEST_LOG_SIGMA = 0.5  # of one step
 # relative sd of the spread of residuals about the events' line that the family expects: in simulations it was
 # .9 to 2 times as large, and up to 3 times with all but 5 % censored at random
 _SPREAD_SD = 0.5
@@ -54,31 +62,15 @@ _MATRIX = 4.0
 class _State:
     """Where the iteration stands: released and public numbers only."""
 
-    gamma: Array
-    log_sigma: float
+    point: Array
     whitening: Whitening
     choice: Choice
     released: Accumulator = field(default_factory=Accumulator)
 
-    @property
-    def sigma(self) -> float:
-        return math.exp(self.log_sigma)
-
-    def move(self, pivot: Array, location: Array, log_sigma: float) -> None:
-        """A step in whitened coordinates; log sigma moves with the location of the events held."""
-        sigma = self.sigma
-        self.gamma = self.gamma + sigma * (self.whitening.matrix @ location) - sigma * pivot * log_sigma
-        self.log_sigma = float(np.clip(self.log_sigma + log_sigma, *LOG_SIGMA_RANGE))
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One release on the scale of sums per row: scores, their noise, and the pivot they were read at."""
-
-    scores: Array
-    noise: Array
-    information: Information
-    pivot: Array
+    def move(self, pivot: Array, step: Array, damping: float = 1.0) -> bool:
+        """Take a step; returns whether a cap was binding."""
+        self.point, capped = self.whitening.moved(self.point, step, pivot, _LARGEST_LOG_SIGMA, damping)
+        return capped
 
 
 def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
@@ -101,18 +93,18 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
         return fit_by_sign_score(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
     events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
-    gamma, sigma = starting_values(events, problem)
-    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
+    point = located(curator, problem, plan.location, scale, starting_values(events, problem), events.fraction)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
-    bounding = Bounding(problem, scale, events, share, curator.cost_per_row(plan.tail_total), curator.n)
+    placement = PlacedByLine(problem, scale, events)
+    bounding = Bounding(placement, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
-    state = _State(gamma, math.log(sigma), whitening, bounding.first(gamma, sigma))
+    state = _State(point, whitening, bounding.first(point))
     _early(curator, plan, bounding, state)
-    averaged = _tail(curator, plan, bounding, state)
+    found = _tail(curator, plan, bounding, state)
     need = _need(state.choice, bounding, signal)
-    result = estimate(averaged, bounding, state.choice, state.whitening, need=need)
-    point = averaged.points.mean(axis=0)
-    return checked(curator, plan.check, problem, scale, bounding.hazard(point), point, result)
+    result = estimate(found, bounding, state.choice, state.whitening.matrix, need)
+    point = found.points.mean(axis=0)
+    return checked(curator, plan.check, placement, point, result)
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:
@@ -120,12 +112,12 @@ def is_noisy(signal: float, scale: RowScale) -> bool:
     return signal * scale.fraction < max(_NEWTON * (len(scale.center) + 1) ** 2, _LEAST_SIGNAL)
 
 
-def _need(choice: Choice, bounding: Bounding, signal: float) -> float:
+def _need(choice: Choice, bounding: Bounding[PlacedByLine], signal: float) -> float:
     """How far noise is beyond what can be used; also that of matrices, where they cannot be done without."""
     need = needed(choice, bounding)
-    if bounding.problem.shrinks:
+    if bounding.placement.problem.shrinks:
         return need
-    k, scale = len(bounding.events.square), bounding.scale
+    k, scale = bounding.k, bounding.placement.scale
     return max(need, k * math.sqrt(_MATRIX / max(signal * scale.fraction, 1e-300)))
 
 
@@ -139,12 +131,11 @@ def located(
     problem: Problem,
     costs: tuple[float, ...],
     scale: RowScale,
-    events: Events,
-    gamma: Array,
-    sigma: float,
-) -> float:
-    """Intercept after the location steps: exact in one step for a pure shift where the hazard is low."""
-    gamma, usual = gamma.copy(), expected(problem.family, events.fraction)
+    point: Array,
+    fraction: float,
+) -> Array:
+    """The point after the location steps: exact in one step for a pure shift where the hazard is low."""
+    point, usual = point.copy(), expected(problem.family, fraction)
     for mu in costs:
         release = curator.release(
             "location_score",
@@ -152,81 +143,62 @@ def located(
             **scale.public(),
             family=problem.family,
             c=2.0,
-            gamma=gamma,
-            sigma=sigma,
+            gamma=point[:-1],
+            sigma=sigma_of(point),
             floor=usual.first_floor,
         )
-        excess = float(release.values[0].item()) / release.n / events.fraction / usual.slope
-        gamma[0] += sigma * float(np.clip(math.log(max(1 + excess, 0.22)) / usual.slope, -1.5, 3.0))
-    return float(gamma[0])
+        excess = float(release.values[0].item()) / release.n / fraction / usual.slope
+        point[0] += sigma_of(point) * float(np.clip(math.log(max(1 + excess, 0.22)) / usual.slope, -1.5, 3.0))
+    return point
 
 
-def _early(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> None:
+def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
     for t, mu in enumerate(plan.early):
         if t == _CHOOSE:
-            state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
+            state.choice = bounding.choose(state.whitening, state.point)
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
             state.released = Accumulator()
-        step = _step(curator, mu, bounding, state, forget=True)
-        inverse = np.linalg.inv(step.information.matrix)
-        move = inverse @ step.scores
-        by_noise = float(np.diag(inverse) @ step.noise**2)
-        move = move * not_noise(step.scores @ move, by_noise)
-        _move(state, step, move, _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0)
+        read, information = _step(curator, mu, bounding, state, forget=True)
+        damping = _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0
+        state.move(read.pivot, information.shrunk(read.scores, read.noise), damping)
         if t > 0:
-            _rewhiten(bounding, state, step.information)
-    state.choice = bounding.choose(state.whitening, state.gamma, state.sigma)
+            _rewhiten(bounding, state, information)
+    state.choice = bounding.choose(state.whitening, state.point)
 
 
-def _tail(curator: Curator, plan: Plan, bounding: Bounding, state: _State) -> Averaged:
+def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> Found:
     points, scores, noise, capped = [], [], [], False
     for mu in plan.tail:
-        step = _step(curator, mu, bounding, state, forget=False)
-        points.append(np.append(state.gamma, state.log_sigma))
-        scores.append(step.scores)
-        noise.append(step.noise**2)
-        move = np.linalg.solve(step.information.matrix, step.scores)
-        capped |= _move(state, step, _DAMPING * move)
-    return Averaged(
-        np.array(points),
-        np.array(scores),
-        np.sqrt(np.mean(noise, axis=0)),
-        step.information,
-        capped,
-    )
+        read, information = _step(curator, mu, bounding, state, forget=False)
+        points.append(state.point)
+        scores.append(read.scores)
+        noise.append(read.noise**2)
+        move = np.linalg.solve(information.matrix, read.scores)
+        capped |= state.move(read.pivot, _DAMPING * move)
+    mean = np.mean(points, axis=0)
+    to_params = step_to_params(mean, bounding.placement.pivot(mean), state.whitening.matrix)
+    rms = np.sqrt(np.mean(noise, axis=0))
+    return averaged(np.array(points), np.array(scores), rms, information, to_params, capped)
 
 
-def _step(curator: Curator, mu: float, bounding: Bounding, state: _State, forget: bool) -> _Step:
-    choice, sigma = state.choice, state.sigma
-    where = bounding.truncation(choice, state.gamma, sigma)
-    bounds, pivot = bounding.bounds(where), bounding.pivot(state.gamma, sigma)
-    release = curator.release(
-        "martingale_score",
-        mu,
-        **bounding.scale.public(),
-        where=where,
-        gamma=state.gamma,
-        sigma=sigma,
-        pivot=pivot,
-        whitening=state.whitening.matrix,
-        radius=choice.radius,
-        matrix_share=bounding.matrix_share,
-    )
-    read = per_row(release, bounds, choice.radius)
+def _step(
+    curator: Curator, mu: float, bounding: Bounding[PlacedByLine], state: _State, forget: bool
+) -> tuple[Reading, Information]:
+    read = release_scores(curator, mu, bounding, state.choice, state.whitening.matrix, state.point)
     state.released.add(read.matrix, read.matrix_sd, forget)
-    return _Step(read.scores, read.noise, _information(bounding, state), pivot)
+    return read, _information(bounding, state)
 
 
-def _information(bounding: Bounding, state: _State) -> Information:
-    events, f = bounding.events, bounding.events.fraction
-    usual = bounding.expected
-    if bounding.problem.delayed:
+def _information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
+    events, f = bounding.placement.events, bounding.placement.events.fraction
+    usual = bounding.placement.expected
+    if bounding.placement.problem.delayed:
         return _delayed_information(bounding, state)
     share = usual.location_share
-    if not bounding.problem.family.proportional:
+    if not bounding.placement.problem.family.proportional:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
-    spread = _spread(events, usual.residual_square, state.sigma)
+    spread = _spread(events, usual.residual_square, sigma_of(state.point))
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
     return state.released.estimate(events, state.whitening, square, share)
 
@@ -242,10 +214,10 @@ def _spread(events: Events, usual: float, sigma: float) -> float:
     return float(by_precision(measured, noise, usual, _SPREAD_SD * usual))
 
 
-def _delayed_information(bounding: Bounding, state: _State) -> Information:
+def _delayed_information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
     """As above; where rows enter late, f does not tell how much events say, nor in which directions."""
-    late = late_information(bounding, state.whitening, state.choice, state.gamma, state.sigma)
-    events, bounded = bounding.events, bounding.problem.family.bounded
+    late = late_information(bounding.placement, state.whitening, state.choice, state.point)
+    events, bounded = bounding.placement.events, bounding.placement.problem.family.bounded
     largest = 1.0 if bounded else max(1.0, 1.5 * late.share)
     share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
     return state.released.estimate(
@@ -259,30 +231,18 @@ def _delayed_information(bounding: Bounding, state: _State) -> Information:
 
 
 def _location_share(
-    bounding: Bounding, state: _State, guess: float, sd: float, least: float, largest: float
+    bounding: Bounding[PlacedByLine], state: _State, guess: float, sd: float, least: float, largest: float
 ) -> float:
     """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases."""
-    w, k, events = state.whitening.matrix, len(state.gamma), bounding.events
+    w, k, events = state.whitening.matrix, len(state.whitening.matrix), bounding.placement.events
     size = float(np.trace(w @ events.floored @ w)) / k
     seen = float(np.trace(state.released.mean[:k, :k])) / k / size
     seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
     return float(np.clip((guess / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), least, largest))
 
 
-def _move(state: _State, step: _Step, move: Array, damping: float = 1.0) -> bool:
-    """Take a step, no longer than the caps, then damped; returns whether a cap was binding."""
-    location, log_sigma = move[:-1], float(move[-1])
-    length = float(np.linalg.norm(location))
-    capped = length > _LONGEST or abs(log_sigma) > _LARGEST_LOG_SIGMA
-    if length > _LONGEST:
-        location = location * (_LONGEST / length)
-    log_sigma = float(np.clip(log_sigma, -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA))
-    state.move(step.pivot, damping * location, damping * log_sigma)
-    return capped
-
-
-def _rewhiten(bounding: Bounding, state: _State, information: Information) -> None:
+def _rewhiten(bounding: Bounding[PlacedByLine], state: _State, information: Information) -> None:
     location = information.matrix[:-1, :-1] / information.unit[0] ** 2
-    better = state.whitening.improved(location, state.choice.radius, bounding.scale)
+    better = state.whitening.improved(location, state.choice.radius, bounding.placement.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better

@@ -1,4 +1,4 @@
-"""Where the events lie among the residuals, by the line through them, at any value of the parameters.
+"""Where the events lie among the residuals, at any value of the parameters.
 
 See docs/theory/survival.md#late-entry.
 """
@@ -6,81 +6,83 @@ See docs/theory/survival.md#late-entry.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.event_expectations import Expected, expected
+from dpstats.estimators.location_scale.event_expectations import (
+    LEAST_SPREAD,
+    Delayed,
+    Expectations,
+    Expected,
+    expected,
+)
 from dpstats.estimators.location_scale.event_law import EventLaw
-from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.events import EventMoments, Events
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import not_noise
 
 Array = np.ndarray
 
-LEAST_SPREAD = 0.05  # of events about their line, with delayed entry
-
 
 @dataclass(frozen=True)
-class Placement:
-    """The events of a problem, as they were released.
+class Placement(ABC):
+    """The events of a problem among the residuals.
 
     Attributes
     ----------
     problem : Problem
     scale : RowScale
-    events : Events
+    events : EventMoments
     """
 
     problem: Problem
     scale: RowScale
-    events: Events
+    events: EventMoments
+
+    @abstractmethod
+    def line(self, point: Array) -> Array:
+        """Of the residuals of the events, in sigmas: line'x~."""
+
+    @abstractmethod
+    def residual_square(self, point: Array) -> float:
+        """Mean square about the pivot, per event."""
+
+    @property
+    @abstractmethod
+    def variances(self) -> tuple[Array, Array]:
+        """Of the covariates over the events, and the sds of their noise."""
+
+    def believed(self, point: Array) -> float:
+        """How much of the line's slopes is not noise, from 0 to 1."""
+        return 1.0
 
     @property
     def expected(self) -> Expected:
+        """What the event fraction leads one to expect."""
         return expected(self.problem.family, self.events.fraction)
 
-    @property
-    def offset(self) -> float:
-        return self.expected.offset
+    def expectations(self, point: Array) -> Expectations:
+        """The same at these values: with delayed entry, they say at which hazards events happen."""
+        return Delayed(self.law(point), self.expected) if self.problem.delayed else self.expected
 
-    def residuals(self, gamma: Array, sigma: float) -> EventLaw:
-        """At which residuals the events happen."""
-        mean, between = self.over_events((self.events.line - gamma) / sigma)
-        return EventLaw.along(self.problem.family, mean, between, self.residual_sd(gamma, sigma))
+    def law(self, point: Array) -> EventLaw:
+        """At which residuals the events happen, by their line."""
+        mean, between = self.over_events(self.line(point))
+        return EventLaw.along(self.problem.family, mean, between, self.residual_sd(point))
 
-    def hazard(self, point: Array) -> float:
-        """What an average row collects until it leaves, at (gamma, log sigma) `point`."""
-        hazard = -math.log(1 - min(self.events.fraction, 0.95))
-        if self.problem.delayed:
-            hazard = max(hazard, self.residuals(point[:-1], math.exp(point[-1])).hazard)
-        return hazard
-
-    def centre(self, gamma: Array, sigma: float) -> float:
-        """The offset at these values: with delayed entry, they say at which hazards events happen."""
-        return self.residuals(gamma, sigma).offset if self.problem.delayed else self.offset
-
-    def pivot(self, gamma: Array, sigma: float) -> Array:
+    def pivot(self, point: Array) -> Array:
         """m = pivot'x~: residuals of the line through the events, less the offset.
 
         Slopes are shrunk by twice what noise makes of none: a line that is noise would have log sigma and the
         location pull at each other, and many steps would not settle it.
         """
-        pivot = (self.events.line - gamma) / sigma
-        pivot[1:] *= self.believed(gamma, sigma)
-        pivot[0] += self.centre(gamma, sigma)
+        pivot = self.line(point)
+        pivot[1:] *= self.believed(point)
+        pivot[0] += self.expectations(point).offset
         return pivot
-
-    def believed(self, gamma: Array, sigma: float) -> float:
-        """How much of the line's slopes is not noise, from 0 to 1."""
-        slopes = ((self.events.line - gamma) / sigma)[1:]
-        by_noise = len(slopes) * (self.events.slope_noise / sigma) ** 2
-        return not_noise(slopes @ slopes, 2 * by_noise)
-
-    def events_line(self, gamma: Array, sigma: float) -> Array:
-        """Least squares through the events."""
-        return self.events.line
 
     def over_events(self, line: Array) -> tuple[float, float]:
         """Mean and sd of line'x~ over the events."""
@@ -88,33 +90,77 @@ class Placement:
         mean = float(line @ events.floored[:, 0]) / events.fraction
         return mean, math.sqrt(max(float(line @ events.floored @ line) / events.fraction - mean**2, 0.0))
 
-    @property
-    def line_square(self) -> float:
-        """Mean square about the line, per event; with rare ones, at least the larger part of their spread."""
-        f = self.events.fraction
-        least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
-        return float(np.clip(self.events.residual / f, least, 4.0))
+    def residual_sd(self, point: Array) -> float:
+        """Root of the mean square about the pivot, in sigmas."""
+        return math.sqrt(self.residual_square(point)) / sigma_of(point)
 
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        """Mean square about the pivot, per event."""
-        return self.line_square
-
-    def residual_sd(self, gamma: Array, sigma: float) -> float:
-        """Its root, in sigmas."""
-        return math.sqrt(self.residual_square(gamma, sigma)) / sigma
-
-    def along(self, gamma: Array, sigma: float) -> tuple[Array, Array]:
+    def along(self, point: Array) -> tuple[Array, Array]:
         """Mean of the events' x~, and how it moves with each sd of the residual of their line."""
-        events, line = self.events, (self.events.line - gamma) / sigma
+        events, line = self.events, self.line(point)
         mean, sd = self.over_events(line)
         centre = events.floored[:, 0] / events.fraction
         return centre, (events.floored @ line / events.fraction - mean * centre) / max(sd, 1e-9)
 
-    def declared_residuals(self, gamma: Array, sigma: float) -> tuple[float, float]:
+    def declared_residuals(self, point: Array) -> tuple[float, float]:
         """Range of rho that the declared bounds allow."""
-        (low, high), scale = declared_range(self.events_line(gamma, sigma), self.scale), self.scale
-        offset = self.centre(gamma, sigma)
+        sigma = sigma_of(point)
+        low, high = declared_range(point[:-1] + sigma * self.line(point), self.scale)
+        offset, scale = self.expectations(point).offset, self.scale
         return (scale.lower[-1] - high) / sigma - offset, (scale.upper[-1] - low) / sigma - offset
+
+
+@dataclass(frozen=True)
+class PlacedByLine(Placement):
+    """By the released line through the events."""
+
+    events: Events
+
+    def line(self, point: Array) -> Array:
+        return np.asarray((self.events.line - point[:-1]) / sigma_of(point))
+
+    def believed(self, point: Array) -> float:
+        slopes = self.line(point)[1:]
+        by_noise = len(slopes) * (self.events.slope_noise / sigma_of(point)) ** 2
+        return not_noise(slopes @ slopes, 2 * by_noise)
+
+    def residual_square(self, point: Array) -> float:
+        """By the line, or by the family where the line may be all noise.
+
+        Of rare events at least the larger part of their spread.
+        """
+        f = self.events.fraction
+        least = LEAST_SPREAD if self.problem.delayed else max(0.05, 0.6 * (1 - f))
+        square = float(np.clip(self.events.residual / f, least, 4.0))
+        share = self.believed(point) if self.events.shrunk else 1.0
+        return share * square + (1 - share) * sigma_of(point) ** 2 * self.expected.residual_square
+
+    @property
+    def variances(self) -> tuple[Array, Array]:
+        events = self.events
+        return (
+            np.diag(events.square)[1:] / events.fraction,
+            events.noise * events.noise_ratio[1:] / events.fraction,
+        )
+
+
+@dataclass(frozen=True)
+class PlacedByFamily(Placement):
+    """Without a line through the events: they happen where the family has them."""
+
+    @property
+    def start(self) -> Array:
+        """No covariate has an effect, and the residuals have the spread of the family's."""
+        return np.append(np.zeros(len(self.events.floored)), -0.5 * math.log(self.expected.residual_square))
+
+    def line(self, point: Array) -> Array:
+        return np.append(self.expected.residual_mean, np.zeros(len(point) - 2))
+
+    def residual_square(self, point: Array) -> float:
+        return sigma_of(point) ** 2 * self.expected.residual_square
+
+    @property
+    def variances(self) -> tuple[Array, Array]:
+        return self.scale.ratio, self.scale.error * self.scale.ratio
 
 
 def declared_range(line: Array, scale: RowScale) -> tuple[float, float]:

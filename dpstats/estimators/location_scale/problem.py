@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +13,11 @@ from dpstats.families import Family
 Array = np.ndarray
 
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
+
+
+def sigma_of(point: Array) -> float:
+    """The sigma of a point (gamma, log sigma)."""
+    return math.exp(point[-1])
 
 
 @dataclass(frozen=True)

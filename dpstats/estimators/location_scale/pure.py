@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy
@@ -16,11 +17,12 @@ import scipy
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.location_scale.check import checked
-from dpstats.estimators.location_scale.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.newton import located
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
+from dpstats.estimators.location_scale.placement import PlacedByLine
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.pure_plan import PurePlan
 from dpstats.estimators.location_scale.truncation import Choice
@@ -30,7 +32,7 @@ from dpstats.families.score_bounds import score_bounds
 
 Array = np.ndarray
 
-_LONGEST, _LARGEST_LOG_SIGMA = 2.0, 0.7  # caps of one step
+_LARGEST_LOG_SIGMA = 0.7  # of one step
 # squared lengths of the rows of the event matrix, covariates and whole, against k
 _MATRIX_RADIUS, _MATRIX_LIMIT = 1.0, 1.0
 # mean squared residual of the events, in sds of its noise, at least
@@ -60,19 +62,12 @@ class _Place:
     whitening: Whitening
     choice: Choice
 
-    def public(self, point: Array) -> dict[str, object]:
+    def public(self, point: Array) -> dict[str, Any]:
         """Parameters of the releases at a point."""
-        gamma, sigma, choice = point[:-1], math.exp(point[-1]), self.choice
-        where = self.bounding.truncation(choice, gamma, sigma)
-        return dict(
-            self.bounding.scale.public(),
-            where=where,
-            gamma=gamma,
-            sigma=sigma,
-            pivot=self.bounding.pivot(gamma, sigma),
-            whitening=self.whitening.matrix,
-            radius=choice.radius,
-        )
+        return self.bounding.public(self.choice, self.whitening.matrix, point)
+
+    def pivot(self, point: Array) -> Array:
+        return self.bounding.placement.pivot(point)
 
 
 @dataclass(frozen=True)
@@ -100,48 +95,47 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
     events = _events(curator, plan.matrix, scale, problem)
-    gamma, sigma = starting_values(events, problem)
+    point = starting_values(events, problem)
     if problem.family.bounded:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
         # 60 % censored, and f^0.4 for the drives, of which 6 % fail
-        gamma[1:] = events.line[1:] * (2 - events.fraction)
-    gamma[0] = located(curator, problem, plan.location, scale, events, gamma, sigma)
-    point = np.append(gamma, math.log(sigma))
+        point[1:-1] = events.line[1:] * (2 - events.fraction)
+    point = located(curator, problem, plan.location, scale, point, events.fraction)
     bounding = PureBounding(
-        problem,
-        scale,
-        events,
+        PlacedByLine(problem, scale, events),
         1.0,
         curator.cost_per_row(plan.combined_total),
         curator.n,
         curator.cost_per_row(plan.sizes[-1]),
     )
-    whitening = _whitening(bounding, gamma, sigma)
+    whitening = _whitening(bounding, point)
     *early, before_last, last = plan.steps
     for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
         place = _chosen(bounding, whitening, point)
         information, bounding = _information(curator, sizes, place, point)
-        point, _ = _moved(place, _step(curator, cost, place, point), information, shrunk=True)
+        step = _step(curator, cost, place, point)
+        point, _ = _moved(place, step, information.shrunk(step.scores, step.noise))
     place = _chosen(bounding, whitening, point)
     information, _ = _information(curator, plan.sizes[-1], place, point)
     first = _step(curator, before_last, place, point)
-    second = _step(curator, last, place, _moved(place, first, information, shrunk=True)[0])
-    end, capped = _moved(place, second, information)
-    averaged, spread = _combined([first, second], place, information, capped)
+    middle, _ = _moved(place, first, information.shrunk(first.scores, first.noise))
+    second = _step(curator, last, place, middle)
+    end, capped = _moved(place, second, np.linalg.solve(information.matrix, second.scores))
+    found = _combined([first, second], place, information, capped)
     far = _far_start(events.fraction, place.choice.location_noise)
-    result = estimate(averaged, bounding, place.choice, whitening, spread, widening=far)
-    return checked(curator, plan.check, problem, scale, bounding.hazard(end), end, result)
+    result = estimate(replace(found, widening=far), bounding, place.choice, whitening.matrix)
+    return checked(curator, plan.check, bounding.placement, end, result)
 
 
-def _whitening(bounding: PureBounding, gamma: Array, sigma: float) -> Whitening:
+def _whitening(bounding: PureBounding, point: Array) -> Whitening:
     """By the events; rows of levels no longer than the radius can be, or the information would take in rows
     that weigh less, and be too large where they alone tell.
     """
-    levels = bounding.problem.levels
+    levels = bounding.placement.problem.levels
     if not len(levels):
-        return Whitening.of_events(bounding.events, bounding.scale)
-    square = bounding.affordable_square(gamma, sigma)
-    return Whitening.of_levels(bounding.events, bounding.scale, levels, square)
+        return Whitening.of_events(bounding.placement.events, bounding.placement.scale)
+    square = bounding.affordable_square(point)
+    return Whitening.of_levels(bounding.placement.events, bounding.placement.scale, levels, square)
 
 
 def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
@@ -171,7 +165,7 @@ def _far_start(fraction: float, noise: float) -> float:
 
 
 def _chosen(bounding: PureBounding, whitening: Whitening, point: Array) -> _Place:
-    return _Place(bounding, whitening, bounding.choose(whitening, point[:-1], math.exp(point[-1])))
+    return _Place(bounding, whitening, bounding.choose(whitening, point))
 
 
 def _information(
@@ -179,12 +173,12 @@ def _information(
 ) -> tuple[Information, PureBounding]:
     """Shape of the event matrix, times released sizes; and bounds by the residuals that these tell of."""
     release = curator.release("information_sizes", cost, **place.public(point))
-    where = place.bounding.truncation(place.choice, point[:-1], math.exp(point[-1]))
+    where = place.bounding.truncation(place.choice, point)
     unit = score_bounds(where, 1.0).log_sigma_unit
-    events, w = place.bounding.events, place.whitening.matrix
+    events, w = place.bounding.placement.events, place.whitening.matrix
     (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
     trace = max(trace, 2 * trace_sd) / release.n * place.choice.radius**2
-    usual = place.bounding.expected
+    usual = place.bounding.placement.expected
     share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
     square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
     guess = events.fraction * place.bounding.log_sigma_square(where)
@@ -194,14 +188,15 @@ def _information(
     guess, guess_sd = place.bounding.correlation(where)
     cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
     known = replace(events, residual=usual.spread(square, share) * math.exp(2 * point[-1]))
-    excess = -_PIVOT_EXCESS * share * place.bounding.pivot(point[:-1], math.exp(point[-1]))[1:]
+    excess = -_PIVOT_EXCESS * share * place.pivot(point)[1:]
     shape = _crossed(place, np.append(cross / events.fraction, excess), size)
-    return shape.estimate(events, place.whitening, square, share), replace(place.bounding, events=known)
+    bounding = replace(place.bounding, placement=replace(place.bounding.placement, events=known))
+    return shape.estimate(events, place.whitening, square, share), bounding
 
 
 def _crossed(place: _Place, cross: Array, size: float) -> Accumulator:
     """What location and log sigma share: an event at x gives x (cross'x)."""
-    events, k = place.bounding.events, len(place.whitening.matrix)
+    events, k = place.bounding.placement.events, len(place.whitening.matrix)
     matrix, precision = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
     matrix[:k, k] = matrix[k, :k] = place.whitening.matrix @ events.floored @ cross
     precision[:k, k] = precision[k, :k] = (_CROSS_ENTERS * size) ** -2.0
@@ -219,32 +214,18 @@ def _step(curator: Curator, cost: float, place: _Place, point: Array) -> _Step:
     return _Step(point, scores / unit, noise / unit)
 
 
-def _moved(place: _Place, step: _Step, information: Information, shrunk: bool = False) -> tuple[Array, bool]:
-    """The point after a Newton step, no longer than the caps; whether one was binding."""
-    inverse = np.linalg.inv(information.matrix)
-    move = inverse @ step.scores
-    if shrunk:
-        by_noise = float(np.diag(inverse) @ step.noise**2)
-        move = move * not_noise(step.scores @ move, by_noise)
-    length = float(np.linalg.norm(move[:-1]))
-    capped = length > _LONGEST or abs(move[-1]) > _LARGEST_LOG_SIGMA
-    location = move[:-1] * min(1.0, _LONGEST / max(length, 1e-300))
-    log_sigma = float(np.clip(move[-1], -_LARGEST_LOG_SIGMA, _LARGEST_LOG_SIGMA))
-    gamma, sigma = step.point[:-1], math.exp(step.point[-1])
-    pivot = place.bounding.pivot(gamma, sigma)
-    gamma = gamma + sigma * (place.whitening.matrix @ location - pivot * log_sigma)
-    return np.append(gamma, float(np.clip(step.point[-1] + log_sigma, *LOG_SIGMA_RANGE))), capped
+def _moved(place: _Place, step: _Step, move: Array) -> tuple[Array, bool]:
+    """The point after a step, no longer than the caps; whether one was binding."""
+    return place.whitening.moved(step.point, move, place.pivot(step.point), _LARGEST_LOG_SIGMA)
 
 
-def _combined(
-    steps: list[_Step], place: _Place, information: Information, capped: bool
-) -> tuple[Averaged, float]:
-    """The last steps, weighted by precision, and what they differ by over what noise explains."""
+def _combined(steps: list[_Step], place: _Place, information: Information, capped: bool) -> Found:
+    """The last steps, weighted by precision."""
     first, last = steps
     # the change of the point in whitened coordinates, as `_moved` made it
-    sigma = math.exp(first.point[-1])
+    sigma = sigma_of(first.point)
     change = last.point - first.point
-    pivot = place.bounding.pivot(first.point[:-1], sigma)
+    pivot = place.pivot(first.point)
     location = np.linalg.solve(place.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
     moved = np.append(location, change[-1])
     noise = first.noise**2 + last.noise**2 + _shape_error(place, information, moved, sigma)
@@ -253,19 +234,19 @@ def _combined(
     weights = np.array([weight, 1 - weight])
     step = np.linalg.solve(information.matrix, last.scores)
     by_shape = _shape_error(place, information, step, sigma)
-    averaged = Averaged(
+    return Found(
         np.array([weights @ [first.point, last.point]]),
-        np.array([weights @ [first.scores, last.scores]]),
-        np.sqrt(weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape),
+        np.linalg.inv(information.matrix) @ (weights @ [first.scores, last.scores]),
+        weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape,
         information,
+        max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(noise)) / len(noise))),
         capped,
     )
-    return averaged, max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(noise)) / len(noise)))
 
 
 def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:
     """Variance of the scores that an error of the information makes of a step."""
-    events, w = place.bounding.events, place.whitening.matrix
+    events, w = place.bounding.placement.events, place.whitening.matrix
     share = information.unit[0] ** 2 / events.fraction
     noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
     shape = noise * float(np.linalg.norm(w, 2))

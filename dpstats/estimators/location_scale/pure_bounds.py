@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
+from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.truncation import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
@@ -40,7 +41,7 @@ _MIXED, _TOWARDS_ANY = 1.5, 0.8
 
 
 @dataclass(frozen=True)
-class PureBounding(Bounding):
+class PureBounding(Bounding[PlacedByLine]):
     """As :class:`Bounding`; `tail_mu` is the epsilon of the steps that the estimate combines, per row.
 
     Attributes
@@ -54,7 +55,7 @@ class PureBounding(Bounding):
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""
-        bounds, m = super().bounds(where), len(self.events.square) + 1
+        bounds, m = super().bounds(where), self.k + 1
         location = 2 * bounds.psi * math.sqrt(m + 2)
         log_sigma = LOG_SIGMA_SHARE * bounds.psi * math.sqrt((m + 1) * (m + 2) / 3)
         return replace(
@@ -65,18 +66,18 @@ class PureBounding(Bounding):
         )
 
     def _best_radius(
-        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float
+        self, c: float, floor: Floor, whitening: Whitening, point: Array, least: float
     ) -> tuple[float, Choice] | None:
         """Of the least variance, and squared bias, of a coefficient."""
-        count = self.n * self.events.fraction
-        k, box = len(self.events.square), whitening.longest_square(self.scale)
+        count = self.n * self.placement.events.fraction
+        k, box = self.k, whitening.longest_square(self.placement.scale)
         # a level whose rows weigh less than others' is not seen as well as the events' matrix has it
-        levels = whitening.longest_level(self.scale, self.problem.levels)
+        levels = whitening.longest_level(self.placement.scale, self.placement.problem.levels)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
-        where = self.truncation(choice, gamma, sigma)
+        where = self.truncation(choice, point)
         bounds, (slope, variance) = self.bounds(where), self._left(where)
-        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
-        bias = _CUT_BIAS * math.exp(-c / self.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
+        log_sigma = self._log_sigma_noise(bounds, point)
+        bias = _CUT_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
         for length in (max(length, levels / k) for length in LENGTHS):
@@ -92,22 +93,22 @@ class PureBounding(Bounding):
 
     def _per_length(self, bounds: ScoreBounds) -> float:
         """Noise, in sampling sds, over R: of an event, over the root of what it says."""
-        return bounds.sensitivity / self._events_mu / self.expected.slope
+        return bounds.sensitivity / self._events_mu / self.placement.expected.slope
 
-    def affordable_square(self, gamma: Array, sigma: float) -> float:
+    def affordable_square(self, point: Array) -> float:
         """Square of the longest row that noise leaves room for."""
-        choice = Choice(_USUAL_CUT, 0.0, self.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
-        return (_FOR_LEVELS / self._per_length(self.bounds(self.truncation(choice, gamma, sigma)))) ** 2
+        choice = Choice(_USUAL_CUT, 0.0, self.placement.expected.floors[-1].z, USUAL_WIDTH, 0.0, 0.0)
+        return (_FOR_LEVELS / self._per_length(self.bounds(self.truncation(choice, point)))) ** 2
 
-    def _with_width(self, choice: Choice, gamma: Array, sigma: float) -> Choice:
+    def _with_width(self, choice: Choice, point: Array) -> Choice:
         """Of the least variance, and squared bias, of log sigma."""
-        tried = [self._log_sigma_value(replace(choice, width=w), gamma, sigma) for w in WIDTHS]
+        tried = [self._log_sigma_value(replace(choice, width=w), point) for w in WIDTHS]
         return min(tried, key=lambda pair: pair[0])[1]
 
-    def _log_sigma_value(self, choice: Choice, gamma: Array, sigma: float) -> tuple[float, Choice]:
-        count, where = self.n * self.events.fraction, self.truncation(choice, gamma, sigma)
-        noise = self._log_sigma_noise(self.bounds(where), gamma, sigma)
-        declared = where.limits[0] <= self.declared_residuals(gamma, sigma)[0]
+    def _log_sigma_value(self, choice: Choice, point: Array) -> tuple[float, Choice]:
+        count, where = self.n * self.placement.events.fraction, self.truncation(choice, point)
+        noise = self._log_sigma_noise(self.bounds(where), point)
+        declared = where.limits[0] <= self.placement.declared_residuals(point)[0]
         bias = 0.0 if declared else _WIDTH_BIAS * math.exp(-0.9 * choice.width)
         slope, variance = self._left_of_log_sigma(where)
         value = (variance + max(noise, FREE) ** 2) / slope**2 + count * bias**2
@@ -115,7 +116,7 @@ class PureBounding(Bounding):
 
     def log_sigma_square(self, where: Truncation) -> float:
         """Mean square of the log sigma score of an event, as the model has it."""
-        f = self.events.fraction
+        f = self.placement.events.fraction
         return (f + _MIXED * (1 - f)) * self._watched(f).left(where.cut).log_sigma
 
     def correlation(self, where: Truncation) -> tuple[float, float]:
@@ -124,20 +125,22 @@ class PureBounding(Bounding):
         The pivot takes it away, and the cut brings it back: by little if all rows are censored at one hazard,
         by much if at any hazard.
         """
-        one, every = (self._watched(f).left(where.cut).correlation for f in (self.events.fraction, 1.0))
+        one, every = (
+            self._watched(f).left(where.cut).correlation for f in (self.placement.events.fraction, 1.0)
+        )
         return one + _TOWARDS_ANY * (every - one), 0.3 * abs(one - every) + 0.05
 
     def _watched(self, fraction: float) -> EventLaw:
-        return watched(self.problem.family, fraction, self.offset)
+        return watched(self.placement.problem.family, fraction, self.placement.expected.offset)
 
     def _left(self, where: Truncation) -> tuple[float, float]:
         """Share of the location information that is left, as slope and as variance of the score."""
-        law = self._watched(self.events.fraction)
+        law = self._watched(self.placement.events.fraction)
         return law.slope_and_variance(where.cut.g(law.z) * where.cut.slope(law.z), law.slope)
 
     def _left_of_log_sigma(self, where: Truncation) -> tuple[float, float]:
         """The same of log sigma."""
-        law = self._watched(self.events.fraction)
+        law = self._watched(self.placement.events.fraction)
         kept = where.cut.g(law.z) * (1 + np.clip(law.rho, *where.limits) * where.cut.slope(law.z))
         return law.slope_and_variance(kept, 1 + law.rho * law.slope)
 

@@ -9,31 +9,44 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.curator import Release
-from dpstats.families.score_bounds import ScoreBounds
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.truncation import Bounding, Choice
+from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
 
 
 class Reading(NamedTuple):
-    """Scores of the location and, last, log sigma, and the information matrix, each with its noise sds."""
+    """Scores of the location and, last, log sigma, and the information matrix, each with its noise sds.
+
+    And the limits and the pivot with which they were taken.
+    """
 
     scores: Array
     noise: Array
     matrix: Array
     matrix_sd: Array
+    where: Truncation
+    pivot: Array
 
 
-def per_row(release: Release, bounds: ScoreBounds, radius: float) -> Reading:
-    """Read what "martingale_score" released with rows of at most this length."""
+def release_scores(
+    curator: Curator, mu: float, bounding: Bounding[Placement], choice: Choice, whitening: Array, point: Array
+) -> Reading:
+    """Release the scores and their information at (gamma, log sigma) `point`."""
+    public = bounding.public(choice, whitening, point)
+    release = curator.release("martingale_score", mu, **public, matrix_share=bounding.matrix_share)
     location, log_sigma, matrix = release.values
-    n, sd = release.n, release.sd / release.n
-    kappa, tau = radius * bounds.log_sigma_weight, bounds.matrix_weight / radius
-    unit = np.append(np.ones(location.size), 1 / (radius * bounds.log_sigma_unit))
+    bounds, n, sd = bounding.bounds(public["where"]), release.n, release.sd / release.n
+    kappa, tau = choice.radius * bounds.log_sigma_weight, bounds.matrix_weight / choice.radius
+    unit = np.append(np.ones(location.size), 1 / (choice.radius * bounds.log_sigma_unit))
     per_unit = np.outer(unit, unit) / tau
     return Reading(
         np.append(location.ravel() / n, log_sigma.item() / n / kappa),
         np.append(np.full(location.size, sd), sd / kappa),
         matrix / n * per_unit,
         sd * per_unit,
+        public["where"],
+        public["pivot"],
     )

@@ -22,10 +22,9 @@ from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.signs_average import Average, Step, average, summed
+from dpstats.estimators.location_scale.signs_average import Average, Step, average, combined
 from dpstats.estimators.location_scale.signs_place import Place, placed, sized
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
-from dpstats.estimators.location_scale.whitening import Whitening
 
 Array = np.ndarray
 
@@ -57,7 +56,7 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignsPlan, scale
     Estimate
     """
     place = placed(curator, problem, plan, scale)
-    point = np.append(np.zeros(len(scale.center) + 1), -0.5 * math.log(place.residual_square))
+    point = place.bounding.placement.start
     for mu in plan.start:
         point = _moved(point, solved(_level(curator, mu, place, point), place.fraction, _START_PRIOR))
     steps: list[Step] = []
@@ -111,21 +110,18 @@ def _scales(steps: list[Step], place: Place, slopes: Array, sigma: float) -> Arr
 def _estimate(
     curator: Curator, plan: SignsPlan, place: Place, found: Average, levels: list[Level], level: Array
 ) -> Estimate:
-    averaged, need = summed(found, place, levels, level)
-    whole = np.eye(len(place.whitening) + 1)
-    whole[1:, 1:] = place.whitening[:, 1:]
-    result = estimate(
-        averaged, place.bounding, place.choice, Whitening(whole, whole), max(1.0, found.spread), need
-    )
+    whole, need = combined(found, place, levels, level)
+    whitening = np.eye(len(place.whitening) + 1)
+    whitening[1:, 1:] = place.whitening[:, 1:]
+    result = estimate(whole, place.bounding, place.choice, whitening, need)
     problems = list(result.problems)
     if len(place.whitening) > 1:
         problems.append("shape")
     settings = {**result.settings, "slopes": "signs of residuals"}
     result = replace(result, problems=tuple(problems), settings=settings, by_signs=True)
-    end, bounding = averaged.points[0], place.bounding
-    hazard = bounding.hazard(end)
-    result = checked(curator, plan.check, bounding.problem, bounding.scale, hazard, end, result)
-    return _without(result, np.flatnonzero(bounding.scale.unknown) + 1)
+    placement = place.bounding.placement
+    result = checked(curator, plan.check, placement, whole.points[0], result)
+    return _without(result, np.flatnonzero(placement.scale.unknown) + 1)
 
 
 def _without(result: Estimate, unknown: Array) -> Estimate:
@@ -142,7 +138,7 @@ def _without(result: Estimate, unknown: Array) -> Estimate:
 
 
 def _level(curator: Curator, mu: float, place: Place, point: Array) -> Level:
-    return release_level(curator, mu, place.bounding, place.choice, point[:-1], math.exp(point[-1]))
+    return release_level(curator, mu, place.bounding, place.choice, point)
 
 
 def _moved(point: Array, move: tuple[float, float]) -> Array:
@@ -154,7 +150,7 @@ def _moved(point: Array, move: tuple[float, float]) -> Array:
 
 
 def _slopes(curator: Curator, mu: float, place: Place, point: Array) -> Step:
-    scale, family = place.bounding.scale, place.bounding.problem.family
+    scale, family = place.bounding.placement.scale, place.bounding.placement.problem.family
     release = curator.release(
         "sign_score",
         mu,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.location_scale.estimate import Averaged
+from dpstats.estimators.location_scale.estimate import Found
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import Level
@@ -91,19 +91,21 @@ def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
         return np.eye(len(slopes))
     whitened = slopes @ place.back
     square = float(whitened @ whitened)
-    explained = square / (square + sigma**2 * expected(place.bounding.problem.family, 1.0).residual_square)
+    explained = square / (
+        square + sigma**2 * expected(place.bounding.placement.problem.family, 1.0).residual_square
+    )
     lost = _SELECTION * (1 - expected(NORMAL, place.fraction).residual_square) * explained
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
-def summed(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Averaged, float]:
-    """As one point whose scores are 0, for the covariance; and how far noise is beyond what can be used.
+def combined(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Found, float]:
+    """All coefficients, with their information; and how far noise is beyond what can be used.
 
     Noise in the slopes adds to the spread of residuals, and so to log sigma: half its variance over theirs.
     """
     d, count = len(place.whitening), len(levels)
     # what noise in all slopes that are known adds to the spread of residuals, in variances of one
-    known = ~place.bounding.scale.unknown
+    known = ~place.bounding.placement.scale.unknown
     many = float(np.sum(known / place.ratio))
     sigma = math.exp(level[1])
     noise = found.noise / sigma
@@ -112,7 +114,7 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     pair = np.mean([each.information for each in levels], axis=0)
     level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)
     log_sigma_error = math.hypot(level_noise[1] / pair[1, 1], bias)
-    events = place.bounding.scale.fraction_sd / place.fraction
+    events = place.bounding.placement.scale.fraction_sd / place.fraction
     wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
     size = place.slope**2 / place.square
@@ -127,14 +129,14 @@ def summed(found: Average, place: Place, levels: list[Level], level: Array) -> t
     need = max(
         math.sqrt(many) * noise / _SLOPES_USABLE, log_sigma_error / _LOG_SIGMA_USABLE, events / _COUNT_USABLE
     )
-    return Averaged(point[None, :], np.zeros((1, d + 2)), noises, used, False), need
+    return Found(point[None, :], np.zeros(d + 2), noises**2, used, max(1.0, found.spread), False), need
 
 
 def _relative_error(place: Place) -> tuple[Array, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
     events = place.shape
     if not events.structured:
-        return np.hypot(_STRUCTURE, np.minimum(place.bounding.scale.error, 1.0)), 0
+        return np.hypot(_STRUCTURE, np.minimum(place.bounding.placement.scale.error, 1.0)), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
     errors = np.where(values < _LOW, np.hypot(_STRUCTURE, events.relative / values), _STRUCTURE)
     return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))

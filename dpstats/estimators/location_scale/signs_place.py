@@ -14,9 +14,9 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.event_expectations import Expected
 from dpstats.estimators.location_scale.event_law import watched
-from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.events import EventMoments
+from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.signs_plan import SignsPlan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
@@ -37,8 +37,8 @@ _LEAST_TRACE = 0.8
 
 
 @dataclass(frozen=True)
-class Shape(Events):
-    """Events of which noise leaves little: correlations that stand out, and no line.
+class Shape(EventMoments):
+    """Moments of which noise leaves little: correlations that stand out.
 
     Attributes
     ----------
@@ -48,38 +48,8 @@ class Shape(Events):
         Whether anything stands out.
     """
 
-    relative: float = 0.0
-    structured: bool = False
-
-
-@dataclass(frozen=True)
-class SignsBounding(Bounding):
-    """Without a line through the events: they happen where the family has them."""
-
-    def pivot(self, gamma: Array, sigma: float) -> Array:
-        pivot = np.zeros(len(gamma))
-        pivot[0] = self.expected.residual_mean + self.offset
-        return pivot
-
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        return sigma**2 * self.expected.residual_square
-
-    def first(self, gamma: Array, sigma: float) -> Choice:
-        """The cut at which noise moves intercept and log sigma least."""
-        choices = [replace(super(SignsBounding, self).first(gamma, sigma), c=c) for c in self.cuts]
-        return min(choices, key=lambda choice: self._level_noise(choice, gamma, sigma))
-
-    def _level_noise(self, choice: Choice, gamma: Array, sigma: float) -> float:
-        where = self.truncation(choice, gamma, sigma)
-        bounds = self.bounds(where)
-        law = watched(where.family, self.events.fraction, self.offset)
-        inverse = np.linalg.inv(law.left(where.cut).matrix)
-        return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
-
-    def events_line(self, gamma: Array, sigma: float) -> Array:
-        line = gamma.copy()
-        line[0] += sigma * self.expected.residual_mean
-        return line
+    relative: float
+    structured: bool
 
 
 @dataclass(frozen=True)
@@ -88,7 +58,7 @@ class Place:
 
     Attributes
     ----------
-    bounding : SignsBounding
+    bounding : Bounding
     choice : Choice
         Bounds of the scores of intercept and log sigma.
     shape : Shape
@@ -99,7 +69,7 @@ class Place:
         Of the score, per row and covariate: -dE / d location in sigmas, and variance.
     """
 
-    bounding: SignsBounding
+    bounding: Bounding[PlacedByFamily]
     choice: Choice
     shape: Shape
     whitening: Array
@@ -114,7 +84,7 @@ class Place:
     @property
     def ratio(self) -> Array:
         """Variance of each covariate as it is whitened, (d,); the whitening of correlations has it in."""
-        scale = self.bounding.scale
+        scale = self.bounding.placement.scale
         return np.where(scale.unknown | self.shape.structured, 1.0, scale.ratio * self._kept)
 
     @property
@@ -123,7 +93,7 @@ class Place:
 
         Rows of a rare value are long, and their direction says little of the other columns.
         """
-        scale, d = self.bounding.scale, len(self.whitening)
+        scale, d = self.bounding.placement.scale, len(self.whitening)
         ends = np.array([scale.lower[:-1], scale.upper[:-1]])
         weights = np.minimum(1.0, self.radius / np.sqrt(d - 1 + ends**2))
         # shares of the two values, by their mean of 0; each adds its share times its square
@@ -132,12 +102,8 @@ class Place:
         return np.where(scale.binary, np.minimum(kept / _kept_rows(d)[0], 1.0), 1.0)
 
     @property
-    def expected(self) -> Expected:
-        return self.bounding.expected
-
-    @property
     def residual_square(self) -> float:
-        return self.expected.residual_square
+        return self.bounding.placement.expected.residual_square
 
     @functools.cached_property
     def back(self) -> Array:
@@ -149,7 +115,7 @@ def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale)
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.shape, scale), len(scale.center)
     level = curator.cost_per_row(math.hypot(*plan.level))
-    bounding = SignsBounding(problem, scale, events, _MATRIX_SHARE, level, curator.n)
+    bounding = Bounding(PlacedByFamily(problem, scale, events), _MATRIX_SHARE, level, curator.n)
     covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
     once, twice = _kept_rows(d)
     # between all rows watched to the same hazard and rows that leave at any
@@ -157,7 +123,7 @@ def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale)
     usual = usual * events.fraction
     return Place(
         bounding,
-        bounding.first(np.zeros(d + 1), bounding.expected.residual_square**-0.5),
+        _choice(bounding),
         events,
         np.column_stack([np.zeros(d), covariates]),
         math.sqrt(_RADIUS * d),
@@ -183,29 +149,30 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     least = max(_LEAST_EIGENVALUE, 0.5 * relative * structured)
     moments = np.eye(d + 1)
     moments[1:, 1:] = (vectors * np.maximum(values, least)) @ vectors.T
-    return Shape(
-        fraction=f,
-        square=f * moments,
-        floored=f * moments,
-        noise=math.inf,
-        line=np.zeros(d + 1),
-        residual=f,
-        spread=1.0,
-        shrunk=True,
-        noise_ratio=np.ones(d + 1),
-        relative=relative,
-        structured=structured,
-    )
+    return Shape(f, f * moments, relative, structured)
+
+
+def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
+    """Narrow bounds, at the cut at which noise moves intercept and log sigma least."""
+    point, usual = bounding.placement.start, bounding.placement.expected
+
+    def noise(choice: Choice) -> float:
+        where = bounding.truncation(choice, point)
+        bounds, law = bounding.bounds(where), watched(where.family, usual.fraction, usual.offset)
+        inverse = np.linalg.inv(law.left(where.cut).matrix)
+        return bounds.sensitivity * float(np.linalg.norm(inverse @ np.diag([1, 1 / bounds.log_sigma_weight])))
+
+    return min((replace(bounding.first(point), c=c) for c in bounding.cuts), key=noise)
 
 
 def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
     """With the sizes as released and as expected, by precision."""
-    d, radius, family = len(place.whitening), place.radius, place.bounding.problem.family
+    d, radius, family = len(place.whitening), place.radius, place.bounding.placement.problem.family
     longest = math.sqrt(_LONGEST * d)
     release = curator.release(
         "sign_sizes",
         mu,
-        **place.bounding.scale.public(),
+        **place.bounding.placement.scale.public(),
         family=family,
         gamma=point[:-1],
         sigma=math.exp(point[-1]),

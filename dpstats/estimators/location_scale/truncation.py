@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from dpstats.estimators.location_scale.event_law import LEAST_KEPT, LEAST_SAID, Floor, first_of
-from dpstats.estimators.location_scale.placement import LEAST_SPREAD, Placement, declared_range
+from dpstats.estimators.location_scale.event_law import LEAST_KEPT, Floor
+from dpstats.estimators.location_scale.placement import Placement, declared_range
+from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 Array = np.ndarray
+P = TypeVar("P", bound=Placement, covariant=True)
 
 CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
 LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
@@ -73,11 +75,12 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Bounding(Placement):
+class Bounding(Generic[P]):
     """Everything a choice of bounds depends on: public facts and releases.
 
     Attributes
     ----------
+    placement : Placement
     matrix_share : float
         Size of the released information matrix against the location score.
     tail_mu : float
@@ -87,116 +90,109 @@ class Bounding(Placement):
         Values of c to choose from.
     """
 
+    placement: P
     matrix_share: float
     tail_mu: float
     n: int
     cuts: ClassVar[tuple[float, ...]] = CUTS
 
-    def residual_square(self, gamma: Array, sigma: float) -> float:
-        """By the line, or by the family where the line may be all noise."""
-        share = self.believed(gamma, sigma) if self.events.shrunk else 1.0
-        return share * self.line_square + (1 - share) * sigma**2 * self.expected.residual_square
-
-    def truncation(self, choice: Choice, gamma: Array, sigma: float) -> Truncation:
+    def truncation(self, choice: Choice, point: Array) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
-        narrow = math.isfinite(choice.width)
-        pivots = self._pivots(gamma, sigma) if narrow else self._declared_pivots(gamma, sigma)
-        floor = choice.floor
-        if not self.problem.family.bounded and not math.isfinite(floor):
-            lowest = (self.scale.lower[-1] - declared_range(gamma, self.scale)[1]) / sigma
+        placement, floor = self.placement, choice.floor
+        family, pivots = placement.problem.family, self._pivots(point, math.isfinite(choice.width))
+        if not family.bounded and not math.isfinite(floor):
+            farthest = declared_range(point[:-1], placement.scale)[1]
+            lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
             floor = min(max(lowest, -_FAR), -_UNSEEN)
-        limits, delayed = self._limits(choice.width, gamma, sigma), self.problem.delayed
-        return Truncation(self.problem.family, choice.c, pivots, limits, floor=floor, delayed=delayed)
+        limits, delayed = self._limits(choice.width, point), placement.problem.delayed
+        return Truncation(family, choice.c, pivots, limits, floor=floor, delayed=delayed)
+
+    def public(self, choice: Choice, whitening: Array, point: Array) -> dict[str, Any]:
+        """Parameters of a release of scores at (gamma, log sigma) `point`."""
+        return dict(
+            self.placement.scale.public(),
+            where=self.truncation(choice, point),
+            gamma=point[:-1],
+            sigma=sigma_of(point),
+            pivot=self.placement.pivot(point),
+            whitening=whitening,
+            radius=choice.radius,
+        )
+
+    @property
+    def k(self) -> int:
+        """Number of location coefficients."""
+        return len(self.placement.events.floored)
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         return score_bounds(where, self.matrix_share)
 
-    def _pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        mean, sd = self.over_events(self.pivot(gamma, sigma))
+    def _pivots(self, point: Array, narrow: bool) -> tuple[float, float]:
+        pivot = self.placement.pivot(point)
+        if not narrow:
+            return declared_range(pivot, self.placement.scale)
+        mean, sd = self.placement.over_events(pivot)
         return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
 
-    def _declared_pivots(self, gamma: Array, sigma: float) -> tuple[float, float]:
-        return declared_range(self.pivot(gamma, sigma), self.scale)
-
-    def _limits(self, width: float, gamma: Array, sigma: float) -> tuple[float, float]:
-        sd, offset = self.residual_sd(gamma, sigma), self.centre(gamma, sigma)
-        least, most = self.declared_residuals(gamma, sigma)
+    def _limits(self, width: float, point: Array) -> tuple[float, float]:
+        sd, offset = (
+            self.placement.residual_sd(point),
+            self.placement.expectations(point).offset,
+        )
+        least, most = self.placement.declared_residuals(point)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
         low = min(max(-offset - width * sd, least), -1.2)
-        high = self.expected.upper(width * sd, 1 + 0.3 * width * sd)
+        high = self.placement.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)
 
-    def first(self, gamma: Array, sigma: float) -> Choice:
+    def first(self, point: Array) -> Choice:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
-        radius = math.sqrt(LENGTHS[0] * len(self.events.square))
-        enough = [c for c in CUTS if self._kept(c, gamma, sigma) >= _FIRST_KEPT] or CUTS[-1:]
-        c = enough[0] if self.problem.delayed else CUTS[0]
-        floor = first_of(self._floors(gamma, sigma))
-        return Choice(c, radius, floor, USUAL_WIDTH, math.inf, math.inf)
+        radius, usual = math.sqrt(LENGTHS[0] * self.k), self.placement.expectations(point)
+        c = next((c for c in CUTS if usual.kept(c) >= _FIRST_KEPT), CUTS[-1])
+        return Choice(c, radius, usual.first_floor, USUAL_WIDTH, math.inf, math.inf)
 
-    def _floors(self, gamma: Array, sigma: float) -> tuple[Floor, ...]:
-        if self.problem.delayed:
-            return self.residuals(gamma, sigma).floors
-        return self.expected.floors
-
-    def _kept(self, c: float, gamma: Array, sigma: float) -> float:
-        """Share of the information that a cut at c leaves."""
-        if self.problem.delayed:
-            return self.residuals(gamma, sigma).kept(c)
-        cut = self.problem.family.cut
-        return 1 - cut.size * self.events.fraction * math.exp(-cut.loss * c)
-
-    def choose(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
+    def choose(self, whitening: Whitening, point: Array) -> Choice:
         """The bounds for these values."""
-        widest = self._widest(whitening, gamma, sigma)
+        widest = self._widest(whitening, point)
         if max(widest.location_noise, widest.log_sigma_noise) < _NOTHING:
             return widest
-        return self._with_width(self._cut_and_radius(whitening, gamma, sigma), gamma, sigma)
+        return self._with_width(self._cut_and_radius(whitening, point), point)
 
-    def _widest(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
+    def _widest(self, whitening: Whitening, point: Array) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
-        floor = self._floors(gamma, sigma)[-1]
-        radius = math.sqrt(whitening.longest_square(self.scale))
+        floor = self.placement.expectations(point).floors[-1]
+        radius = math.sqrt(whitening.longest_square(self.placement.scale))
         choice = Choice(CUTS[-1], radius, floor.z, math.inf, 0.0, 0.0)
-        bounds = self.bounds(self.truncation(choice, gamma, sigma))
+        bounds = self.bounds(self.truncation(choice, point))
         noise = bounds.sensitivity * radius / self._events_mu / floor.size
-        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
+        log_sigma = self._log_sigma_noise(bounds, point)
         return replace(choice, location_noise=noise, log_sigma_noise=log_sigma)
 
     @property
     def _events_mu(self) -> float:
-        return self.tail_mu * math.sqrt(self.n * self.events.fraction)
+        return self.tail_mu * math.sqrt(self.n * self.placement.events.fraction)
 
-    def _log_sigma_noise(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
-        information = self._log_sigma_information(gamma, sigma)
+    def _log_sigma_noise(self, bounds: ScoreBounds, point: Array) -> float:
+        information = self._log_sigma_information(point)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 
-    def _log_sigma_matrix_error(self, bounds: ScoreBounds, gamma: Array, sigma: float) -> float:
+    def _log_sigma_matrix_error(self, bounds: ScoreBounds, point: Array) -> float:
         """Relative error of the information on log sigma, which grows with the square of the width."""
-        size = self._log_sigma_information(gamma, sigma) * self.n * self.events.fraction * self.tail_mu
+        size = self._log_sigma_information(point) * self.n * self.placement.events.fraction * self.tail_mu
         return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
 
-    def _log_sigma_information(self, gamma: Array, sigma: float) -> float:
+    def _log_sigma_information(self, point: Array) -> float:
         """Expected square of the log sigma score of an event."""
-        if self.problem.delayed:
-            law = self.residuals(gamma, sigma)
-            return float(np.clip(law.left(law.cut(CUTS[-1])).log_sigma, LEAST_SPREAD, 4.0))
-        return self.expected.log_sigma_information(self.residual_sd(gamma, sigma) ** 2)
+        spread = self.placement.residual_sd(point) ** 2
+        return self.placement.expectations(point).log_sigma_information(spread)
 
-    def _location_share(self, gamma: Array, sigma: float) -> float:
-        """Typical h1*^2 of an event, nothing cut."""
-        if self.problem.delayed:
-            law = self.residuals(gamma, sigma)
-            return max(law.left(law.cut(CUTS[-1])).location, LEAST_SAID)
-        return self.expected.slope**2
-
-    def _cut_and_radius(self, whitening: Whitening, gamma: Array, sigma: float) -> Choice:
-        best, cuts = (math.inf, self.first(gamma, sigma)), list(self.cuts)
-        for floor in self._floors(gamma, sigma):
+    def _cut_and_radius(self, whitening: Whitening, point: Array) -> Choice:
+        best, cuts = (math.inf, self.first(point)), list(self.cuts)
+        for floor in self.placement.expectations(point).floors:
             before = best[0]
             for c in cuts:
-                found = self._best_radius(c, floor, whitening, gamma, sigma, best[0])
+                found = self._best_radius(c, floor, whitening, point, best[0])
                 if found is None:
                     break  # noise only grows with c
                 best = min(best, found, key=lambda pair: pair[0])
@@ -206,22 +202,21 @@ class Bounding(Placement):
         return best[1]
 
     def _best_radius(
-        self, c: float, floor: Floor, whitening: Whitening, gamma: Array, sigma: float, least: float
+        self, c: float, floor: Floor, whitening: Whitening, point: Array, least: float
     ) -> tuple[float, Choice] | None:
         """The criterion and the choice, or None where noise alone exceeds the least criterion so far."""
-        count, cut = self.n * self.events.fraction, self.problem.family.cut
-        k, box = len(self.events.square), whitening.longest_square(self.scale)
+        count, usual = self.n * self.placement.events.fraction, self.placement.expectations(point)
+        k, box = self.k, whitening.longest_square(self.placement.scale)
         choice = Choice(c, 0.0, floor.z, USUAL_WIDTH, 0.0, 0.0)
-        bounds = self.bounds(self.truncation(choice, gamma, sigma))
+        bounds = self.bounds(self.truncation(choice, point))
         per_length = bounds.sensitivity / self._events_mu / floor.size
-        log_sigma = self._log_sigma_noise(bounds, gamma, sigma)
+        log_sigma = self._log_sigma_noise(bounds, point)
         if per_length * math.sqrt(min(k * LENGTHS[0], box)) > math.sqrt(least):
             return None
-        bias = 0.016 * math.exp(-c / cut.bias) + floor.bias
-        kept = max(self._kept(c, gamma, sigma) - floor.lost, LEAST_KEPT)
+        bias = 0.016 * math.exp(-c / self.placement.problem.family.cut.bias) + floor.bias
+        kept = max(usual.kept(c) - floor.lost, LEAST_KEPT)
         # relative error of the information matrix, which grows with the square of the radius
-        share = self._location_share(gamma, sigma)
-        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * share)
+        matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * self.tail_mu * count * usual.share)
         best = (math.inf, choice)
         for length in LENGTHS:
             square = min(k * length, box)
@@ -233,19 +228,19 @@ class Bounding(Placement):
                 best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
         return best
 
-    def _with_width(self, choice: Choice, gamma: Array, sigma: float) -> Choice:
-        count = self.n * self.events.fraction
+    def _with_width(self, choice: Choice, point: Array) -> Choice:
+        count = self.n * self.placement.events.fraction
         least, best = math.inf, choice
         for width in WIDTHS:
             tried = replace(choice, width=width)
-            where = self.truncation(tried, gamma, sigma)
+            where = self.truncation(tried, point)
             bounds = self.bounds(where)
-            noise = self._log_sigma_noise(bounds, gamma, sigma)
+            noise = self._log_sigma_noise(bounds, point)
             if noise > max(FREE, math.sqrt(least)):
                 break  # and with the width
-            declared = where.limits[0] <= self.declared_residuals(gamma, sigma)[0]
+            declared = where.limits[0] <= self.placement.declared_residuals(point)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
-            matrix = self._log_sigma_matrix_error(bounds, gamma, sigma)
+            matrix = self._log_sigma_matrix_error(bounds, point)
             value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2
             if value < least:
                 least, best = value, replace(tried, log_sigma_noise=noise)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 
@@ -19,6 +20,7 @@ Array = np.ndarray
 
 # how far re-whitening may move away from the released event matrix, as eigenvalues of the change
 _LEAST, _MOST = 0.4, 9.0
+_LONGEST = 2.0  # step of the location, in sigmas
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,20 @@ class Whitening:
         values, vectors = np.linalg.eigh(undo @ metric @ undo)
         change = (vectors * np.clip(values, _LEAST, _MOST)) @ vectors.T
         return Whitening(symmetric_power(self.first @ change @ self.first, 0.5), self.first)
+
+    def moved(
+        self, point: Array, step: Array, pivot: Array, largest: float, damping: float = 1.0
+    ) -> tuple[Array, bool]:
+        """The point (gamma, log sigma) after a step, no longer than the caps, and whether one was binding.
+
+        Log sigma moves by at most `largest`, and with the location of the events held.
+        """
+        length, sigma = float(np.linalg.norm(step[:-1])), math.exp(point[-1])
+        capped = length > _LONGEST or abs(step[-1]) > largest
+        location = damping * min(1.0, _LONGEST / max(length, 1e-300)) * step[:-1]
+        log_sigma = damping * float(np.clip(step[-1], -largest, largest))
+        gamma = point[:-1] + sigma * (self.matrix @ location - pivot * log_sigma)
+        return np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE))), capped
 
     def longest_square(self, scale: RowScale) -> float:
         """Upper bound of |W x~|^2 over the declared box."""
