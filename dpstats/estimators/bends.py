@@ -133,15 +133,18 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     square = max(float(square), 0.0) + 2 * square_noise
     first = np.eye(len(line.beta))[0]
     sampling = line.cov - line.cov_privacy
-    noisy = sum(
-        float(a @ line.cov_privacy @ a) / max(float(a @ sampling @ a), 1e-300) for a in (first, line.along)
-    )
+    noisy = sum(_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along))
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = min(_FAR * line.lost, 1.0) * line.phi / (_LEFT * square)
-    errors = math.sqrt(line.cov[0, 0]), math.sqrt(float(line.along @ line.cov @ line.along)) / spread
+    errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / spread
     sure, usual = (_exceeded(chance, release.law, noise, sd) for chance in (_DOUBTFUL, _USUAL))
     told = bool(abs(found) > sure and scale * abs(found) > _WORTH * min(errors))
     return Bend(told, scale**2 * max(found**2 - usual**2, 0.0))
+
+
+def _along(cov: Array, direction: Array) -> float:
+    """Variance along a direction; 0 where rounding, beside a variance that says nothing is known, leaves less."""
+    return max(float(direction @ cov @ direction), 0.0)
 
 
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:
