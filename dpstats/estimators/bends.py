@@ -143,7 +143,7 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
 
 
 def _along(cov: Array, direction: Array) -> float:
-    """Variance along a direction; 0 where rounding, beside a variance that says nothing is known, leaves less."""
+    """Variance along a direction; 0 where rounding leaves less, beside one of which nothing is known."""
     return max(float(direction @ cov @ direction), 0.0)
 
 
