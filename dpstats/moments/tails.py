@@ -18,6 +18,7 @@ __all__ = ["grown_kurtosis", "tail_mean", "tail_rate"]
 _HEAVIER = 3.5
 _MOST_EXCESS = 100.0  # beyond any law's, so that noise makes no number that is not finite
 _LEAST_GROWTH = 0.03  # of exponential errors: a wider limit that adds less tells nothing
+_LEAST_LIMIT = 2.0  # in sds; a narrower one has left too little of residuals to compare with
 
 
 def tail_rate(limit: float) -> tuple[float, float]:
@@ -68,10 +69,10 @@ def grown_kurtosis(limit: float, before: float, growth: float) -> tuple[float, f
     kurtosis : float
         Of what is left; that of normal residuals where it did not grow.
     slope : float
-        Of the kurtosis in the growth; infinite if the limit is hardly wider.
+        Of the kurtosis in the growth; infinite if the limit is hardly wider, or the other very narrow.
     """
     _, excess, normal = _tail_rate(_known(limit / math.sqrt(max(growth, 1.0))))
-    usual = _growth(_known(limit), before)
+    usual = _growth(_known(limit), before) if before >= _LEAST_LIMIT else 0.0
     if usual < _LEAST_GROWTH:
         return normal, math.inf
     return normal + max(growth - 1, 0.0) * excess / usual, excess / usual

@@ -127,6 +127,13 @@ def test_a_limit_that_is_hardly_wider_tells_nothing() -> None:
     assert grown_kurtosis(3.05, 3.0, 1.2)[1] == np.inf
 
 
+@pytest.mark.parametrize("before", [1e-6, 0.5, 1.0, 1.5, 1.999, 2.0, 2.5, 3.0, 20.0])
+def test_whatever_bounds_allow_a_kurtosis_is_told_or_not(before: float) -> None:
+    for limit in (1e-6, 0.7, 2.0, 4.0, 1e6):
+        told, slope = grown_kurtosis(limit, before, 1.5)
+        assert told >= 1 and slope > 0
+
+
 WINE = dps.datasets.load("wine")
 FORMULA = "quality ~ alcohol + density + pH + sulphates + residual_sugar + volatile_acidity"
 
