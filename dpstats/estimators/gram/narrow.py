@@ -29,7 +29,6 @@ Array = np.ndarray
 _FOURTH, _SQUARE, _NORMAL, _OFF = 2.5, 1.5, 0.96, 0.05
 _LEAST = 0.4  # of that slope
 _LEAST_WEIGHT = 0.05  # mean weight of rows
-_STEP = 3.0  # sds of residuals in which a step that is not small is measured
 # Clipped near one sd, lognormal and exponential errors lose of their mean about as the second power of their
 # spread, and the released matrix of r^2 a a', r clipped, tells half of how spreads differ.
 _TILT = 4.0
@@ -55,7 +54,6 @@ def straightened(moments: LinearMoments) -> LinearMoments:
         noise_fourth=None,
         limit=None,
         uneven=math.hypot(_OFF, noise / weight / kept),
-        span=moments.span * limit / _STEP,
     )
 
 
