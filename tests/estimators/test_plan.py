@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dpstats.estimators.location_scale import make_plan
 from dpstats.estimators.location_scale.plan import EARLY_STEPS, LOCATION_STEPS, TAIL_STEPS
-from dpstats.estimators.location_scale.signs_plan import EARLY_STEPS as EARLY_SIGNS
-from dpstats.estimators.location_scale.signs_plan import LAST_STEPS, LEVEL_STEPS, START_STEPS, make_signs_plan
+from dpstats.estimators.location_scale.sign_plan import EARLY_STEPS as EARLY_SIGNS
+from dpstats.estimators.location_scale.sign_plan import LAST_STEPS, LEVEL_STEPS, START_STEPS, make_sign_plan
 from dpstats.estimators.newton import count_steps
 from dpstats.estimators.newton import make_plan as newton_plan
 
@@ -34,7 +34,7 @@ def test_a_fit_has_a_fixed_number_of_steps_and_later_early_ones_get_no_less() ->
 @given(st.floats(1e-6, 1e6), st.integers(2, 60))
 def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> None:
     before = make_plan(mu)
-    plan = make_signs_plan(before.rest, k)
+    plan = make_sign_plan(before.rest, k)
     pairs = [cost for pair in (*plan.early, *plan.last) for cost in pair]
     parts = (plan.shape, *plan.start, *pairs, plan.sizes, *plan.level, plan.check)
     assert min(parts) > 0
@@ -44,7 +44,7 @@ def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> N
 
 
 def test_the_more_slopes_the_larger_their_share() -> None:
-    few, many = (make_signs_plan(1.0, k) for k in (2, 40))
+    few, many = (make_sign_plan(1.0, k) for k in (2, 40))
     for narrow, wide in zip(few.early + few.last, many.early + many.last, strict=True):
         assert wide[0] > narrow[0] and wide[1] < narrow[1]
 

@@ -32,8 +32,8 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.score_release import Reading, release_scores
+from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
-from dpstats.estimators.location_scale.signs_plan import make_signs_plan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision
@@ -91,7 +91,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     signal = curator.n * curator.cost_per_row(plan.mu)
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return fit_by_sign_score(curator, problem, make_signs_plan(plan.rest, len(scale.center) + 1), scale)
+        return fit_by_sign_score(curator, problem, make_sign_plan(plan.rest, len(scale.center) + 1), scale)
     events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
     point = located(curator, problem, plan.location, scale, starting_values(events, problem), events.fraction)
     share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)

@@ -55,7 +55,7 @@ _CHANCE = 0.05
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Frame:
     """What stays as the iteration moves: released and public numbers only."""
 
     bounding: PureBounding
@@ -111,19 +111,19 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     whitening = _whitening(bounding, point)
     *early, before_last, last = plan.steps
     for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
-        place = _chosen(bounding, whitening, point)
-        information, bounding = _information(curator, sizes, place, point)
-        step = _step(curator, cost, place, point)
-        point, _ = _moved(place, step, information.shrunk(step.scores, step.noise))
-    place = _chosen(bounding, whitening, point)
-    information, _ = _information(curator, plan.sizes[-1], place, point)
-    first = _step(curator, before_last, place, point)
-    middle, _ = _moved(place, first, information.shrunk(first.scores, first.noise))
-    second = _step(curator, last, place, middle)
-    end, capped = _moved(place, second, np.linalg.solve(information.matrix, second.scores))
-    found = _combined([first, second], place, information, capped)
-    far = _far_start(events.fraction, place.choice.location_noise)
-    result = estimate(replace(found, widening=far), bounding, place.choice, whitening.matrix)
+        frame = _chosen(bounding, whitening, point)
+        information, bounding = _information(curator, sizes, frame, point)
+        step = _step(curator, cost, frame, point)
+        point, _ = _moved(frame, step, information.shrunk(step.scores, step.noise))
+    frame = _chosen(bounding, whitening, point)
+    information, _ = _information(curator, plan.sizes[-1], frame, point)
+    first = _step(curator, before_last, frame, point)
+    middle, _ = _moved(frame, first, information.shrunk(first.scores, first.noise))
+    second = _step(curator, last, frame, middle)
+    end, capped = _moved(frame, second, np.linalg.solve(information.matrix, second.scores))
+    found = _combined([first, second], frame, information, capped)
+    far = _far_start(events.fraction, frame.choice.location_noise)
+    result = estimate(replace(found, widening=far), bounding, frame.choice, whitening.matrix)
     return checked(curator, plan.check, bounding.placement, end, result)
 
 
@@ -164,49 +164,49 @@ def _far_start(fraction: float, noise: float) -> float:
     return 1 + max(_RARE / fraction - 1, 0.0) * min(noise / _NOISY, 1.0)
 
 
-def _chosen(bounding: PureBounding, whitening: Whitening, point: Array) -> _Place:
-    return _Place(bounding, whitening, bounding.choose(whitening, point))
+def _chosen(bounding: PureBounding, whitening: Whitening, point: Array) -> _Frame:
+    return _Frame(bounding, whitening, bounding.choose(whitening, point))
 
 
 def _information(
-    curator: Curator, cost: float, place: _Place, point: Array
+    curator: Curator, cost: float, frame: _Frame, point: Array
 ) -> tuple[Information, PureBounding]:
     """Shape of the event matrix, times released sizes; and bounds by the residuals that these tell of."""
-    release = curator.release("information_sizes", cost, **place.public(point))
-    where = place.bounding.truncation(place.choice, point)
+    release = curator.release("information_sizes", cost, **frame.public(point))
+    where = frame.bounding.truncation(frame.choice, point)
     unit = score_bounds(where, 1.0).log_sigma_unit
-    events, w = place.bounding.placement.events, place.whitening.matrix
+    events, w = frame.bounding.placement.events, frame.whitening.matrix
     (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
-    trace = max(trace, 2 * trace_sd) / release.n * place.choice.radius**2
-    usual = place.bounding.placement.expected
+    trace = max(trace, 2 * trace_sd) / release.n * frame.choice.radius**2
+    usual = frame.bounding.placement.expected
     share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
     square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
-    guess = events.fraction * place.bounding.log_sigma_square(where)
+    guess = events.fraction * frame.bounding.log_sigma_square(where)
     square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
     cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
     size = math.sqrt(share * events.fraction * square)
-    guess, guess_sd = place.bounding.correlation(where)
+    guess, guess_sd = frame.bounding.correlation(where)
     cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
     known = replace(events, residual=usual.spread(square, share) * math.exp(2 * point[-1]))
-    excess = -_PIVOT_EXCESS * share * place.pivot(point)[1:]
-    shape = _crossed(place, np.append(cross / events.fraction, excess), size)
-    bounding = replace(place.bounding, placement=replace(place.bounding.placement, events=known))
-    return shape.estimate(events, place.whitening, square, share), bounding
+    excess = -_PIVOT_EXCESS * share * frame.pivot(point)[1:]
+    shape = _crossed(frame, np.append(cross / events.fraction, excess), size)
+    bounding = replace(frame.bounding, placement=replace(frame.bounding.placement, events=known))
+    return shape.estimate(events, frame.whitening, square, share), bounding
 
 
-def _crossed(place: _Place, cross: Array, size: float) -> Accumulator:
+def _crossed(frame: _Frame, cross: Array, size: float) -> Accumulator:
     """What location and log sigma share: an event at x gives x (cross'x)."""
-    events, k = place.bounding.placement.events, len(place.whitening.matrix)
+    events, k = frame.bounding.placement.events, len(frame.whitening.matrix)
     matrix, precision = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
-    matrix[:k, k] = matrix[k, :k] = place.whitening.matrix @ events.floored @ cross
+    matrix[:k, k] = matrix[k, :k] = frame.whitening.matrix @ events.floored @ cross
     precision[:k, k] = precision[k, :k] = (_CROSS_ENTERS * size) ** -2.0
     return Accumulator(matrix, precision)
 
 
-def _step(curator: Curator, cost: float, place: _Place, point: Array) -> _Step:
-    public = place.public(point)
+def _step(curator: Curator, cost: float, frame: _Frame, point: Array) -> _Step:
+    public = frame.public(point)
     release = curator.release("score_alone", cost, **public)
-    kappa = place.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
+    kappa = frame.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
     unit = release.n * np.append(np.ones(len(point) - 1), kappa)
     scores, noise = (
         np.concatenate([part.ravel() for part in parts]) for parts in (release.values, release.sds)
@@ -214,26 +214,26 @@ def _step(curator: Curator, cost: float, place: _Place, point: Array) -> _Step:
     return _Step(point, scores / unit, noise / unit)
 
 
-def _moved(place: _Place, step: _Step, move: Array) -> tuple[Array, bool]:
+def _moved(frame: _Frame, step: _Step, move: Array) -> tuple[Array, bool]:
     """The point after a step, no longer than the caps; whether one was binding."""
-    return place.whitening.moved(step.point, move, place.pivot(step.point), _LARGEST_LOG_SIGMA)
+    return frame.whitening.moved(step.point, move, frame.pivot(step.point), _LARGEST_LOG_SIGMA)
 
 
-def _combined(steps: list[_Step], place: _Place, information: Information, capped: bool) -> Found:
+def _combined(steps: list[_Step], frame: _Frame, information: Information, capped: bool) -> Found:
     """The last steps, weighted by precision."""
     first, last = steps
     # the change of the point in whitened coordinates, as `_moved` made it
     sigma = sigma_of(first.point)
     change = last.point - first.point
-    pivot = place.pivot(first.point)
-    location = np.linalg.solve(place.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
+    pivot = frame.pivot(first.point)
+    location = np.linalg.solve(frame.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
     moved = np.append(location, change[-1])
-    noise = first.noise**2 + last.noise**2 + _shape_error(place, information, moved, sigma)
+    noise = first.noise**2 + last.noise**2 + _shape_error(frame, information, moved, sigma)
     spread = float(np.mean((last.scores - first.scores + information.matrix @ moved) ** 2 / noise))
     weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
     weights = np.array([weight, 1 - weight])
     step = np.linalg.solve(information.matrix, last.scores)
-    by_shape = _shape_error(place, information, step, sigma)
+    by_shape = _shape_error(frame, information, step, sigma)
     return Found(
         np.array([weights @ [first.point, last.point]]),
         np.linalg.inv(information.matrix) @ (weights @ [first.scores, last.scores]),
@@ -244,9 +244,9 @@ def _combined(steps: list[_Step], place: _Place, information: Information, cappe
     )
 
 
-def _shape_error(place: _Place, information: Information, step: Array, sigma: float) -> Array:
+def _shape_error(frame: _Frame, information: Information, step: Array, sigma: float) -> Array:
     """Variance of the scores that an error of the information makes of a step."""
-    events, w = place.bounding.placement.events, place.whitening.matrix
+    events, w = frame.bounding.placement.events, frame.whitening.matrix
     share = information.unit[0] ** 2 / events.fraction
     noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
     shape = noise * float(np.linalg.norm(w, 2))

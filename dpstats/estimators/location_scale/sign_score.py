@@ -22,9 +22,9 @@ from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.signs_average import Average, Step, average, combined
-from dpstats.estimators.location_scale.signs_place import Place, placed, sized
-from dpstats.estimators.location_scale.signs_plan import SignsPlan
+from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined
+from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
+from dpstats.estimators.location_scale.sign_plan import SignPlan
 
 Array = np.ndarray
 
@@ -39,7 +39,7 @@ _DRIFT = 0.1  # of the last steps
 _WIDE = (2.0, 1.5)  # as good as none
 
 
-def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Estimate:
+def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignPlan, scale: RowScale) -> Estimate:
     """Fit a location-scale regression with covariates by the signs of residuals.
 
     Parameters
@@ -47,7 +47,7 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignsPlan, scale
     curator : Curator
         Its design has an intercept and at least one covariate.
     problem : Problem
-    plan : SignsPlan
+    plan : SignPlan
     scale : RowScale
         Of the columns.
 
@@ -55,31 +55,31 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignsPlan, scale
     -------
     Estimate
     """
-    place = placed(curator, problem, plan, scale)
-    point = place.bounding.placement.start
+    frame = framed(curator, problem, plan, scale)
+    point = frame.bounding.placement.start
     for mu in plan.start:
-        point = _moved(point, solved(_level(curator, mu, place, point), place.fraction, _START_PRIOR))
+        point = _moved(point, solved(_level(curator, mu, frame, point), frame.fraction, _START_PRIOR))
     steps: list[Step] = []
     for slopes_mu, level_mu in plan.early:
-        step = _slopes(curator, slopes_mu, place, point)
+        step = _slopes(curator, slopes_mu, frame, point)
         steps.append(step)
-        point = _with_slopes(place, point, _EARLY * step.shrunk)
-        point = _moved(point, solved(_level(curator, level_mu, place, point), place.fraction, _EARLY_PRIOR))
-    place = sized(curator, plan.sizes, place, point)
-    steps, point = _last_steps(curator, plan, place, steps[-_KEPT:], point)
-    return _finished(curator, plan, place, steps, point)
+        point = _with_slopes(frame, point, _EARLY * step.shrunk)
+        point = _moved(point, solved(_level(curator, level_mu, frame, point), frame.fraction, _EARLY_PRIOR))
+    frame = sized(curator, plan.sizes, frame, point)
+    steps, point = _last_steps(curator, plan, frame, steps[-_KEPT:], point)
+    return _finished(curator, plan, frame, steps, point)
 
 
 def _last_steps(
-    curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array
+    curator: Curator, plan: SignPlan, frame: Frame, steps: list[Step], point: Array
 ) -> tuple[list[Step], Array]:
     """Each from the average of those before; what is known of the level shrinks its moves."""
     prior = np.array(_LAST_PRIOR)
     for slopes_mu, level_mu in plan.last:
-        steps = [*steps, _slopes(curator, slopes_mu, place, point)]
-        point[1:-1] = average(steps, place, _sigmas(steps)).slopes
-        level = _level(curator, level_mu, place, point)
-        point = _moved(point, solved(level, place.fraction, (float(prior[0]), float(prior[1]))))
+        steps = [*steps, _slopes(curator, slopes_mu, frame, point)]
+        point[1:-1] = average(steps, frame, _sigmas(steps)).slopes
+        level = _level(curator, level_mu, frame, point)
+        point = _moved(point, solved(level, frame.fraction, (float(prior[0]), float(prior[1]))))
         prior = np.hypot((prior**-2 + level.error**-2) ** -0.5, _DRIFT)
     return steps, point
 
@@ -88,38 +88,38 @@ def _sigmas(steps: list[Step]) -> Array:
     return np.array([math.exp(step.point[-1]) for step in steps])
 
 
-def _finished(curator: Curator, plan: SignsPlan, place: Place, steps: list[Step], point: Array) -> Estimate:
+def _finished(curator: Curator, plan: SignPlan, frame: Frame, steps: list[Step], point: Array) -> Estimate:
     """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
     levels, ends = [], []
     for mu in plan.level:
-        levels.append(_level(curator, mu, place, point))
-        ends.append(_moved(point, solved(levels[-1], place.fraction, _WIDE)))
-        point = _moved(point, solved(levels[-1], place.fraction, _END_PRIOR))
+        levels.append(_level(curator, mu, frame, point))
+        ends.append(_moved(point, solved(levels[-1], frame.fraction, _WIDE)))
+        point = _moved(point, solved(levels[-1], frame.fraction, _END_PRIOR))
     # the first was read before the level had settled
     level = np.mean(ends[1:], axis=0)[[0, -1]]
-    found = average(steps, place, _scales(steps, place, point[1:-1], math.exp(level[1])))
-    return _estimate(curator, plan, place, found, levels[1:], level)
+    found = average(steps, frame, _scales(steps, frame, point[1:-1], math.exp(level[1])))
+    return _estimate(curator, plan, frame, found, levels[1:], level)
 
 
-def _scales(steps: list[Step], place: Place, slopes: Array, sigma: float) -> Array:
+def _scales(steps: list[Step], frame: Frame, slopes: Array, sigma: float) -> Array:
     """Spread of the residuals at each step, in sigmas of the family: sigma, and what the slopes were off."""
-    away = np.array([np.sum(((step.point[1:-1] - slopes) @ place.back) ** 2) for step in steps])
-    return np.sqrt(sigma**2 + away / place.residual_square)
+    away = np.array([np.sum(((step.point[1:-1] - slopes) @ frame.back) ** 2) for step in steps])
+    return np.sqrt(sigma**2 + away / frame.residual_square)
 
 
 def _estimate(
-    curator: Curator, plan: SignsPlan, place: Place, found: Average, levels: list[Level], level: Array
+    curator: Curator, plan: SignPlan, frame: Frame, found: Average, levels: list[Level], level: Array
 ) -> Estimate:
-    whole, need = combined(found, place, levels, level)
-    whitening = np.eye(len(place.whitening) + 1)
-    whitening[1:, 1:] = place.whitening[:, 1:]
-    result = estimate(whole, place.bounding, place.choice, whitening, need)
+    whole, need = combined(found, frame, levels, level)
+    whitening = np.eye(len(frame.whitening) + 1)
+    whitening[1:, 1:] = frame.whitening[:, 1:]
+    result = estimate(whole, frame.bounding, frame.choice, whitening, need)
     problems = list(result.problems)
-    if len(place.whitening) > 1:
+    if len(frame.whitening) > 1:
         problems.append("shape")
     settings = {**result.settings, "slopes": "signs of residuals"}
     result = replace(result, problems=tuple(problems), settings=settings, by_signs=True)
-    placement = place.bounding.placement
+    placement = frame.bounding.placement
     result = checked(curator, plan.check, placement, whole.points[0], result)
     return _without(result, np.flatnonzero(placement.scale.unknown) + 1)
 
@@ -137,8 +137,8 @@ def _without(result: Estimate, unknown: Array) -> Estimate:
     return replace(result, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
 
-def _level(curator: Curator, mu: float, place: Place, point: Array) -> Level:
-    return release_level(curator, mu, place.bounding, place.choice, point)
+def _level(curator: Curator, mu: float, frame: Frame, point: Array) -> Level:
+    return release_level(curator, mu, frame.bounding, frame.choice, point)
 
 
 def _moved(point: Array, move: tuple[float, float]) -> Array:
@@ -149,8 +149,8 @@ def _moved(point: Array, move: tuple[float, float]) -> Array:
     return point
 
 
-def _slopes(curator: Curator, mu: float, place: Place, point: Array) -> Step:
-    scale, family = place.bounding.placement.scale, place.bounding.placement.problem.family
+def _slopes(curator: Curator, mu: float, frame: Frame, point: Array) -> Step:
+    scale, family = frame.bounding.placement.scale, frame.bounding.placement.problem.family
     release = curator.release(
         "sign_score",
         mu,
@@ -158,15 +158,15 @@ def _slopes(curator: Curator, mu: float, place: Place, point: Array) -> Step:
         family=family,
         gamma=point[:-1],
         sigma=math.exp(point[-1]),
-        whitening=place.whitening,
-        radius=place.radius,
+        whitening=frame.whitening,
+        radius=frame.radius,
     )
-    return Step(point, release.values[0].ravel() / release.n, release.sd / release.n, place.slope)
+    return Step(point, release.values[0].ravel() / release.n, release.sd / release.n, frame.slope)
 
 
-def _with_slopes(place: Place, point: Array, step: Array) -> Array:
+def _with_slopes(frame: Frame, point: Array, step: Array) -> Array:
     """The point after a whitened step of the slopes, no longer than the cap."""
     step = step * min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
     point = point.copy()
-    point[:-1] += math.exp(point[-1]) * (place.whitening.T @ step)
+    point[:-1] += math.exp(point[-1]) * (frame.whitening.T @ step)
     return point

@@ -14,7 +14,7 @@ from dpstats.estimators.location_scale.estimate import Found
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import Level
-from dpstats.estimators.location_scale.signs_place import Place
+from dpstats.estimators.location_scale.sign_frame import Frame
 from dpstats.estimators.matrices import not_noise
 from dpstats.families import NORMAL
 
@@ -59,27 +59,27 @@ class Average:
     spread: float
 
 
-def average(steps: list[Step], place: Place, scales: Array) -> Average:
+def average(steps: list[Step], frame: Frame, scales: Array) -> Average:
     """What each step estimates, by precision; `scales` are the sigmas at which the scores were read."""
     last = steps[-1].point
-    told = told_of(place, last[1:-1], math.exp(last[-1]))
-    moves = np.linalg.solve(told, np.array([step.scores for step in steps]).T).T / place.slope
-    noise = np.array([step.noise for step in steps]) / place.slope * scales
+    told = told_of(frame, last[1:-1], math.exp(last[-1]))
+    moves = np.linalg.solve(told, np.array([step.scores for step in steps]).T).T / frame.slope
+    noise = np.array([step.noise for step in steps]) / frame.slope * scales
     estimates = np.array([step.point[1:-1] for step in steps])
-    estimates = estimates + scales[:, None] * (moves @ place.whitening[:, 1:])
+    estimates = estimates + scales[:, None] * (moves @ frame.whitening[:, 1:])
     weights = noise**-2 / np.sum(noise**-2)
     mean = weights @ estimates
-    scatter = np.mean(((estimates - mean) @ place.back * place.ratio / noise[:, None]) ** 2)
+    scatter = np.mean(((estimates - mean) @ frame.back * frame.ratio / noise[:, None]) ** 2)
     return Average(mean, float(np.sum(noise**-2)) ** -0.5, float(scatter) * len(steps) / (len(steps) - 1))
 
 
-def told_of(place: Place, slopes: Array, sigma: float) -> Array:
+def told_of(frame: Frame, slopes: Array, sigma: float) -> Array:
     """Information about whitened slopes over that about one of a covariate of variance 1, (d, d)."""
-    size = np.sqrt(place.ratio)
-    return by_selection(place, slopes, sigma) * np.outer(size, size)
+    size = np.sqrt(frame.ratio)
+    return by_selection(frame, slopes, sigma) * np.outer(size, size)
 
 
-def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
+def by_selection(frame: Frame, slopes: Array, sigma: float) -> Array:
     """What selection leaves of the information along the slopes, (d, d); elsewhere the identity.
 
     Rows that are expected to live long are the more likely censored, so that predictions vary less over the
@@ -87,42 +87,42 @@ def by_selection(place: Place, slopes: Array, sigma: float) -> Array:
     censored at one time, and not at all where censoring goes with the prediction. Half of it is expected, and
     nothing where correlations of the events stand out, as this would be among them.
     """
-    if place.shape.structured:
+    if frame.shape.structured:
         return np.eye(len(slopes))
-    whitened = slopes @ place.back
+    whitened = slopes @ frame.back
     square = float(whitened @ whitened)
     explained = square / (
-        square + sigma**2 * expected(place.bounding.placement.problem.family, 1.0).residual_square
+        square + sigma**2 * expected(frame.bounding.placement.problem.family, 1.0).residual_square
     )
-    lost = _SELECTION * (1 - expected(NORMAL, place.fraction).residual_square) * explained
+    lost = _SELECTION * (1 - expected(NORMAL, frame.fraction).residual_square) * explained
     return np.eye(len(whitened)) - lost * np.outer(whitened, whitened) / max(square, 1e-300)
 
 
-def combined(found: Average, place: Place, levels: list[Level], level: Array) -> tuple[Found, float]:
+def combined(found: Average, frame: Frame, levels: list[Level], level: Array) -> tuple[Found, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
     Noise in the slopes adds to the spread of residuals, and so to log sigma: half its variance over theirs.
     """
-    d, count = len(place.whitening), len(levels)
+    d, count = len(frame.whitening), len(levels)
     # what noise in all slopes that are known adds to the spread of residuals, in variances of one
-    known = ~place.bounding.placement.scale.unknown
-    many = float(np.sum(known / place.ratio))
+    known = ~frame.bounding.placement.scale.unknown
+    many = float(np.sum(known / frame.ratio))
     sigma = math.exp(level[1])
     noise = found.noise / sigma
-    bias = min(0.5 * many * noise**2 / place.residual_square, _LARGEST_BIAS)
+    bias = min(0.5 * many * noise**2 / frame.residual_square, _LARGEST_BIAS)
     point = np.concatenate([[level[0]], found.slopes, [level[1] - bias]])
     pair = np.mean([each.information for each in levels], axis=0)
     level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)
     log_sigma_error = math.hypot(level_noise[1] / pair[1, 1], bias)
-    events = place.bounding.placement.scale.fraction_sd / place.fraction
+    events = frame.bounding.placement.scale.fraction_sd / frame.fraction
     wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
-    size = place.slope**2 / place.square
+    size = frame.slope**2 / frame.square
     information = np.zeros((d + 2, d + 2))
-    information[1:-1, 1:-1] = size * told_of(place, found.slopes, sigma)
+    information[1:-1, 1:-1] = size * told_of(frame, found.slopes, sigma)
     information[np.ix_([0, -1], [0, -1])] = pair
-    relative, unseen = _relative_error(place)
-    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen + int(np.sum(~known)), sigma, place))
+    relative, unseen = _relative_error(frame)
+    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen + int(np.sum(~known)), sigma, frame))
     noises = np.concatenate([[level_noise[0]], np.full(d, noise * (1 + wrong) * size), [log_sigma]])
     errors = np.concatenate([[_LEVEL_STRUCTURE], relative, [_LEVEL_STRUCTURE]]) * np.diag(information)
     used = usable(information, np.diag(errors), np.eye(d + 2), np.sqrt(np.diag(information)))
@@ -132,16 +132,16 @@ def combined(found: Average, place: Place, levels: list[Level], level: Array) ->
     return Found(point[None, :], np.zeros(d + 2), noises**2, used, max(1.0, found.spread), False), need
 
 
-def _relative_error(place: Place) -> tuple[Array, int]:
+def _relative_error(frame: Frame) -> tuple[Array, int]:
     """Of the information on each whitened slope; and in how many directions it may be all noise."""
-    events = place.shape
+    events = frame.shape
     if not events.structured:
-        return np.hypot(_STRUCTURE, np.minimum(place.bounding.placement.scale.error, 1.0)), 0
+        return np.hypot(_STRUCTURE, np.minimum(frame.bounding.placement.scale.error, 1.0)), 0
     values, vectors = np.linalg.eigh(events.floored[1:, 1:] / events.fraction)
     errors = np.where(values < _LOW, np.hypot(_STRUCTURE, events.relative / values), _STRUCTURE)
     return np.sqrt(np.diag((vectors * errors**2) @ vectors.T)), int(np.sum(errors > 0.5))
 
 
-def _hidden(unseen: int, sigma: float, place: Place) -> float:
+def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
     """What effects in directions that are not seen may have added to log sigma."""
-    return 0.5 * math.log1p(unseen * _PRIOR_SQUARE / sigma**2 / place.residual_square / len(place.whitening))
+    return 0.5 * math.log1p(unseen * _PRIOR_SQUARE / sigma**2 / frame.residual_square / len(frame.whitening))

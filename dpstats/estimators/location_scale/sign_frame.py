@@ -18,7 +18,7 @@ from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem
-from dpstats.estimators.location_scale.signs_plan import SignsPlan
+from dpstats.estimators.location_scale.sign_plan import SignPlan
 from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.families.signs import largest_slope, sizes
@@ -53,7 +53,7 @@ class Shape(EventMoments):
 
 
 @dataclass(frozen=True)
-class Place:
+class Frame:
     """What stays as the steps go: released and public numbers only.
 
     Attributes
@@ -111,7 +111,7 @@ class Place:
         return np.linalg.inv(self.whitening[:, 1:])
 
 
-def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale) -> Place:
+def framed(curator: Curator, problem: Problem, plan: SignPlan, scale: RowScale) -> Frame:
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.shape, scale), len(scale.center)
     level = curator.cost_per_row(math.hypot(*plan.level))
@@ -121,7 +121,7 @@ def placed(curator: Curator, problem: Problem, plan: SignsPlan, scale: RowScale)
     # between all rows watched to the same hazard and rows that leave at any
     usual = np.mean([sizes(problem.family, events.fraction), sizes(problem.family, 1.0)], axis=0)
     usual = usual * events.fraction
-    return Place(
+    return Frame(
         bounding,
         _choice(bounding),
         events,
@@ -165,26 +165,26 @@ def _choice(bounding: Bounding[PlacedByFamily]) -> Choice:
     return min((replace(bounding.first(point), c=c) for c in bounding.cuts), key=noise)
 
 
-def sized(curator: Curator, mu: float, place: Place, point: Array) -> Place:
+def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
     """With the sizes as released and as expected, by precision."""
-    d, radius, family = len(place.whitening), place.radius, place.bounding.placement.problem.family
+    d, radius, family = len(frame.whitening), frame.radius, frame.bounding.placement.problem.family
     longest = math.sqrt(_LONGEST * d)
     release = curator.release(
         "sign_sizes",
         mu,
-        **place.bounding.placement.scale.public(),
+        **frame.bounding.placement.scale.public(),
         family=family,
         gamma=point[:-1],
         sigma=math.exp(point[-1]),
-        whitening=place.whitening,
+        whitening=frame.whitening,
         radius=radius,
         longest=longest,
     )
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
-    guess = np.array([place.slope, place.square])
+    guess = np.array([frame.slope, frame.square])
     found = by_precision(release.values[0] * units, release.sd * units, guess, _SIZE_SD * guess)
     slope, square = np.maximum(found, _LEAST_SIZE * guess)
-    return replace(place, slope=float(slope), square=float(square))
+    return replace(frame, slope=float(slope), square=float(square))
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,9 +11,9 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.columns import FirstCosts, find_columns
 from dpstats.estimators.location_scale import Problem
-from dpstats.estimators.location_scale.signs_average import Step, average, by_selection
-from dpstats.estimators.location_scale.signs_place import Place, placed, sized
-from dpstats.estimators.location_scale.signs_plan import make_signs_plan
+from dpstats.estimators.location_scale.sign_average import Step, average, by_selection
+from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
+from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design
@@ -38,17 +38,17 @@ def rows(correlation: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.clip(x, -4, 4), SEV.quantile(generator.uniform(size=ROWS))
 
 
-def place(mu: float, correlation: float = 0.0) -> tuple[Place, Curator]:
+def frame(mu: float, correlation: float = 0.0) -> tuple[Frame, Curator]:
     """Noise is not drawn, but reckoned with at this budget."""
     x, y = rows(correlation)
     data = {name: x[:, j] for j, name in enumerate(NAMES)} | {"y": y}
     opened = open_rows(data, DESIGN.schema, DESIGN.variables)
     curator = Curator(opened, DESIGN, dps.gdp(10 * mu), NoNoise())
     scale = find_columns(curator, FirstCosts(mu, False), PROBLEM.box, False)
-    return placed(curator, PROBLEM, make_signs_plan(mu, D + 1), scale), curator
+    return framed(curator, PROBLEM, make_sign_plan(mu, D + 1), scale), curator
 
 
-def covariance(found: Place) -> np.ndarray:
+def covariance(found: Frame) -> np.ndarray:
     """Of whitened rows."""
     x, _ = rows(0.9)
     scale = found.bounding.placement.scale
@@ -57,7 +57,7 @@ def covariance(found: Place) -> np.ndarray:
 
 def test_a_correlation_that_stands_out_is_whitened() -> None:
     """Rows shortened to one length show less of it than there is: of 0.9 a quarter stays."""
-    found, _ = place(1.0, 0.9)
+    found, _ = frame(1.0, 0.9)
     assert found.shape.structured
     left = covariance(found)
     assert 0 < left[2, 3] < 0.25
@@ -67,7 +67,7 @@ def test_a_correlation_that_stands_out_is_whitened() -> None:
 
 def test_a_correlation_that_noise_could_have_made_is_not() -> None:
     """And then the covariates are as released, each alone."""
-    found, _ = place(0.005, 0.9)
+    found, _ = frame(0.005, 0.9)
     assert not found.shape.structured
     assert found.whitening == pytest.approx(np.eye(D, D + 1, 1))
     assert covariance(found)[2, 3] > 0.5
@@ -76,7 +76,7 @@ def test_a_correlation_that_noise_could_have_made_is_not() -> None:
 @pytest.mark.parametrize(("mu", "from_rows"), [(10.0, True), (1e-5, False)])
 def test_sizes_are_those_of_the_rows_or_of_the_family(mu: float, from_rows: bool) -> None:
     """Rows are longer than normal ones here, which the family cannot know."""
-    before, curator = place(10.0)
+    before, curator = frame(10.0)
     point = np.append(np.zeros(D + 1), -0.5 * math.log(before.residual_square))
     point[0] = 0.3
     after = sized(curator, mu, before, point)
@@ -97,7 +97,7 @@ def test_sizes_are_those_of_the_rows_or_of_the_family(mu: float, from_rows: bool
 
 def test_steps_are_averaged_by_precision_and_their_scatter_is_that_of_noise() -> None:
     """Scores on a line in the slopes, with noise of two sizes: each step says where the root is."""
-    found, _ = place(1.0, 0.9)
+    found, _ = frame(1.0, 0.9)
     generator, sigma, root = np.random.default_rng(3), 0.7, np.array([0.4, -0.2, 0.1, 0.3])
     spreads, errors = [], []
     for _ in range(400):
@@ -124,7 +124,7 @@ def test_a_step_that_noise_explains_is_none() -> None:
 @pytest.mark.parametrize("fraction", [0.3, 0.7])
 def test_events_lose_half_of_what_a_time_of_censoring_takes_along_the_slopes_alone(fraction: float) -> None:
     """Predictions and errors are normal here, so that predictions of events are normal and truncated."""
-    found, _ = place(0.3)
+    found, _ = frame(0.3)
     found = replace(found, shape=replace(found.shape, fraction=fraction), whitening=np.eye(D + 1)[1:])
     slopes, sigma = np.array([0.6, 0.0, 0.0, -0.8]), 0.5
     left = by_selection(found, slopes, sigma)
@@ -135,6 +135,6 @@ def test_events_lose_half_of_what_a_time_of_censoring_takes_along_the_slopes_alo
 
 
 def test_without_censoring_or_slopes_nothing_is_selected() -> None:
-    found, _ = place(0.3)
+    found, _ = frame(0.3)
     assert by_selection(found, np.zeros(D), 0.5) == pytest.approx(np.eye(D))
     assert by_selection(found, np.ones(D), 0.5) == pytest.approx(np.eye(D), abs=1e-6)

@@ -24,7 +24,7 @@ _EARLY_LEVEL, _FOLLOWING = 0.5, 0.3
 
 
 @dataclass(frozen=True)
-class SignsPlan:
+class SignPlan:
     """Cost, in mu, of each release, in order; the squares add up to that of the total.
 
     Attributes
@@ -46,14 +46,14 @@ class SignsPlan:
     check: float
 
 
-def make_signs_plan(mu: float, k: int) -> SignsPlan:
+def make_sign_plan(mu: float, k: int) -> SignPlan:
     """Split a total of Gaussian differential privacy over the releases of a fit of k coefficients."""
     shape = max(_LEAST_SHAPE, min(_MOST_SHAPE, _SHAPE / (k - 1))) if k > 2 else _LEAST_SHAPE
     last = 1 - shape - START - EARLY - SIZES - CHECK
     level = 1 / (1 + _SLOPES * math.sqrt(k))
     following, waiting = level * _FOLLOWING, level * (1 - _FOLLOWING)
     early = (EARLY * (1 - level * _EARLY_LEVEL), EARLY * level * _EARLY_LEVEL)
-    return SignsPlan(
+    return SignPlan(
         shape=mu * math.sqrt(shape),
         start=equal_costs(mu, START, START_STEPS),
         early=_pairs(mu, early, EARLY_STEPS),
