@@ -363,12 +363,12 @@ MUTANTS = (
     planted(
         "steps that still move are not told (survreg)",
         f"{SETTLED}steps_that_still_move_say_so",
-        (SCALE, "spread, capped or drift)", "spread, capped)"),
+        (SCALE, "capped or drift)", "capped)"),
     ),
     planted(
         "a step that was cut short is not told (survreg)",
         f"{SETTLED}a_step_that_was_cut_short_is_told",
-        (SCALE, "spread, capped or drift)", "spread, drift)"),
+        (SCALE, "capped or drift)", "drift)"),
     ),
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",

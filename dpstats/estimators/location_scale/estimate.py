@@ -97,10 +97,19 @@ class Estimate:
 def averaged(
     points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: bool
 ) -> Found:
-    """Of steps that count alike, each with its scores and their noise sds; `capped` if one was cut short."""
-    step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
-    spread, drift = _unsettledness(points, scores, noise, information, to_params)
-    return Found(points, step, noise**2 / len(points), information, spread, capped or drift)
+    """Of steps that count alike, each with its scores and their noise sds; `capped` if one was cut short.
+
+    They scatter about the line that the points predict, and drift if they go along it.
+    """
+    mean, (steps, k) = scores.mean(axis=0), scores.shape
+    moves = (points - points.mean(axis=0)) @ np.linalg.inv(to_params).T
+    rest = scores - mean + moves @ information.matrix
+    scatter = float(np.mean((rest / noise) ** 2)) * steps / (steps - 1)
+    time = np.arange(steps) - (steps - 1) / 2
+    slope = (time @ rest) / math.sqrt(float(time @ time))
+    drift = float(np.sum((slope / noise) ** 2)) > k + 5 * math.sqrt(2 * k)
+    step = np.linalg.inv(information.matrix) @ mean
+    return Found(points, step, noise**2 / steps, information, max(scatter, 1.0), capped or drift)
 
 
 def estimate(
@@ -265,20 +274,6 @@ def _weak_directions(information: Information, sigma: float) -> tuple[Array, boo
     seen, vectors = information.seen, information.vectors
     variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
     return variance, bool((seen < 0.5).any())
-
-
-def _unsettledness(
-    points: Array, scores: Array, noise: Array, information: Information, to_params: Array
-) -> tuple[float, bool]:
-    """Scatter of the scores about the line that the points predict, against their noise; at least 1."""
-    moves = (points - points.mean(axis=0)) @ np.linalg.inv(to_params).T
-    rest = scores - scores.mean(axis=0) + moves @ information.matrix
-    steps, k = rest.shape
-    scatter = float(np.mean((rest / noise) ** 2)) * steps / (steps - 1)
-    time = np.arange(steps) - (steps - 1) / 2
-    slope = (time @ rest) / math.sqrt(float(time @ time))
-    trend = float(np.sum((slope / noise) ** 2))
-    return max(scatter, 1.0), trend > k + 5 * math.sqrt(2 * k)
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:

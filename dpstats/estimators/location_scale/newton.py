@@ -67,11 +67,6 @@ class _State:
     choice: Choice
     released: Accumulator = field(default_factory=Accumulator)
 
-    def move(self, pivot: Array, step: Array, damping: float = 1.0) -> bool:
-        """Take a step; returns whether a cap was binding."""
-        self.point, capped = self.whitening.moved(self.point, step, pivot, _LARGEST_LOG_SIGMA, damping)
-        return capped
-
 
 def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     """Fit a right-censored location-scale regression from noisy releases.
@@ -94,7 +89,9 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
         return fit_by_sign_score(curator, problem, make_sign_plan(plan.rest, len(scale.center) + 1), scale)
     events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
     point = located(curator, problem, plan.location, scale, starting_values(events, problem), events.fraction)
-    share = _matrix_share(curator.n * events.fraction * curator.cost_per_row(plan.mu) ** 2)
+    # a matrix is worth more in a step where noise is small
+    certain = signal * events.fraction * curator.cost_per_row(plan.mu)
+    share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
     placement = PlacedByLine(problem, scale, events)
     bounding = Bounding(placement, share, curator.cost_per_row(plan.tail_total), curator.n)
     whitening = Whitening.of_events(events, scale)
@@ -119,11 +116,6 @@ def _need(choice: Choice, bounding: Bounding[PlacedByLine], signal: float) -> fl
         return need
     k, scale = bounding.k, bounding.placement.scale
     return max(need, k * math.sqrt(_MATRIX / max(signal * scale.fraction, 1e-300)))
-
-
-def _matrix_share(signal: float) -> float:
-    """Weight of the information matrix in a step: it is worth more when noise is small."""
-    return float(np.clip(0.5 * math.sqrt(signal / 1000), 0.4, 1.0))
 
 
 def located(
@@ -161,7 +153,8 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state
             state.released = Accumulator()
         read, information = _step(curator, mu, bounding, state, forget=True)
         damping = _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0
-        state.move(read.pivot, information.shrunk(read.scores, read.noise), damping)
+        step = information.shrunk(read.scores, read.noise)
+        state.point, _ = state.whitening.moved(state.point, step, read.pivot, _LARGEST_LOG_SIGMA, damping)
         if t > 0:
             _rewhiten(bounding, state, information)
     state.choice = bounding.choose(state.whitening, state.point)
@@ -174,8 +167,9 @@ def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state:
         points.append(state.point)
         scores.append(read.scores)
         noise.append(read.noise**2)
-        move = np.linalg.solve(information.matrix, read.scores)
-        capped |= state.move(read.pivot, _DAMPING * move)
+        step = _DAMPING * np.linalg.solve(information.matrix, read.scores)
+        state.point, short = state.whitening.moved(state.point, step, read.pivot, _LARGEST_LOG_SIGMA)
+        capped |= short
     mean = np.mean(points, axis=0)
     to_params = step_to_params(mean, bounding.placement.pivot(mean), state.whitening.matrix)
     rms = np.sqrt(np.mean(noise, axis=0))

@@ -77,15 +77,11 @@ def _last_steps(
     prior = np.array(_LAST_PRIOR)
     for slopes_mu, level_mu in plan.last:
         steps = [*steps, _slopes(curator, slopes_mu, frame, point)]
-        point[1:-1] = average(steps, frame, _sigmas(steps)).slopes
+        point[1:-1] = average(steps, frame, np.exp([step.point[-1] for step in steps])).slopes
         level = _level(curator, level_mu, frame, point)
         point = _moved(point, solved(level, frame.fraction, (float(prior[0]), float(prior[1]))))
         prior = np.hypot((prior**-2 + level.error**-2) ** -0.5, _DRIFT)
     return steps, point
-
-
-def _sigmas(steps: list[Step]) -> Array:
-    return np.array([math.exp(step.point[-1]) for step in steps])
 
 
 def _finished(curator: Curator, plan: SignPlan, frame: Frame, steps: list[Step], point: Array) -> Estimate:

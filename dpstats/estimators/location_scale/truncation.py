@@ -177,11 +177,6 @@ class Bounding(Generic[P]):
         information = self._log_sigma_information(point)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 
-    def _log_sigma_matrix_error(self, bounds: ScoreBounds, point: Array) -> float:
-        """Relative error of the information on log sigma, which grows with the square of the width."""
-        size = self._log_sigma_information(point) * self.n * self.placement.events.fraction * self.tail_mu
-        return 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
-
     def _log_sigma_information(self, point: Array) -> float:
         """Expected square of the log sigma score of an event."""
         spread = self.placement.residual_sd(point) ** 2
@@ -230,6 +225,7 @@ class Bounding(Generic[P]):
 
     def _with_width(self, choice: Choice, point: Array) -> Choice:
         count = self.n * self.placement.events.fraction
+        size = self._log_sigma_information(point) * count * self.tail_mu
         least, best = math.inf, choice
         for width in WIDTHS:
             tried = replace(choice, width=width)
@@ -240,7 +236,8 @@ class Bounding(Generic[P]):
                 break  # and with the width
             declared = where.limits[0] <= self.placement.declared_residuals(point)[0]
             bias = 0.0 if declared else 0.75 * math.exp(-0.9 * width)
-            matrix = self._log_sigma_matrix_error(bounds, point)
+            # relative error of the information on log sigma, which grows with the square of the width
+            matrix = 2 * bounds.sensitivity / (bounds.matrix_weight * bounds.log_sigma_unit**2 * size)
             value = max(noise, FREE) ** 2 + count * bias**2 + matrix**2
             if value < least:
                 least, best = value, replace(tried, log_sigma_noise=noise)
