@@ -178,8 +178,8 @@ class NoisyMoments:
     shift_sampling: Array | None = None
     shift_privacy: Array | None = None
     sd: float | None = None
-    sd_se: float = 0.0
-    sd_privacy: float = 0.0
+    sd_se: float | None = None
+    sd_privacy: float | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
