@@ -11,7 +11,7 @@ from dpstats.estimators.columns import RowScale
 from dpstats.estimators.levels import FARTHEST, SHIFTS, level
 from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
-from dpstats.estimators.location_scale.saturation import level_curve
+from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, averaged, estimate, step_to_params
 from dpstats.estimators.location_scale.information import usable
-from dpstats.estimators.location_scale.truncation import Choice
 from tests.estimators.test_delayed_expectations import POINT, bounding
 
 WIDTH, STEPS, SD, RADIUS = 4, 8, 0.02, 3.0

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.truncation import Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 
 Array = np.ndarray

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.levels import FEWEST_EVENTS, level, widened
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.information import Information
+from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
-from dpstats.estimators.location_scale.saturation import level_curve
-from dpstats.estimators.location_scale.truncation import Bounding, Choice
 
 Array = np.ndarray
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
-from dpstats.estimators.location_scale.check import checked
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
     Estimate,
@@ -27,6 +27,7 @@ from dpstats.estimators.location_scale.estimate import (
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
+from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator, Information
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import Plan
@@ -34,7 +35,6 @@ from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.score_release import Reading, release_scores
 from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
-from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision
 

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
+from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.truncation import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncation
 

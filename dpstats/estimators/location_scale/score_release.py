@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray

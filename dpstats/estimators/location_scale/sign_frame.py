@@ -14,12 +14,12 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.sign_plan import SignPlan
-from dpstats.estimators.location_scale.truncation import Bounding, Choice
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.families.signs import largest_slope, sizes
 

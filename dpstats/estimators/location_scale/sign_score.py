@@ -18,8 +18,8 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.location_scale.check import checked
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
+from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import dpstats as dps
-from dpstats.estimators.location_scale.check import _contrasts
+from dpstats.estimators.location_scale.hazard_calibration import _contrasts
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.testing import SeededNoise, noise
 
