@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpstats.estimators.columns import RowScale
 from dpstats.estimators.levels import FEWEST_EVENTS, level, widened
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.information import Information
@@ -135,11 +136,12 @@ def estimate(
     privacy += _step_error(information, found.step) + _by_length(found.step, noise)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
-    to_user = _params_to_user(bounding) @ to_params
-    cov_privacy = to_user @ privacy @ to_user.T * excess + to_user @ sampling @ to_user.T * (excess - 1)
-    cov = cov_privacy + to_user @ sampling @ to_user.T
+    back, shift = _to_user(bounding.placement.scale)
+    axes = back @ to_params
+    privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, weak))
+    cov_privacy = privacy * excess + sampling * (excess - 1)
+    cov = cov_privacy + sampling
 
-    hidden = to_user @ weak @ to_user.T
     problems = [f"weak:{j}" for j in np.flatnonzero(np.diag(hidden) > 0.5 * np.diag(cov))]
     if found.unsettled or spread > _UNSETTLED:
         problems.append("unsettled")
@@ -149,14 +151,13 @@ def estimate(
     elif need > 1 or (unseen and not problems):
         problems.append("budget")
     problems += [f"range:{j}" for j in _long_ranges(bounding, choice)]
-    result = Estimate(
-        _to_user(point, bounding), cov, cov_privacy, _settings(choice, bounding, mean), tuple(problems)
-    )
-    parts = (cov - hidden, to_user @ sampling @ to_user.T)
-    sds, sampled = (np.sqrt(np.diag(part)) for part in parts)
-    step = _params_to_user(bounding) @ step
+    settings = _settings(choice, bounding, mean)
+    result = Estimate(back @ point + shift, cov, cov_privacy, settings, tuple(problems))
+    sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     blind = _few_events(bounding) | _without_scale(bounding, information)
-    return _with_levels(result, found.points, np.array([step, sds, sampled]), bounding, choice.c, blind)
+    return _with_levels(
+        result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
+    )
 
 
 def _with_levels(
@@ -295,23 +296,15 @@ def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     return [int(j) + 1 for j in np.flatnonzero(long)]
 
 
-def _params_to_user(bounding: Bounding[Placement]) -> Array:
-    """Matrix from (gamma, log sigma) to the user's coefficients."""
-    scale = bounding.placement.scale
+def _to_user(scale: RowScale) -> tuple[Array, Array]:
+    """Matrix from (gamma, log sigma) to the user's coefficients, and what is then added."""
     k = len(scale.center) + 1
     matrix = np.zeros((k + 1, k + 1))
     matrix[0, 0] = scale.y_scale
     matrix[0, 1:k] = -scale.center * scale.y_scale / scale.scale
     matrix[1:k, 1:k] = np.diag(scale.y_scale / scale.scale)
     matrix[k, k] = 1.0
-    return matrix
-
-
-def _to_user(point: Array, bounding: Bounding[Placement]) -> Array:
-    params = _params_to_user(bounding) @ point
-    params[0] += bounding.placement.scale.y_center
-    params[-1] += math.log(bounding.placement.scale.y_scale)
-    return params
+    return matrix, np.concatenate([[scale.y_center], np.zeros(k - 1), [math.log(scale.y_scale)]])
 
 
 def _settings(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:

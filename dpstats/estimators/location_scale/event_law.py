@@ -79,7 +79,7 @@ class Left(NamedTuple):
         return self.cross / math.sqrt(self.location * self.log_sigma)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one is equal to itself alone, so that what is asked of it is kept
 class EventLaw:
     """Residuals of events with their probabilities.
 
@@ -125,6 +125,7 @@ class EventLaw:
         return cls.of(family, _ALL, family.hazard(_ALL) * family.sf(_ALL))
 
     @classmethod
+    @functools.lru_cache(maxsize=64)
     def along(cls, family: Family, mean: float, between: float, within: float) -> EventLaw:
         """Normal: residuals of this mean, and sds of the line's and of those about the line."""
         place, about = np.repeat(_NODES, len(_NODES)), within * np.tile(_NODES, len(_NODES))
@@ -186,7 +187,7 @@ class EventLaw:
         """E[values t^j] for j up to `degree`, t the place of a row's line."""
         return np.vander(self.place, degree + 1, increasing=True).T @ (self.weights * values)
 
-    @property
+    @functools.cached_property
     def floors(self) -> tuple[Floor, ...]:
         """Where h1* may be frozen, if it has no bound; the tightest first."""
         if self.family.bounded:
