@@ -135,15 +135,13 @@ class Bounding(Generic[P]):
         return mean - _PIVOT_SDS * sd - 0.1, mean + _PIVOT_SDS * sd + 0.1
 
     def _limits(self, width: float, point: Array) -> tuple[float, float]:
-        sd, offset = (
-            self.placement.residual_sd(point),
-            self.placement.expectations(point).offset,
-        )
-        least, most = self.placement.declared_residuals(point)
+        placement = self.placement
+        sd, offset = placement.residual_sd(point), placement.expectations(point).offset
+        least, most = placement.declared_residuals(point)
         if not math.isfinite(width):
             return min(least, -_FAR), max(most, 0.0)
         low = min(max(-offset - width * sd, least), -1.2)
-        high = self.placement.expected.upper(width * sd, 1 + 0.3 * width * sd)
+        high = placement.expected.upper(width * sd, 1 + 0.3 * width * sd)
         return low, max(min(-offset + high, most), 0.0)
 
     def first(self, point: Array) -> Choice:

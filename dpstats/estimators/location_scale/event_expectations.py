@@ -1,9 +1,9 @@
-"""What a family leads one to expect of the events: public functions of the event fraction f.
+"""What a family leads one to expect of the events, by their fraction f, or of late entries by their line.
 
-They start the iteration, centre the log sigma score and weigh the choice of bounds. None of them has to be
-right: a wrong one costs efficiency, and the releases correct it. Those of a family whose h1* is not bounded,
-as the normal's, are exact where all rows are alike and are watched for the same time, so that the events are
-the first fraction f of its law.
+Expectations start the iteration, centre the log sigma score and weigh the choice of bounds. None of them has
+to be right: a wrong one costs efficiency, and the releases correct it. Those of a family whose h1* is not
+bounded, as the normal's, are exact where all rows are alike and are watched for the same time, so that the
+events are the first fraction f of its law.
 See docs/theory/survival.md#choice-of-bounds.
 """
 
@@ -20,7 +20,7 @@ from dpstats.families import Family
 
 Array = np.ndarray
 
-# event fraction at which the information on log sigma is taken for what it is at most others
+# of events: the information on log sigma takes E[h1*^2] to be what it is there, whatever their fraction is
 _USUAL_FRACTION = 0.6
 _MOST_FAILED, _MOST_HAZARD = 0.95, 20.0  # of the rows, for the hazard that one collects; and of that
 LEAST_SPREAD = 0.05  # of events about their line, with delayed entry

@@ -209,7 +209,7 @@ def _spread(events: Events, usual: float, sigma: float) -> float:
 
 
 def _delayed_information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
-    """As above; where rows enter late, f does not tell how much events say, nor in which directions."""
+    """Where rows enter late, f does not tell how much events say, nor in which directions."""
     late = late_information(bounding.placement, state.whitening, state.choice, state.point)
     events, bounded = bounding.placement.events, bounding.placement.problem.family.bounded
     largest = 1.0 if bounded else max(1.0, 1.5 * late.share)
