@@ -17,6 +17,7 @@ PAYERS = {  # file of a model: a case of it
     "margin": "svm-objective-pure",
 }
 PAYS, FACTS = "line = curator.pay(", "models/publishing.py"
+LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
@@ -393,6 +394,26 @@ MUTANTS = (
             "return [int(j) + 1 for j in np.flatnonzero(long)]",
             "return [int(j) + 1 for j in np.flatnonzero(long[:0])]",
         ),
+    ),
+    planted(
+        "all rows that enter late are taken to have one line (survreg)",
+        f"{EVENTS}events_along_a_line_are_normal_about_it",
+        (LAW, "mean + between * place + about", "mean + about"),
+    ),
+    planted(
+        "what a cut leaves of a score is not tapered (survreg)",
+        f"{EVENTS}rows_watched_to_one_hazard_fail_as_the_law_has_it",
+        (LAW, "g * slope * log_sigma", "slope * log_sigma"),
+    ),
+    planted(
+        "a family is asked for by its name (survreg)",
+        "families/test_names.py::test_no_family_is_asked_for_by_name",
+        (LAW, "if self.family.bounded:", 'if self.family.name != "gaussian":'),
+    ),
+    planted(
+        "all hazards are taken to be proportional",
+        "estimators/test_event_expectations.py::test_hazards_are_proportional_where_their_slope_never_changes",
+        ("families/location_scale.py", "self.log_hazard_slope(_LATE)", "self.log_hazard_slope(_EARLY)"),
     ),
     planted(
         "doubt about the weights of rows is left out of sigma",
