@@ -45,6 +45,9 @@ class CumulativeHazard:
         Never falls.
     se, se_privacy : array, shape (J,)
         Standard error, and the part of it that is privacy noise.
+    one : array, shape (J,)
+        Variance of one coordinate of Laplace noise that, beside normal noise for the rest of the variance,
+        has the fourth moment of the noise of all counts together, where these have Laplace noise.
     """
 
     at_risk: Array
@@ -52,6 +55,7 @@ class CumulativeHazard:
     value: Array
     se: Array
     se_privacy: Array
+    one: Array
 
 
 def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
@@ -84,6 +88,7 @@ def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
         _rising(np.cumsum(events * inverse) + lost),
         np.sqrt(sampling + privacy) + lost,
         np.sqrt(privacy) + lost,
+        np.sqrt(gradient**4 @ noise**2) + lost,
     )
 
 

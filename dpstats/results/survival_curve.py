@@ -13,9 +13,11 @@ from dpstats._arguments import count
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
+from dpstats.budget import Pure
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.moments.interval_counts import cumulative_hazard
+from dpstats.moments.interval_counts import CumulativeHazard, cumulative_hazard
+from dpstats.moments.mixture import Tails
 from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
@@ -93,7 +95,7 @@ class CurveFit(Facts, Shown, Stored):
         ----------
         level : float
             Of the limits, point by point; made on the scale of the cumulative hazard, -log S, which is that
-            of R's survfit.
+            of R's survfit. Under pure epsilon they count the long tails of its noise.
 
         Returns
         -------
@@ -107,11 +109,10 @@ class CurveFit(Facts, Shown, Stored):
         >>> fit.table(level=0.9)["time"].tolist()
         [500.0, 1000.0]
         """
-        z = critical(level)
         frames = []
         for group, counts, sds in zip(self.groups, self.counts, self.sds, strict=True):
             found = cumulative_hazard(counts, sds)
-            survival = np.exp(-found.value)
+            survival, half = np.exp(-found.value), self._half_widths(found, level)
             frames.append(
                 pd.DataFrame(
                     {
@@ -121,8 +122,8 @@ class CurveFit(Facts, Shown, Stored):
                         "events": found.events,
                         "survival": survival,
                         "std_error": survival * found.se,
-                        "conf_low": np.exp(-(found.value + z * found.se)),
-                        "conf_high": np.exp(-np.maximum(found.value - z * found.se, 0.0)),
+                        "conf_low": np.exp(-(found.value + half)),
+                        "conf_high": np.exp(-np.maximum(found.value - half, 0.0)),
                         "privacy_share": (found.se_privacy / found.se) ** 2,
                         "cumulative_hazard": found.value,
                         "hazard_error": found.se,
@@ -130,6 +131,14 @@ class CurveFit(Facts, Shown, Stored):
                 )
             )
         return pd.concat(frames, ignore_index=True)
+
+    def _half_widths(self, found: CumulativeHazard, level: float) -> np.ndarray:
+        """Of limits on the scale of the cumulative hazard; Laplace noise has the longest tails."""
+        half, known = critical(level) * found.se, np.isfinite(found.se)
+        if isinstance(self.budget, Pure):
+            tails = Tails("laplace", 1, found.one[known])
+            half[known] = tails.half_widths(level, np.diag(found.se[known] ** 2))
+        return half
 
     @property
     def factor(self) -> str:

@@ -14,6 +14,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.moments.interval_counts import cumulative_hazard
+from dpstats.moments.mixture import Tails
 from dpstats.results import CurveFit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.results.test_record import reachable
@@ -167,6 +168,45 @@ def test_both_scales_have_errors_of_sampling_and_noise() -> None:
     frame = curve(rows(), times=TIMES, budget=dps.zcdp(0.1)).frame
     assert list(frame["hazard_error"] * frame["survival"]) == pytest.approx(list(frame["std_error"]))
     assert (frame["privacy_share"] < 0.9).all()
+
+
+def test_limits_under_pure_epsilon_count_the_tails_of_its_noise() -> None:
+    """Few fail of very many, so that noise is all; at the first time that of one count, later of more."""
+    fields = dict(
+        formula="Surv(time, failed) ~ 1",
+        times=np.arange(1.0, 41),
+        groups=("",),
+        nobs=10**9,
+        counts=np.append(np.full(40, 500.0), np.append(np.zeros(79), 10**9))[None],
+        sds=np.full((1, 120), 400.0),
+        method="noisy counts of exits",
+        adjacency="replace one row",
+        unit="one row",
+    )
+    half = {}
+    for budget in dps.pure(1), dps.zcdp(1):
+        table = CurveFit(budget=budget, **fields).table(level=0.999)
+        half[budget] = (-np.log(table["conf_low"]) - table["cumulative_hazard"]) / table["hazard_error"]
+    laplace, normal = -np.log(0.001) / np.sqrt(2), 3.2905
+    assert half[dps.zcdp(1)].to_numpy() == pytest.approx(normal, rel=1e-3)
+    found = half[dps.pure(1)].to_numpy()
+    assert found[0] == pytest.approx(laplace, rel=0.01)
+    assert (np.diff(found) < 0).all() and normal < found[-1] < 1.15 * normal
+
+
+def test_the_tails_are_those_of_sums_of_laplace_noise() -> None:
+    """At 3 times of uneven counts, quantiles of the noise of each hazard by simulation."""
+    rng, counts = np.random.default_rng(0), np.array([5e5, 2e5, 9e5, 1e5, 2e5, 1e5, 0, 0, 3e5])
+    sds = np.full(9, 3e3)
+    drawn = counts + rng.laplace(scale=3e3 / np.sqrt(2), size=(40_000, 9))
+    values = np.array([cumulative_hazard(noisy, sds).value for noisy in drawn[:20_000]])
+    found = cumulative_hazard(counts, sds)
+    error = np.abs(values - found.value) / found.se_privacy
+    tails = Tails("laplace", 1, found.one)
+    half = tails.half_widths(0.99, np.diag(found.se_privacy**2)) / found.se_privacy
+    beyond = (error > half).mean(axis=0)
+    assert (beyond < 0.0135).all() and (beyond > 0.0075).all()
+    assert ((error > 2.576).mean(axis=0)[0] > 0.0135), "normal limits would not do"
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(1)], ids=["gaussian", "pure"])

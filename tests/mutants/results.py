@@ -456,6 +456,11 @@ MUTANTS = (
         ("moments/solution.py", "    lost |= not seen\n", ""),
     ),
     planted(
+        "limits of a survival curve take the noise of pure epsilon for normal",
+        "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
+        ("results/survival_curve.py", "if isinstance(self.budget, Pure):", "if False:"),
+    ),
+    planted(
         "a survival curve goes on where noise is all that is left",
         "models/test_kaplan_meier.py::test_where_few_are_left_nothing_is_said",
         ("moments/interval_counts.py", "FEWEST = 5.0", "FEWEST = 0.5"),
