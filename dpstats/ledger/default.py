@@ -1,23 +1,25 @@
-"""The ledger that a fit charges where it is given none: of one process, and of all its threads.
+"""The ledger that a fit charges where it is given none.
 
-It is no context variable: a thread that a program starts, or the next cell of a notebook, would begin without
-one, and spend what nothing counts.
+``with ledger:`` counts in the thread or task that entered it. One that entered none charges the ledger that
+any other entered last, or else that of ``use_ledger``, rather than none: what nobody counts cannot be undone.
 """
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dpstats.ledger.ledger import Ledger
 
-_entered: list[Ledger] = []  # by ``with``, the innermost last
+_own: ContextVar[tuple[Ledger, ...]] = ContextVar("ledgers entered here", default=())  # the innermost last
+_entered: list[Ledger] = []  # by ``with`` anywhere
 _used: list[Ledger] = []  # at most one
 
 
 def current() -> Ledger | None:
     """The ledger of the innermost ``with``, else that of ``use_ledger``, else None."""
-    known = _entered or _used
+    known = _own.get() or _entered or _used
     return known[-1] if known else None
 
 
@@ -29,9 +31,13 @@ def use(ledger: Ledger | None) -> None:
 def enter(ledger: Ledger) -> None:
     """Have fits charge this ledger until it is left."""
     _entered.append(ledger)
+    _own.set((*_own.get(), ledger))
 
 
 def leave(ledger: Ledger) -> None:
     """Undo the last `enter` of this ledger."""
-    last = max(i for i, other in enumerate(_entered) if other is ledger)
-    del _entered[last]
+    for stack in (_entered, own := list(_own.get())):
+        last = next((i for i in reversed(range(len(stack))) if stack[i] is ledger), None)
+        if last is not None:
+            del stack[last]
+    _own.set(tuple(own))

@@ -200,12 +200,7 @@ class LinearModel(HoldsRows):
         self._check_fit(budget, method, compat)
         pmt, curator = method == "pmt", Curator(self._rows, self.design, budget)
         plan = make_plan(
-            budget,
-            self._rows.n,
-            len(self.design.names),
-            self._public is not None,
-            self.design.has_intercept,
-            self.design.weights is not None,
+            budget, self._rows.n, len(self.design.names), self._public is not None, self.design.has_intercept
         )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs

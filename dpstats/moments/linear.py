@@ -64,13 +64,8 @@ class LinearMoments(NoisyMoments):
         moved = clipped_line(self, between)
         sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
-        guess = fit.guess
-        if self.apart is not None:
-            parts = [self.apart @ part @ self.apart.T for part in (sampling, privacy, guess)]
-            sampling, privacy, guess = parts
-            sampling, privacy = sampling + self.shift_sampling, privacy + self.shift_privacy
-        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, guess, before)]
-        params = self.origin + self.map @ self.moved(fit)
+        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess, before)]
+        params = self.origin + self.map @ fit.delta
         if alpha > 0 and self.penalised.any():
             params, parts = self._penalised(fit, alpha, params, parts)
         sampling, privacy, guess, before = parts
@@ -126,7 +121,6 @@ class LinearMoments(NoisyMoments):
         A penalty adds the mean square distance between penalised and unpenalised means to the variance.
         """
         free = self.normal_equations()
-        apart = np.linalg.solve(self.map, self.solve(alpha).params - self.origin) - self.moved(free)
+        apart = np.linalg.solve(self.map, self.solve(alpha).params - self.origin) - free.delta
         distance = float(apart @ self.all_rows @ apart)
-        variance = residual_variance(self, free) if self.sd is None else self.sd**2
-        return self.scale * math.sqrt(variance + distance)
+        return self.scale * math.sqrt(residual_variance(self, free) + distance)

@@ -109,8 +109,7 @@ class NoisyMoments:
         Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
         line that bends.
     uneven : float
-        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`, or
-        residuals clipped that are not.
+        By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
     span : float
         Full length of a row over the limit of r: where delta times it is not small, residuals of rows are
         clipped on the way that are not at its end.
@@ -123,12 +122,6 @@ class NoisyMoments:
         row of an intercept of their means.
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
-    shift, shift_sampling, shift_privacy : array (d,) and two (d, d), optional
-        What a later release added to delta along some directions, and its covariance.
-    apart : array, shape (d, d), optional
-        What that leaves of an error of delta.
-    sd, sd_se, sd_privacy : float, optional
-        That of residuals where a later release tells it, in units of r, its standard error and noise.
     origin : array, shape (d,)
     map : array, shape (d, d)
     scale : float
@@ -173,13 +166,6 @@ class NoisyMoments:
     rows: float | None = None
     whole: Array | None = None
     whole_error: Array | None = None
-    apart: Array | None = None
-    shift: Array | None = None
-    shift_sampling: Array | None = None
-    shift_privacy: Array | None = None
-    sd: float | None = None
-    sd_se: float | None = None
-    sd_privacy: float | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -276,10 +262,6 @@ class NoisyMoments:
         fitted -= float(np.sum(gram * guess))
         return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
 
-    def moved(self, fit: NormalEquations) -> Array:
-        """delta with what a later release added to it."""
-        return fit.delta if self.shift is None else fit.delta + self.shift
-
     @property
     def all_rows(self) -> Array:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
@@ -328,11 +310,7 @@ _ARRAYS = dict(  # axes
     whole=2,
     whole_error=2,
     expected=2,
-    apart=2,
-    shift=1,
-    shift_sampling=2,
-    shift_privacy=2,
 )
-_POSITIVE = ("n", "scale", "weight", "share", "kept", "unit", "sd")
+_POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

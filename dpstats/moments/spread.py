@@ -36,9 +36,6 @@ class Quantity(NamedTuple):
 
 def spread(moments: NoisyMoments) -> Quantity:
     """Root of the weighted mean of squared residuals, corrected for the clipping of heavy tails."""
-    released = _released(moments)
-    if released is not None:
-        return Quantity(*(part * moments.scale for part in released))
     fit = moments.normal_equations()
     tail, tail_noise, _ = _tail(moments)
     variance = residual_variance(moments, fit) * (1 + tail)
@@ -50,22 +47,12 @@ def spread(moments: NoisyMoments) -> Quantity:
     return Quantity(sigma * moments.scale, slope * total * moments.scale, slope * noise * moments.scale)
 
 
-def _released(moments: NoisyMoments) -> Quantity | None:
-    """Sd of residuals where a later release told it, in units of r."""
-    if moments.sd is None or moments.sd_se is None or moments.sd_privacy is None:
-        return None
-    return Quantity(moments.sd, moments.sd_se, moments.sd_privacy)
-
-
 def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
     """What is not known of the residual variance, as a share: tails, and rows that count less.
 
     Where V, the covariance of a r, is not s^2 M, residuals of long rows are as much larger or smaller; on the
     heteroscedastic designs this was tried on, twice what the mean of M^-1 V / s^2 - 1 says.
     """
-    released = _released(moments)
-    if released is not None:
-        return 2 * math.sqrt(max(released.se**2 - released.se_privacy**2, 0.0)) / released.value
     tail, _, unknown = _tail(moments)
     uneven = 0.0
     if moments.meat is not None:
@@ -104,7 +91,7 @@ def _share(moments: NoisyMoments) -> tuple[float, float, float]:
 def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
     """The same from the variance of fitted values, over all rows, and of residuals."""
     fit, gram = moments.normal_equations(), moments.all_rows
-    params = moments.origin + moments.map @ moments.moved(fit)
+    params = moments.origin + moments.map @ fit.delta
     direction = np.linalg.solve(moments.map, params)
     slopes = params.copy()
     if moments.constant is not None:

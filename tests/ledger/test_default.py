@@ -1,5 +1,6 @@
 """The ledger that fits charge where they are given none, and a fit that is charged twice."""
 
+import asyncio
 import threading
 import warnings
 from collections.abc import Iterator
@@ -75,6 +76,50 @@ def test_threads_charge_it_too() -> None:
     thread.start()
     thread.join()
     assert len(ledger.entries()) == 1
+
+
+def test_two_threads_charge_the_ledgers_that_they_entered() -> None:
+    ledgers = [dps.Ledger(f"{name}.ledger", total=dps.zcdp(1)) for name in "ab"]
+    both, done = threading.Barrier(2), threading.Barrier(2)
+
+    def work(ledger: dps.Ledger) -> None:
+        with ledger:
+            both.wait(60)
+            fit(term="AT" if ledger is ledgers[0] else "V")
+            done.wait(60)
+
+    threads = [threading.Thread(target=work, args=(ledger,)) for ledger in ledgers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [[entry.formula for entry in ledger.entries()] for ledger in ledgers] == [["PE ~ AT"], ["PE ~ V"]]
+    assert current() is None
+
+
+def test_a_thread_that_entered_none_charges_what_another_entered() -> None:
+    with dps.Ledger("a.ledger", total=dps.zcdp(1)) as ledger:
+        thread = threading.Thread(target=fit)
+        thread.start()
+        thread.join()
+    assert len(ledger.entries()) == 1
+    ledger.__exit__()
+    assert current() is None
+
+
+def test_tasks_charge_the_ledgers_that_they_entered() -> None:
+    async def work(ledger: dps.Ledger, term: str) -> None:
+        with ledger:
+            await asyncio.sleep(0.01)
+            fit(term=term)
+            await asyncio.sleep(0.01)
+
+    async def both() -> None:
+        await asyncio.gather(*(work(ledger, term) for ledger, term in zip(ledgers, ("AT", "V"), strict=True)))
+
+    ledgers = [dps.Ledger(f"{name}.ledger", total=dps.zcdp(1)) for name in "ab"]
+    asyncio.run(both())
+    assert [[entry.formula for entry in ledger.entries()] for ledger in ledgers] == [["PE ~ AT"], ["PE ~ V"]]
 
 
 def test_what_is_wrong_leaves_the_ledger_that_was_used() -> None:

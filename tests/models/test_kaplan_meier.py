@@ -206,7 +206,7 @@ def test_the_tails_are_those_of_sums_of_laplace_noise() -> None:
     half = tails.half_widths(0.99, np.diag(found.se_privacy**2)) / found.se_privacy
     beyond = (error > half).mean(axis=0)
     assert (beyond < 0.0135).all() and (beyond > 0.0075).all()
-    assert ((error > 2.576).mean(axis=0)[0] > 0.0135), "normal limits would not do"
+    assert (error > 2.576).mean(axis=0)[0] > 0.0135, "normal limits would not do"
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(1)], ids=["gaussian", "pure"])

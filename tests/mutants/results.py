@@ -21,7 +21,6 @@ LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_l
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
-NARROW = "estimators/test_narrow.py::test_"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
 SECOND_ORDER, SETTLED = "estimators/test_second_order.py::test_", "estimators/test_settled.py::test_"
 
@@ -122,20 +121,6 @@ MUTANTS = (
         "what weights of rows may measure is taken for certain (ols)",
         DOUBT + "the_variance_of_rows_whose_weights_measure_precision_is_within_its_doubt",
         (GRAM, "doubt=max(excess, 0.0) / 2", "doubt=0.0"),
-    ),
-    planted(
-        "what a narrow limit moves is not paid for by the last release (ols)",
-        NARROW + "where_noise_is_large_a_share_of_the_last_release_is_set_aside",
-        ("estimators/gram/plan.py", "final * math.sqrt(1 - tail), final", "final, final"),
-    ),
-    planted(
-        "skewed residuals that were clipped have the mean of all (ols)",
-        NARROW + "skewed_errors_keep_their_mean_and_the_line_its_slope",
-        (
-            "estimators/gram/narrow.py",
-            "shift=both @ told.params,",
-            "shift=0 * both @ told.params,",
-        ),
     ),
     planted(
         "a covariance is taken to lose as much by shortening as its variances (ridge)",

@@ -85,7 +85,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "numbers": dict(right="temp + load"),
     "offset": dict(right="temp + maker + offset(0.5 * load)"),
     "factor": dict(right="maker"),
-    "many": dict(right="temp * load * months + maker"),
     "all fail": dict(left="Surv(time)"),
     "delayed": dict(left="Surv(start, time, failed)"),
     "public rows": dict(public=PUBLIC),
@@ -225,13 +224,9 @@ def methods(model: str, law: str | None) -> list[str | None]:
 
 
 def options(model: str, law: str | None) -> list[str | None]:
-    """Those that change the formula, or an argument that the model has.
-
-    Of many coefficients, in much noise, `ols` releases something more.
-    """
+    """Those that change the formula, or an argument that the model has."""
     known = {*SIDES, *parameters(maker(model)), *parameters(described(model, law).fit)}
-    known_to_all = [name for name, changes in OPTIONS.items() if known >= set(changes)]
-    return [None, *(name for name in known_to_all if name != "many" or model == "ols")]
+    return [None, *(name for name, changes in OPTIONS.items() if known >= set(changes))]
 
 
 def combinations() -> Iterator[Case]:
@@ -302,8 +297,6 @@ PLAIN = ("weibull", "poisson", "logit", "ols", "svm", "kaplan_meier")
 
 def repeats(case: Case) -> bool:
     """Whether another case takes nearly the same path, so that it is among the long tests."""
-    if case.option == "many":
-        return case.method != "auto" or case.budget != "gdp"
     plain, alone = (case.law or case.model) in PLAIN, case.model == "logit" and case.budget == "pure"
     if case.method == "auto" and not alone:
         return not plain or case.budget != "approx" or case.option is not None

@@ -125,18 +125,6 @@ def pilot(radius: float, limit: float, **more: float) -> Build:
     return public
 
 
-def flat(build: Build) -> Build:
-    """Rows along two directions at most."""
-
-    def public(d: int) -> dict[str, Any]:
-        found = build(d)
-        whitening = np.zeros((d + 1, d + 1))
-        whitening[:, :2] = found["whitening"][:, :2]
-        return dict(found, whitening=whitening)
-
-    return public
-
-
 def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None = None) -> Build:
     """Linear predictors that differ along one ray, so that parallel rows have any mean."""
 
@@ -246,7 +234,6 @@ SPACES = {
         Space(pilot(0.9, 2.0), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.5, meat_limit=1.8, fourth=0.7), 60.0, 0.97),
-        Space(flat(pilot(0.9, 2.0, meat=0.7, meat_limit=1.8, fourth=0.7)), 60.0, 0.97),
     ],
     "residual_score": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
     "truncated_gram": [Space(pilot(0.9, 2.0), 60.0, 0.97)],

@@ -9,18 +9,13 @@ intercept if errors are skewed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from scipy import special
 
 _PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
-# Where the noise of a coefficient exceeds _NOISY sampling sds with residuals clipped as those of pilots are,
-# and a narrow limit leaves _GAIN of its variance or less, summed over coefficients, residuals are clipped at
-# _NARROW sds, which leaves .93 of the efficiency of normal ones; what that moves is released apart, of rows
-# up to _EDGE sds along the predictor.
-_NARROW, _EDGE, _NOISY, _GAIN = 1.2, 1.5, 1.0, 0.55
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.
 _LIMITS = np.arange(1.5, _MOST_LIMIT + 0.01, 0.05)
@@ -107,34 +102,6 @@ def choose_bounds(
     radius, limit = min(radius, farthest), min(limit, widest)
     most = limit if weighted else _MEAT_SDS
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
-
-
-def tail_share(n: int, mu: float, k: int) -> float:
-    """Share of mu^2 for what narrow limits of residuals move; 0 where they do not pay.
-
-    The noise of k - 2 directions is then that of the narrow limit, of two that of the wide one on short rows,
-    and the share makes the sum of their variances least: (p + q)^2, from p^2 / (1 - share) + q^2 / share.
-    """
-    radius = math.sqrt(base_square(k))
-    usual = 2 * radius * _PILOT_LIMIT
-    slopes = 2 * radius * _NARROW / (1 - 2 * float(special.ndtr(-_NARROW))) * math.sqrt(max(k - 2, 0))
-    moved = 2 * math.hypot(1, _EDGE) * _PILOT_LIMIT * math.sqrt(2)
-    if usual < _NOISY * math.sqrt(n) * mu or (slopes + moved) ** 2 > _GAIN * k * usual**2:
-        return 0.0
-    return moved / (slopes + moved)
-
-
-def narrowed(bounds: Bounds) -> Bounds:
-    """These bounds with a narrow limit of residuals."""
-    limit = min(_NARROW, bounds.limit)
-    return replace(bounds, limit=limit, meat_limit=min(bounds.meat_limit, bounds.radius * limit))
-
-
-def tail_bounds(n: int, mu: float, widest: float) -> Bounds:
-    """Bounds of the release, of cost mu, of what narrow limits of residuals move."""
-    radius = math.hypot(1, _EDGE)
-    limit = min(_best_limit(n, 2 * radius / (math.sqrt(n) * mu)), widest)
-    return Bounds(radius, limit, radius * limit)
 
 
 def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.curator import Release
 from dpstats.estimators.columns import Box, RowScale
-from dpstats.estimators.gram.bounds import FOURTH, MEAT, Bounds, base_square
+from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.stretch import longest_square, unstretched
 from dpstats.moments import PublicMoments
@@ -145,14 +145,6 @@ def second_moments(release: Release, bounds: Bounds) -> tuple[Array, Array, floa
     c = bounds.radius / bounds.limit
     noise = Noise(sd, sd / math.sqrt(2) / c, sd / c**2)
     return matrix[:-1, :-1], matrix[:-1, -1] / c, float(matrix[-1, -1]) / c**2, noise
-
-
-def more_moments(release: Release, bounds: Bounds) -> tuple[Array, float, float, float]:
-    """Of r^2 a a' and r^4 per row where they are released too, each with the sd of its noise."""
-    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
-    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
-    values = release.values
-    return values[1] * meat, release.sd * meat, float(values[2][0, 0]) * fourth, release.sd * fourth
 
 
 def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coordinates:

@@ -26,16 +26,9 @@ from dpstats.estimators.gram.bounds import (
     bending,
     choose_bounds,
     mean_weight,
-    narrowed,
     pilot_bounds,
 )
-from dpstats.estimators.gram.coordinates import (
-    Coordinates,
-    more_moments,
-    public_coordinates,
-    second_moments,
-)
-from dpstats.estimators.gram.narrow import corrected, narrow_pilot, straightened
+from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.whole import of_all_rows
@@ -141,20 +134,15 @@ def _gaussian(
     own = public is None and not weighted
     place = public_coordinates(public, box, constant) if public else _first(curator, box, constant, plan)
     k, lost = len(place.line), 0.0
-    for step, cost in enumerate(plan.pilots, 1):
+    for cost in plan.pilots:
         bounds = pilot_bounds(k, place.farthest, place.widest)
-        if plan.tail and step == len(plan.pilots):
-            gram, cross, square, noise = narrow_pilot(curator, cost, place, bounds)
-        else:
-            release = curator.release("residual_moments", cost, **place.public(bounds))
-            gram, cross, square, noise = second_moments(release, bounds)
+        release = curator.release("residual_moments", cost, **place.public(bounds))
+        gram, cross, square, noise = second_moments(release, bounds)
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n)
     mu = curator.cost_per_row(plan.final)
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
-    if plan.tail:
-        bounds = narrowed(bounds)
     release = curator.release(
         "residual_moments",
         plan.final,
@@ -169,9 +157,6 @@ def _gaussian(
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
-    if plan.tail:
-        moments, limit = corrected(curator, plan.tail, straightened(moments), place)
-        bounds = replace(bounds, limit=limit)
     return moments, place, bounds
 
 
@@ -205,7 +190,8 @@ def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinate
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:
     gram, cross, square, noise = second_moments(release, bounds)
-    meat, noise_meat, fourth, noise_fourth = more_moments(release, bounds)
+    meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
+    fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
     return LinearMoments(
         n=release.n,
         gram=gram,
@@ -214,10 +200,10 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_gram=noise.gram,
         noise_cross=noise.cross,
         noise_square=noise.square,
-        meat=meat,
-        noise_meat=noise_meat,
-        fourth=fourth,
-        noise_fourth=noise_fourth,
+        meat=release.values[1] * meat,
+        noise_meat=release.sd * meat,
+        fourth=float(release.values[2][0, 0]) * fourth,
+        noise_fourth=release.sd * fourth,
         limit=bounds.limit,
         prior=place.prior,
         expected=place.expected,

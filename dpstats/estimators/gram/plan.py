@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from dpstats.budget import Budget, Pure
 from dpstats.estimators.columns import FirstCosts
-from dpstats.estimators.gram.bounds import tail_share
 
 # Gaussian noise: shares of mu^2, of which the last release has what the others leave. Pure epsilon: shares
 # of epsilon, which add up to 1.
@@ -37,8 +36,6 @@ class Plan:
         Of the release that gives the estimate.
     check : float
         Of whether the response bends.
-    tail : float
-        Of what narrow limits of residuals move; 0 if limits are wide.
     """
 
     pure: bool
@@ -47,7 +44,6 @@ class Plan:
     pilots: tuple[float, ...]
     final: float
     check: float
-    tail: float = 0.0
 
     @property
     def costs(self) -> dict[str, float]:
@@ -60,15 +56,12 @@ class Plan:
             "matrix": self.matrix,
             f"pilot {what}": pilots,
             what: self.final,
-            "offset and spread": self.tail,
             "check for bends": self.check,
         }
         return {name: cost for name, cost in costs.items() if cost}
 
 
-def make_plan(
-    budget: Budget, n: int, k: int, public: bool = False, constant: bool = True, weighted: bool = False
-) -> Plan:
+def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
     """Split a budget; public moments stand in for all but the last stages.
 
     Parameters
@@ -81,8 +74,6 @@ def make_plan(
         Whether there are public moments.
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
-    weighted : bool
-        Whether rows have weights of their own.
     """
     if isinstance(budget, Pure):
         epsilon, check = budget.epsilon, PURE_CHECK * constant
@@ -113,6 +104,4 @@ def make_plan(
     pilots = tuple(mu * math.sqrt(share) for share in shares)
     columns = FirstCosts(mu * math.sqrt(COLUMNS), False)
     final = mu * math.sqrt(1 - COLUMNS - check - sum(shares))
-    tail = tail_share(n, final, k) if constant and not weighted else 0.0
-    final, tail = final * math.sqrt(1 - tail), final * math.sqrt(tail)
-    return Plan(False, columns, None, pilots, final, mu * math.sqrt(check), tail)
+    return Plan(False, columns, None, pilots, final, mu * math.sqrt(check))
