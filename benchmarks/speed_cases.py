@@ -85,7 +85,7 @@ def shown(fit: object) -> None:
     print(fit.summary(), file=io.StringIO())  # type: ignore[attr-defined]
 
 
-def by_dpstats(model: str, d: int, data: Frame, **options: object) -> None:
+def by_dpstats(model: str, d: int, data: Frame, pure: bool = False, **options: object) -> None:
     """One fit of a model of dpstats, its table printed."""
     import dpstats as dps
 
@@ -97,7 +97,7 @@ def by_dpstats(model: str, d: int, data: Frame, **options: object) -> None:
         grade=dps.levels(*LEVELS),
         **{name: dps.bounded(-1, 1) for name in numbers(d)},
     )
-    budget = dps.approx(*BUDGET)
+    budget = dps.pure(BUDGET[0]) if pure else dps.approx(*BUDGET)
     if model == "kaplan_meier":
         return print(dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema).fit(budget), file=io.StringIO())
     if model == "survreg":
@@ -155,6 +155,14 @@ def _table(model: str, response: str, n: int, d: int, goals: dict[str, float]) -
     }
 
 
+def _pure_logit(n: int) -> dict[str, Case]:
+    """No goal was set; that of a fit with Gaussian noise stands in."""
+    ours = partial(by_dpstats, "logit", 10, pure=True)
+    made = partial(frame, "flag", 10, "category")
+    theirs = partial(by_statsmodels, "logit", 10)
+    return {f"logit under pure epsilon, {n:.0e}": Case(n, 10, made, ours, "statsmodels", theirs, 0.8)}
+
+
 def _survival(dist: str, fitter: str, n: int) -> dict[str, Case]:
     ours = partial(by_dpstats, "survreg", 10, dist=dist)
     theirs = partial(by_lifelines, fitter, 10)
@@ -189,6 +197,7 @@ CASES: dict[str, Case] = {
     **_table("ols", "normal", 100_000, 30, {"category": 0.6, "text": 0.25}),
     **_table("logit", "flag", 100_000, 30, {"category": 0.7}),
     **_table("poisson", "count", 100_000, 30, {"category": 0.6}),
+    **_pure_logit(100_000),
     **_survival("weibull", "WeibullAFTFitter", 50_000),
     **_survival("weibull", "WeibullAFTFitter", 100_000),
     **_survival("loglogistic", "LogLogisticAFTFitter", 100_000),

@@ -14,7 +14,15 @@ from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.solution import positive
 from dpstats.moments.tails import tail_mean, tail_rate
 
-__all__ = ["Quantity", "clipped_line", "residual_variance", "score_covariance", "share_explained", "spread"]
+__all__ = [
+    "Quantity",
+    "clipped_line",
+    "mostly_clipped",
+    "residual_variance",
+    "score_covariance",
+    "share_explained",
+    "spread",
+]
 
 Array = np.ndarray
 
@@ -24,6 +32,9 @@ _SHORTENED = 2.0
 # Of errors with the tails of t of 3 degrees of freedom, clipping takes up to this many times more of the
 # variance than is told from the kurtosis that is left
 _HEAVIER = 3.0
+# Variance of the response, over that which line and clipped residuals tell, from which most of it lies in
+# what is clipped; and sds of its noise by which it surely does
+_MOSTLY, _SURELY = 4.0, 3.0
 
 
 class Quantity(NamedTuple):
@@ -112,6 +123,17 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
         of_gram += float(slopes**2 @ entries @ slopes**2) / moments.scale**4
     noise = math.hypot(residual * math.sqrt(of_gram), explained * residual_noise / moments.scale**2)
     return explained / both, noise / both**2, explained * residual / both**2
+
+
+def mostly_clipped(moments: NoisyMoments) -> bool:
+    """Whether three quarters of the response's variance are neither in the line nor in clipped residuals.
+
+    So it is where nearly all rows have one value, 0 say: residuals are then clipped at a few sds of those.
+    """
+    if moments.total is None or moments.noise_total is None:
+        return False
+    told = spread(moments).value ** 2 / max(1 - _share_of_fitted(moments)[0], 1e-6)
+    return moments.total - _SURELY * moments.noise_total > _MOSTLY * told
 
 
 def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:

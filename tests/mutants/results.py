@@ -441,6 +441,11 @@ MUTANTS = (
         ("moments/solution.py", "    lost |= not seen\n", ""),
     ),
     planted(
+        "most of the variance is clipped, and nothing says so",
+        "models/test_clipped.py::test_a_rare_yes_is_said_in_most_fits",
+        ("moments/spread.py", "_MOSTLY, _SURELY = 4.0, 3.0", "_MOSTLY, _SURELY = 400.0, 3.0"),
+    ),
+    planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
         ("results/survival_curve.py", "if isinstance(self.budget, Pure):", "if False:"),

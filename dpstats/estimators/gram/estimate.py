@@ -35,6 +35,7 @@ from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
+from dpstats.moments.spread import mostly_clipped
 
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
@@ -52,7 +53,8 @@ class LinearFit:
         "R", length in sds beyond which rows count less, and "residual", size in sds beyond which residuals
         are clipped, where the declared bounds allow anything beyond.
     problems : tuple of str
-        "bends", if the response follows the square of the line too.
+        "bends", if the response follows the square of the line too; "clipped", if most of the response's
+        variance is in residuals that are clipped.
     """
 
     moments: LinearMoments
@@ -102,10 +104,11 @@ def fit_gram(
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     bend = _look(curator, plan.check, moments, place, bounds) if constant else Bend(False, 0.0)
-    if "R" not in settings:
-        return LinearFit(moments, settings)
-    moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
-    return LinearFit(moments, settings, ("bends",) * bend.told)
+    problems = ("clipped",) * ("residual" in settings and mostly_clipped(moments))
+    if "R" in settings:
+        moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
+        problems += ("bends",) * bend.told
+    return LinearFit(moments, settings, problems)
 
 
 def _look(curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds) -> Bend:
