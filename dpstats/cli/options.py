@@ -42,14 +42,12 @@ def parser() -> Parser:
     return top
 
 
-def _command(
-    commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "", says: str = ""
-) -> Parser:
+def _command(commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "") -> Parser:
     """Add a command, whose function `run` is named as ``module.function`` of this package."""
     made = commands.add_parser(
         name,
         help=does,
-        description=(says or does[0].upper() + does[1:]) + ".",
+        description=does[0].upper() + does[1:] + ".",
         epilog=more,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -107,8 +105,8 @@ def _show(commands: _SubParsersAction[Parser]) -> None:
 
 
 def _predict(commands: _SubParsersAction[Parser]) -> None:
-    does, says = "predict for new units from a fit", "Predict for new units from a fit"
-    predict = _command(commands, "predict", "predict.run", does, texts.PREDICT, says)
+    does = "predict for new units from a fit"
+    predict = _command(commands, "predict", "predict.run", does, texts.PREDICT)
     predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
     predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")

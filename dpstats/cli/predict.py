@@ -50,5 +50,5 @@ def predicted(
 
 
 def _columns(found: pd.DataFrame, names: dict[str, str]) -> dict[str, np.ndarray]:
-    told = {name: name for name in ("extrapolated",) if name in found}
-    return {new: found[old].to_numpy() for old, new in (names | told).items()}
+    names = names | {"extrapolated": "extrapolated"}  # a column that is there if any row is
+    return {new: found[old].to_numpy() for old, new in names.items() if old in found}

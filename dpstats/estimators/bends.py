@@ -16,9 +16,8 @@ from dpstats.moments.mixture import LAWS, Tails
 Array = np.ndarray
 
 _EDGE = 2.0  # sds of the linear predictor beyond which a row says no more
-_LEAST = (
-    1e-3  # sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
-)
+# sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
+_LEAST = 1e-3
 # chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
 # intervals; 3.3 and 2 sds of normal noise
 _DOUBTFUL, _USUAL = 0.001, 0.0455

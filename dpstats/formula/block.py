@@ -7,13 +7,12 @@ place and used from there in interactions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.formula.expressions import clip_into
+from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom, categories
@@ -21,9 +20,6 @@ from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
 from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
-
-ANYWHERE = (-np.inf, np.inf)
-Fill: TypeAlias = Callable[[Mapping[str, Array], Array, Array], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,8 +107,8 @@ class Filler:
             leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables, *weighing})
             endog, event, entry = response.read(raw, leaves, ok)
             self._fill(leaves, exog, ok)
-            offset = _column(self._offset.fill if self._offset else None, 0.0, leaves, ok)
-            weight = _column(self._weights.fill if self._weights else None, 1.0, leaves, ok)
+            offset = _column(self._offset, 0.0, leaves, ok)
+            weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
         return Block(exog, endog, event, entry, ok, offset, weight)
 
@@ -128,8 +124,8 @@ class Filler:
             exog = np.empty((size, len(self._products)), order="F")
             leaves = self._leaves(raw, exog, ok, set(self.variables), clip)
             self._fill(leaves, exog, ok, clip)
-            fill = (self._offset.fill if clip else self._offset.extend) if self._offset else None
-            offset = _column(fill, 0.0, leaves, ok)
+            sum_of = replace(self._offset, bounds=ANYWHERE) if self._offset and not clip else self._offset
+            offset = _column(sum_of, 0.0, leaves, ok)
             if not clip:
                 ok &= np.isfinite(exog).all(axis=1) & np.isfinite(offset)
             _switch_off(exog, ok)
@@ -187,11 +183,11 @@ class Filler:
             values[factor.code, index] = out
 
 
-def _column(filled: Fill | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
+def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str, Array], ok: Array) -> Array:
     if filled is None:
         return np.broadcast_to(without, ok.shape)  # one number, read-only: costs nothing
     out = np.empty(ok.shape)
-    filled(leaves, ok, out)
+    filled.fill(leaves, ok, out)
     return out
 
 

@@ -13,6 +13,7 @@ from dpstats.errors import FormulaError
 from dpstats.formula.functions import Array, Function, Interval, Unbounded
 from dpstats.schema import Event, Flag, Levels, Schema
 
+ANYWHERE = (-np.inf, np.inf)  # bounds of what is not clipped
 _PIECES_OF_ONE = 1024  # sub-intervals when an expression has one variable
 _BOXES = 4096  # sub-boxes in all when it has several
 

@@ -6,7 +6,6 @@ See docs/theory/rows.md#row-wise-formulas, rule 8.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -44,10 +43,6 @@ class Offset:
     def fill(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
         """Write the sum into ``out``, inside its bounds; ``ok`` loses the rows that lack a value."""
         clip_into(self._expression.values(leaves), self.bounds, ok, out)
-
-    def extend(self, leaves: Mapping[str, Array], ok: Array, out: Array) -> None:
-        """Write the sum into ``out`` where it is, for public rows beyond their bounds; else as `fill`."""
-        clip_into(self._expression.values(leaves), (-math.inf, math.inf), ok, out)
 
 
 def split_offset(terms: Terms, schema: Schema) -> tuple[Terms, Offset | None]:

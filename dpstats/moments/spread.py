@@ -99,8 +99,19 @@ def _share(moments: NoisyMoments) -> tuple[float, float, float]:
     return best[0], math.sqrt(best[1] ** 2 + apart), best[2]
 
 
-def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
-    """The same from the variance of fitted values, over all rows, and of residuals."""
+class _Fitted(NamedTuple):
+    """The line on the user's scale, its direction less the mean, what noise adds to it, and its variance.
+
+    The variance is that of fitted values over all rows, in units of r.
+    """
+
+    slopes: Array
+    direction: Array
+    covariance: Array
+    explained: float
+
+
+def _fitted(moments: NoisyMoments) -> _Fitted:
     fit, gram = moments.normal_equations(), moments.all_rows
     params = moments.origin + moments.map @ fit.delta
     direction = np.linalg.solve(moments.map, params)
@@ -111,8 +122,13 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
     # the noise of delta adds its own variance to that of the fitted values
     covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
     spurious = float(np.sum(gram * covariance))
-    explained = max(float(direction @ gram @ direction) - spurious, 0.0)
-    sigma = spread(moments)
+    return _Fitted(slopes, direction, covariance, max(float(direction @ gram @ direction) - spurious, 0.0))
+
+
+def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
+    """R squared from the variance of fitted values, over all rows, and of residuals; else as `_share`."""
+    slopes, direction, covariance, explained = _fitted(moments)
+    gram, sigma = moments.all_rows, spread(moments)
     residual, residual_noise = (sigma.value / moments.scale) ** 2, 2 * sigma.value * sigma.se_privacy
     both = explained + residual
     of_gram = 4 * float(direction @ gram @ covariance @ gram @ direction)
@@ -132,7 +148,7 @@ def mostly_clipped(moments: NoisyMoments) -> bool:
     """
     if moments.total is None or moments.noise_total is None:
         return False
-    told = spread(moments).value ** 2 / max(1 - _share_of_fitted(moments)[0], 1e-6)
+    told = spread(moments).value ** 2 + _fitted(moments).explained * moments.scale**2
     return moments.total - _SURELY * moments.noise_total > _MOSTLY * told
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS
+from dpstats.families import DISTS, Dist
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.estimates import Estimates, with_limits
@@ -39,6 +39,10 @@ class AtTimes(Fit):
     """Quantities of a location-scale model of time at public points and times, with intervals."""
 
     __slots__ = ()
+
+    @property
+    def _dist(self) -> Dist:
+        return DISTS[self.record.dist]
 
     def _at_times(
         self, newdata: NewData | None, times: np.ndarray, asked: str, clip: bool
@@ -77,7 +81,7 @@ class AtTimes(Fit):
         >>> fit.reliability(at, times=[500, 1000]).frame["time"].tolist()
         [500.0, 1000.0]
         """
-        values, family = check_times(times, "reliability"), DISTS[self.record.dist].family
+        values, family = check_times(times, "reliability"), self._dist.family
         at, asked = self._at_times(newdata, values, "reliability", clip)
         linear = quantities.standardized(self.record, at, asked)
         columns = with_limits(*linear, self.record.cov, level, family.sf)

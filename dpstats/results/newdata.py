@@ -37,18 +37,20 @@ class Points:
     @property
     def covariates(self) -> pd.DataFrame:
         """The columns of `frame` that the model uses, and which rows are extrapolated, if any is."""
-        used = self.frame[list(self.names)]
-        return used.assign(extrapolated=self.outside) if self.outside.any() else used
+        return self.marked(self.frame[list(self.names)])
+
+    def marked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame of the m rows with a column `extrapolated`, if any of them is."""
+        return frame.assign(extrapolated=self.outside) if self.outside.any() else frame
 
     def label(self, row: int) -> str:
         """Return ``"voltage = 200, temperature = 170"``; empty for a model without covariates.
 
         It says how far a value lies from its public bounds.
         """
+        beyond = self.beyond.iloc[row]
         return ", ".join(
-            f"{name} = {_plain(self.frame[name].iloc[row])}{_far(self.beyond[name].iloc[row])}"
-            if name in self.beyond
-            else f"{name} = {_plain(self.frame[name].iloc[row])}"
+            f"{name} = {_plain(self.frame[name].iloc[row])}{_far(beyond.get(name, 0.0))}"
             for name in self.names
         )
 

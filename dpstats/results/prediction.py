@@ -238,5 +238,4 @@ class Predictions(Coefficients):
         at = points(self.record, newdata, "augment", clip)
         frame = self._prediction(at).summary_frame(level).iloc[:, :4]
         frame.columns = pd.Index([".fitted", ".se_fit", ".lower", ".upper"])
-        given = at.frame.assign(extrapolated=at.outside) if at.outside.any() else at.frame
-        return pd.concat([given, frame], axis=1)
+        return pd.concat([at.marked(at.frame), frame], axis=1)

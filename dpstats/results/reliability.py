@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, Dist
+from dpstats.families import DISTS
 from dpstats.results import survival_quantities as quantities
 from dpstats.results import survival_tables as tables
 from dpstats.results.at_times import AtTimes
@@ -68,10 +68,6 @@ class Reliability(AtTimes):
             "Use fit.time_ratios(), or fit.hazard(newdata, times) at two points.",
         ),
     }
-
-    @property
-    def _dist(self) -> Dist:
-        return DISTS[self.record.dist]
 
     @property
     def _log_sigma(self) -> tuple[float, float]:

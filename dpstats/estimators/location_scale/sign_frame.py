@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy
@@ -18,7 +19,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.sign_plan import SignPlan
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.families.signs import largest_slope, sizes
@@ -76,6 +77,18 @@ class Frame:
     radius: float
     slope: float
     square: float
+
+    def public(self, point: Array) -> dict[str, Any]:
+        """Parameters of a release of signs at (gamma, log sigma) `point`."""
+        placement = self.bounding.placement
+        return dict(
+            placement.scale.public(),
+            family=placement.problem.family,
+            gamma=point[:-1],
+            sigma=sigma_of(point),
+            whitening=self.whitening,
+            radius=self.radius,
+        )
 
     @property
     def fraction(self) -> float:
@@ -169,17 +182,7 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
     """With the sizes as released and as expected, by precision."""
     d, radius, family = len(frame.whitening), frame.radius, frame.bounding.placement.problem.family
     longest = math.sqrt(_LONGEST * d)
-    release = curator.release(
-        "sign_sizes",
-        mu,
-        **frame.bounding.placement.scale.public(),
-        family=family,
-        gamma=point[:-1],
-        sigma=math.exp(point[-1]),
-        whitening=frame.whitening,
-        radius=radius,
-        longest=longest,
-    )
+    release = curator.release("sign_sizes", mu, longest=longest, **frame.public(point))
     units = np.array([largest_slope(family) * radius * longest, (2 * radius) ** 2]) / d / release.n
     guess = np.array([frame.slope, frame.square])
     found = by_precision(release.values[0] * units, release.sd * units, guess, _SIZE_SD * guess)

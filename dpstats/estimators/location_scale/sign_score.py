@@ -146,17 +146,7 @@ def _moved(point: Array, move: tuple[float, float]) -> Array:
 
 
 def _slopes(curator: Curator, mu: float, frame: Frame, point: Array) -> Step:
-    scale, family = frame.bounding.placement.scale, frame.bounding.placement.problem.family
-    release = curator.release(
-        "sign_score",
-        mu,
-        **scale.public(),
-        family=family,
-        gamma=point[:-1],
-        sigma=math.exp(point[-1]),
-        whitening=frame.whitening,
-        radius=frame.radius,
-    )
+    release = curator.release("sign_score", mu, **frame.public(point))
     return Step(point, release.values[0].ravel() / release.n, release.sd / release.n, frame.slope)
 
 
