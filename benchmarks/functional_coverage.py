@@ -21,6 +21,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.functional import fit_functional
 from dpstats.estimators.location_scale import Problem
+from dpstats.estimators.published.functional import as_published
 from dpstats.families import DISTS as FAMILIES
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -52,7 +53,8 @@ def fits(cell: Cell, rep: int) -> dict[float, tuple[Array, Array, Array, Array]]
             curator = Curator(rows, design, dps.pure(epsilon))
         fit = fit_functional(curator, box, True, dist.family, epsilon)
         se = np.sqrt(np.diag(fit.cov))
-        found[epsilon] = (exact, fit.params - target, fit.published - target, se, bool(fit.problems))
+        paper = as_published(fit, box, dist.family)
+        found[epsilon] = (exact, fit.params - target, paper - target, se, bool(fit.problems))
     return found
 
 

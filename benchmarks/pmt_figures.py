@@ -20,6 +20,7 @@ from provenance import header
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.pmt import ETA, fit_pmt
+from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import SeededNoise, noise
@@ -86,7 +87,8 @@ def by_truncation(compat: str | None) -> Callable[[Case], Array]:
         moments = dps.public_moments(FORMULA, case.public, schema)
         with noise(SeededNoise(case.seed)):
             curator = Curator(open_rows(case.data, schema, design.variables), design, dps.gdp(mu))
-        return fit_pmt(curator, moments, False, 0.0, mu, compat).solution.params
+        estimate = fit_truncated_ridge if compat else fit_pmt
+        return estimate(curator, moments, False, 0.0, mu).solution.params
 
     return fit
 

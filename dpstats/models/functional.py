@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
+
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.columns import Box
-from dpstats.estimators.functional import FunctionalFit, fit_functional
+from dpstats.estimators.functional import fit_functional
+from dpstats.estimators.published.functional import as_published, fit_quadratic
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger
@@ -43,7 +46,8 @@ def fit_by_functional(
     epsilon = _checked(design, budget)
     method = PAPER_METHOD if compat else METHOD
     line = curator.pay(ledger, formula=design.formula, method=method, costs={_WHAT: epsilon})
-    found = fit_functional(curator, box, dist.log, dist.family, epsilon, bool(compat))
+    fit = fit_quadratic if compat else fit_functional
+    found = fit(curator, box, dist.log, dist.family, epsilon)
     names = (*design.names, "Log(scale)")
     problems = (*found.problems, *(["published"] if compat else []))
     return SurvivalFit(
@@ -55,7 +59,7 @@ def fit_by_functional(
         cov=found.cov,
         cov_privacy=found.cov_privacy,
         released=(_WHAT,),
-        settings=_settings(found, compat),
+        settings=_settings(None if compat else as_published(found, box, dist.family)),
         flags=cautions(problems, names),
         **public_facts(curator, design, budget, method, ledger=line),
     )
@@ -83,8 +87,9 @@ def _checked(design: Design, budget: Budget) -> float:
     return budget.epsilon
 
 
-def _settings(found: FunctionalFit, compat: str | None) -> dict[str, str | float]:
-    if compat:
+def _settings(published: np.ndarray | None) -> dict[str, str | float]:
+    """What the record says of a fit, beside the paper's estimate unless this is it."""
+    if published is None:
         return {"line": "as published", **MOVED}
-    intercept, sigma = float(found.published[0]), math.exp(found.published[-1])
+    intercept, sigma = float(published[0]), math.exp(published[-1])
     return {"line": "least squares", **MOVED, "published sigma": sigma, "published intercept": intercept}

@@ -17,7 +17,8 @@ from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
-from dpstats.estimators.pmt import PUBLISHED, fit_pmt_glm, fit_published, glm_costs, published_costs
+from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
+from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
@@ -324,7 +325,7 @@ class GlmModel(HoldsRows):
         """mu of all releases of each kind, by name."""
         if method == "newton":
             return make_plan(mu, constant=self.design.has_intercept).costs
-        return published_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
+        return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
 
     def _estimate(self, curator: Curator, method: str, mu: float, robust: bool) -> Estimate:
         if method == "newton":
@@ -332,7 +333,7 @@ class GlmModel(HoldsRows):
             plan = make_plan(mu, *steps, constant=self.design.has_intercept)
             return fit_newton(curator, replace(self._problem, robust=robust), plan)
         assert self._public is not None
-        fit = fit_published if method == "paper" else fit_pmt_glm
+        fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)
 
     @always_shown

@@ -16,6 +16,7 @@ from dpstats.curator import Curator
 from dpstats.errors import FormulaError
 from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
+from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
@@ -177,7 +178,7 @@ class LinearModel(HoldsRows):
             Charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
-            With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.pmt`).
+            With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.published`).
 
         Returns
         -------
@@ -268,7 +269,8 @@ class LinearModel(HoldsRows):
 
     def _pmt(self, curator: Curator, mu: float, compat: str | None) -> dict[str, Any]:
         assert self._public is not None
-        result = fit_pmt(curator, self._public, self.design.has_intercept, self.alpha, mu, compat)
+        fit = fit_truncated_ridge if compat else fit_pmt
+        result = fit(curator, self._public, self.design.has_intercept, self.alpha, mu)
         return self._described(result.solution, result.settings)
 
     def _described(self, solution: Solution, settings: dict[str, float]) -> dict[str, Any]:

@@ -24,7 +24,12 @@ from dpstats.estimators.objective import (
     make_debiased_plan,
     make_plan,
 )
-from dpstats.estimators.objective.plan import PUBLISHED_PENALTY, least_ridge
+from dpstats.estimators.objective.plan import least_ridge
+from dpstats.estimators.published.penalised import (
+    PUBLISHED_PENALTY,
+    check_published_matrices,
+    fit_published_minimum,
+)
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
@@ -100,13 +105,20 @@ def fit_margin(
     check_budget(budget, rows.n)
     ball = UnitBall.of_box(design.bounds, design.has_intercept, norms=design.norms)
     curator = Curator(rows, design, budget)
-    plan = make_plan(budget, pure_tilt=compat == "paper" and method == "objective")
+    plan = make_plan(budget, pure_tilt=bool(compat) and method == "objective")
     ridge = _ridge(curator, ball, plan, loss, method, c, compat)
-    _try(curator, ball, plan, loss, ridge, method, compat)
+    # the curator refuses what it would refuse after the ledger was charged
+    tilted = method == "objective"
+    curator.check_minimum(
+        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=bool(compat), **ball.public()
+    )
+    if compat:
+        check_published_matrices(curator, ball, loss, plan)
     named = METHODS[method] + (" as published" if compat else "")
 
     def estimated() -> Estimate:
-        return fit_penalised(curator, ball, loss, ridge, plan, method == "objective", compat)
+        fit = fit_published_minimum if compat else fit_penalised
+        return fit(curator, ball, loss, ridge, plan, method == "objective")
 
     result, fields = _paid(curator, design, budget, named, plan.costs, ledger, estimated)
     target, settings = TARGET.format(result.penalty, len(design.names)), {"loss": loss.title}
@@ -217,29 +229,3 @@ def _ridge(
         # Gaussian noise is paid twice for a row that is replaced
         return least_ridge(loss, ball.longest, cost if isinstance(plan.minimum, Pure) else cost / 2)
     return 2 * curator.n * (PUBLISHED_PENALTY if c is None else c)
-
-
-def _try(
-    curator: Curator,
-    ball: UnitBall,
-    plan: Plan,
-    loss: MarginLoss,
-    ridge: float,
-    method: str,
-    compat: str | None,
-) -> None:
-    """Have the curator refuse what it would refuse after the ledger was charged."""
-    paper = compat == "paper"
-    curator.check_minimum(
-        plan.minimum,
-        loss=loss,
-        ridge=ridge,
-        tilted=method == "objective",
-        spherical=paper,
-        **ball.public(),
-    )
-    if paper:
-        zeros = [0.0] * ball.k
-        curator.noise(
-            "margin_scores", plan.matrices, loss=loss, params=zeros, published=True, **ball.public()
-        )

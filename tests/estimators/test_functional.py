@@ -14,7 +14,8 @@ from dpstats.curator import curator as chokepoint
 from dpstats.curator.lattice import Part
 from dpstats.curator.statistics import REGISTRY
 from dpstats.estimators.functional.estimate import _weak
-from dpstats.estimators.functional.moments import Moments, least_squares, published
+from dpstats.estimators.functional.moments import Moments, least_squares
+from dpstats.estimators.published.functional import quadratic_maximum
 from dpstats.families import DISTS, LOGISTIC, SEV
 from dpstats.testing import NoNoise, Recording, Replay, SeededNoise, noise
 from tests.estimators.test_exact import FloatSum
@@ -68,7 +69,7 @@ def test_t1_weights_and_their_maximum(family: Any) -> None:
     assert_allclose(c * matrix[:3, 3], known["pq"], atol=1e-9)
     assert_allclose(-c / 2 * np.diag(matrix)[:3], known["diagonal"], atol=1e-9)
     assert_allclose(-c / 2 * matrix[np.triu_indices(3, 1)], known["off"], atol=1e-9)
-    found = published(moments, family, 0.0)
+    found = quadratic_maximum(moments, family, 0.0)
     assert_allclose(found[:-1], BETA, atol=1e-6)
     assert_allclose(math.exp(found[-1]), known["sigma"], atol=1e-6)
     assert_allclose(found[:-1] * known["q"], known["p"], atol=2e-6)

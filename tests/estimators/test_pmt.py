@@ -11,6 +11,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError
 from dpstats.estimators.pmt import costs, fit_pmt
+from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -39,7 +40,8 @@ def fitted(frame, alpha=0.0, mu=1e4, compat=None, source=None, weights=None, **c
     moments = dps.public_moments(formula, PUBLIC.assign(a=PUBLIC.a * frame.attrs.get("unit", 1)), schema)
     with noise(source or NoNoise()):
         curator = Curator(open_rows(frame, schema, design.variables), design, dps.gdp(mu))
-    return fit_pmt(curator, moments, design.has_intercept, alpha, mu, compat)
+    fit = fit_truncated_ridge if compat else fit_pmt
+    return fit(curator, moments, design.has_intercept, alpha, mu)
 
 
 def ridge(frame, alpha, penalise_intercept, weights=None, constant=True):

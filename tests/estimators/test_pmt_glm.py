@@ -11,8 +11,8 @@ from scipy import stats
 import dpstats as dps
 from dpstats.curator import curator as chokepoint
 from dpstats.estimators.pmt import ETA
-from dpstats.estimators.pmt.frame import frame
 from dpstats.estimators.pmt.glm import STEPS
+from dpstats.estimators.published.truncated import published_frame
 from dpstats.models.public import as_columns
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.estimators.test_exact import FloatSum
@@ -91,7 +91,7 @@ def test_published_scores_and_information_are_those_of_shortened_rows() -> None:
     public = exog(near)
     values, vectors = np.linalg.eigh(public.T @ public / len(public))
     root = (vectors / np.sqrt(values)) @ vectors.T
-    where = frame(as_columns(near, model("binomial", DATA).design), True, paper=True)
+    where = published_frame(as_columns(near, model("binomial", DATA).design), True)
     assert where.map == pytest.approx(root, rel=1e-6)
     rows, radius = exog(DATA) @ root, math.sqrt(5 * (1 + math.log(2 * N / ETA)))
     share = np.minimum(1, radius / np.linalg.norm(rows, axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.columns import Box
 from dpstats.estimators.functional.bootstrap import bootstrap
-from dpstats.estimators.functional.moments import Line, Moments, least_squares, published
+from dpstats.estimators.functional.moments import Line, Moments, least_squares
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -30,8 +31,10 @@ class FunctionalFit:
     cov, cov_privacy : array, shape (k + 1, k + 1)
         Of all uncertainty, and its part due to privacy noise, what it hides included. A variance is infinite
         where nothing can be estimated.
-    published : array, shape (k + 1,)
-        The paper's estimate from the same release, which is not one of sigma (docs/theory/functional.md).
+    moments : Moments
+        As released.
+    scale : float
+        Of the Laplace noise on a coordinate.
     problems : tuple of str
         Codes: "budget", "hopeless", "weak:j" and "not_estimable:j" with j the index of a coefficient.
     """
@@ -39,13 +42,12 @@ class FunctionalFit:
     params: Array
     cov: Array
     cov_privacy: Array
-    published: Array
+    moments: Moments
+    scale: float
     problems: tuple[str, ...]
 
 
-def fit_functional(
-    curator: Curator, box: Box, log: bool, family: Family, epsilon: float, compat: bool = False
-) -> FunctionalFit:
+def fit_functional(curator: Curator, box: Box, log: bool, family: Family, epsilon: float) -> FunctionalFit:
     """Release the weights once and solve them.
 
     Parameters
@@ -60,20 +62,17 @@ def fit_functional(
         Whose log density is flat at 0.
     epsilon : float
         Cost.
-    compat : bool
-        Noise of the published size, and the published estimate.
     """
-    of_family = family.curvature if compat else None
-    release = curator.release(
-        "functional_weights", epsilon, center=box.center, half=box.half, log=log, published=of_family
-    )
-    moments, scale = Moments.of(release, of_family), release.sd / math.sqrt(2)
+    release = curator.release("functional_weights", epsilon, center=box.center, half=box.half, log=log)
+    scale = release.sd / math.sqrt(2)
+    return solved(Moments.of(release), scale, box, family, lambda of: least_squares(of, family).params)
+
+
+def solved(
+    moments: Moments, scale: float, box: Box, family: Family, solve: Callable[[Moments], Array]
+) -> FunctionalFit:
+    """What `solve` makes of moments with Laplace noise of this scale, and how uncertain that is."""
     line = least_squares(moments, family)
-    paper = published(moments, family, scale)
-
-    def solve(of: Moments) -> Array:
-        return published(of, family, scale) if compat else least_squares(of, family).params
-
     exact, noisy = bootstrap(moments, line, family, solve)
     sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
     weak = _weak(line, moments, family.mean)
@@ -85,8 +84,7 @@ def fit_functional(
         cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
     elif _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
-    params, as_published = (_on_user_scale(found, box) for found in (line.params, paper))
-    return FunctionalFit(as_published if compat else params, cov, cov_privacy, as_published, problems)
+    return FunctionalFit(on_user_scale(solve(moments), box), cov, cov_privacy, moments, scale, problems)
 
 
 def _weak(line: Line, moments: Moments, mean: float) -> Array:
@@ -130,7 +128,8 @@ def _to_user(box: Box) -> Array:
     return matrix
 
 
-def _on_user_scale(params: Array, box: Box) -> Array:
+def on_user_scale(params: Array, box: Box) -> Array:
+    """Params in the box, as the user's."""
     shift = np.zeros(len(params))
     shift[0], shift[-1] = box.center[-1], math.log(box.half[-1])
     return _to_user(box) @ params + shift

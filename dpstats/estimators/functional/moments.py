@@ -37,20 +37,9 @@ class Moments:
     of_q: float | None = None
 
     @classmethod
-    def of(cls, release: Release, published: float | None) -> Moments:
-        """From the statistic "functional_weights", released with the same argument."""
-        if published is None:
-            return cls(release.values[0], release.sds[0], release.n)
-        (both, cross, of_q), (both_sds, cross_sds, _) = release.values, release.sds
-        twice = np.append(np.full(len(both), 2.0), 1.0)
-        matrix, sds = (
-            _bordered(entries, column[:, 0] / twice)
-            for entries, column in (
-                ((both + both.T) / 2, cross),
-                (np.sqrt((both_sds**2 + both_sds.T**2) / 4 + np.diag(np.diag(both_sds) ** 2) / 2), cross_sds),
-            )
-        )
-        return cls(matrix, sds, release.n, float(of_q[0, 0]) * published / 2)
+    def of(cls, release: Release) -> Moments:
+        """From the statistic "functional_weights"."""
+        return cls(release.values[0], release.sds[0], release.n)
 
     @property
     def n(self) -> float:
@@ -133,48 +122,7 @@ def least_squares(moments: Moments, family: Family) -> Line:
     )
 
 
-def published(moments: Moments, family: Family, scale: float) -> Array:
-    """The paper's estimate: the maximum of the noisy quadratic, regularised and trimmed (Zhang et al. 2012).
-
-    Parameters
-    ----------
-    moments : Moments
-    family : Family
-    scale : float
-        Of the Laplace noise on a coordinate; half of it, times the curvature, is noise on a weight.
-
-    Returns
-    -------
-    array, shape (k + 1,)
-        Intercept, slopes and log sigma, sigma = 1 / q, in the box. Where all of q was trimmed, sigma is 1.
-    """
-    k, c = len(moments.matrix) - 1, family.curvature
-    hessian = c * moments.matrix
-    hessian[:k, k] *= -1
-    hessian[k, :k] *= -1
-    hessian[k, k] += moments.rows
-    if moments.of_q is None:
-        hessian[0, 0] = c * moments.rows
-    values, vectors = np.linalg.eigh(hessian + 5 * math.sqrt(2) * (c * scale / 2) * np.eye(k + 1))
-    kept = values > 1e-8
-    slope = vectors[k, kept] * (2.0 * moments.rows if moments.of_q is None else moments.of_q)
-    solution = vectors[:, kept] @ (slope / values[kept])
-    q = float(solution[k])
-    if not q > 1e-8:
-        return np.zeros(k + 1)
-    return np.append(solution[:k] / q, -math.log(q))
-
-
 def _noise_of_square(moments: Moments, slopes: Array) -> float:
     """sd of the noise on the mean square residual of a line with these slopes."""
     direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
     return math.sqrt(float(direction @ noise_of_product(moments.sds, direction) @ direction)) / moments.n
-
-
-def _bordered(matrix: Array, column: Array) -> Array:
-    """A symmetric matrix with one row and column more."""
-    k = len(matrix)
-    whole = np.empty((k + 1, k + 1))
-    whole[:k, :k] = matrix
-    whole[k, :] = whole[:, k] = column
-    return whole

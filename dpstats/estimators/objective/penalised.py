@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power, with_floor
+from dpstats.estimators.matrices import noise_edge, pooled, symmetric_power
 from dpstats.estimators.objective.estimate import Estimate, estimate, nothing
 from dpstats.estimators.objective.plan import Plan
 from dpstats.families import MarginLoss
@@ -20,13 +20,7 @@ _SEEN = 2.0
 
 
 def fit_penalised(
-    curator: Curator,
-    ball: UnitBall,
-    loss: MarginLoss,
-    ridge: float,
-    plan: Plan,
-    tilted: bool = True,
-    compat: str | None = None,
+    curator: Curator, ball: UnitBall, loss: MarginLoss, ridge: float, plan: Plan, tilted: bool = True
 ) -> Estimate:
     """Release a penalised minimum, its curvature and squared scores.
 
@@ -40,9 +34,6 @@ def fit_penalised(
     plan : Plan
     tilted : bool
         Objective perturbation (Algorithms 1 to 3), else output perturbation (Algorithms 4 and 5).
-    compat : {None, "paper"}
-        "paper": spherical noise, and noise of the published size on the two matrices, each by itself, with
-        eigenvalues of both raised to 2c.
 
     Notes
     -----
@@ -55,34 +46,34 @@ def fit_penalised(
     too long where noise is large. If noise hides all of Sigma, no gradient of any row was seen, as where no
     row can be read: the penalty alone has then made the minimum, and nothing is estimable.
     """
-    paper, unseen = compat == "paper", False
     minimum = curator.minimise(
-        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=paper, **ball.public()
+        plan.minimum, loss=loss, ridge=ridge, tilted=tilted, spherical=False, **ball.public()
     )
-    n, c = minimum.n, ridge / (2 * minimum.n)
     about = dict(ball.public(), loss=loss, params=minimum.params)
-    least, center = 2 * c * np.eye(ball.k), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
-    if paper:
-        curvature, scores = _published(curator, plan, about)
-        inner, sigma = (with_floor(matrix, 2 * c) for matrix in (curvature + least, scores - center))
-    else:
-        (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
-        inner, sigma = pooled(curvature, hidden) + least, pooled(scores - center, lost)
-        unseen = float(np.linalg.eigvalsh(scores)[-1]) <= _SEEN * lost
-    inverse = symmetric_power(inner, -1.0)
-    result = estimate(
-        ball,
-        minimum,
-        minimum.params,
-        sampling=inverse @ sigma @ inverse / n,
-        carried=_carried(minimum, inverse),
-        more=np.zeros((ball.k, ball.k)),
-    )
+    (curvature, hidden), (scores, lost) = _joint(curator, plan, loss, about)
+    least, center = penalty_parts(minimum)
+    result = sandwich(ball, minimum, pooled(curvature, hidden) + least, pooled(scores - center, lost))
+    unseen = float(np.linalg.eigvalsh(scores)[-1]) <= _SEEN * lost
     return nothing(result) if unseen else result
 
 
-def _carried(minimum: Minimum, inverse: Array) -> Array:
-    return np.eye(len(inverse)) if minimum.tilt_law == "none" else inverse / minimum.n
+def penalty_parts(minimum: Minimum) -> tuple[Array, Array]:
+    """What the penalty adds to the curvature, and its gradient to the squared scores, per row."""
+    c = minimum.ridge / (2 * minimum.n)
+    return 2 * c * np.eye(len(minimum.params)), (2 * c) ** 2 * np.outer(minimum.params, minimum.params)
+
+
+def sandwich(ball: UnitBall, minimum: Minimum, inner: Array, sigma: Array) -> Estimate:
+    """The estimate from curvature and squared scores per row."""
+    inverse = symmetric_power(inner, -1.0)
+    return estimate(
+        ball,
+        minimum,
+        minimum.params,
+        sampling=inverse @ sigma @ inverse / minimum.n,
+        carried=np.eye(ball.k) if minimum.tilt_law == "none" else inverse / minimum.n,
+        more=np.zeros((ball.k, ball.k)),
+    )
 
 
 def _joint(
@@ -95,12 +86,4 @@ def _joint(
         (matrix / weight, noise_edge(sds) / weight)
         for matrix, sds, weight in zip(release.values, release.sds, weights, strict=True)
     )
-    return curvature, scores
-
-
-def _published(curator: Curator, plan: Plan, about: dict[str, Any]) -> tuple[Array, Array]:
-    """Both per row, each for half of epsilon, or of mu squared."""
-    half, names = plan.matrices.split(0.5, 0.5)[0], ("margin_curvature", "margin_scores")
-    releases = [curator.release(name, half, published=True, **about) for name in names]
-    curvature, scores = (release.values[0] / release.n for release in releases)
     return curvature, scores

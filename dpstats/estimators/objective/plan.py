@@ -20,7 +20,6 @@ DEBIASED = (0.05, 0.15, 0.43, 0.34, 0.03)
 # its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000, epsilon = 1).
 SLACK, MOST_SLACK = 0.05, 0.5
 DEBIASED_SLACK, MOST_DEBIASED_SLACK = 0.2, 5.0
-PUBLISHED_PENALTY = 0.001
 
 
 @dataclass(frozen=True)

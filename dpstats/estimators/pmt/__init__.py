@@ -7,18 +7,6 @@ wrong or wasteful in it, and the corrections, are in docs/theory/pmt.md#what-was
 from dpstats.estimators.pmt.frame import ETA
 from dpstats.estimators.pmt.glm import costs as glm_costs
 from dpstats.estimators.pmt.glm import fit_pmt_glm
-from dpstats.estimators.pmt.published import PUBLISHED, fit_published
-from dpstats.estimators.pmt.published import costs as published_costs
 from dpstats.estimators.pmt.ridge import PmtFit, costs, fit_pmt
 
-__all__ = [
-    "ETA",
-    "PUBLISHED",
-    "PmtFit",
-    "costs",
-    "fit_pmt",
-    "fit_pmt_glm",
-    "fit_published",
-    "glm_costs",
-    "published_costs",
-]
+__all__ = ["ETA", "PmtFit", "costs", "fit_pmt", "fit_pmt_glm", "glm_costs"]

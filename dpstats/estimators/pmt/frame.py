@@ -42,24 +42,23 @@ class Frame:
     constant: bool
 
 
-def frame(public: ColumnMoments, constant: bool, paper: bool) -> Frame:
-    """Whiten by public moments.
+def frame(public: ColumnMoments, constant: bool) -> Frame:
+    """Whiten by public moments, enlarged by n / (n - p - 1), as the mean of an inverse from few rows is."""
+    center, scale, to_scale = standardised(public, constant)
+    inflation = public.n / (public.n - len(public.names) - 1)
+    whitening = symmetric_power(inflation * to_scale @ public.xx @ to_scale.T, -0.5)
+    return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
 
-    The moments are enlarged by n / (n - p - 1), as the mean of an inverse from few rows is. With `paper`
-    they are not, and W is the symmetric root in the user's units.
-    """
+
+def standardised(public: ColumnMoments, constant: bool) -> tuple[Array, Array, Array]:
+    """Centre and scale of the columns beside an intercept, and the matrix from x to x~."""
     p, first = len(public.names), int(constant)
     center = public.xx[0, 1:] if constant else np.zeros(p)
     scale = np.sqrt(np.diag(public.xx)[first:] - center**2)
     to_scale = np.diag(1 / np.append(np.ones(first), scale))
     if constant:
         to_scale[1:, 0] = -center / scale
-    inflation = 1.0 if paper else public.n / (public.n - p - 1)
-    whitening = symmetric_power(inflation * to_scale @ public.xx @ to_scale.T, -0.5)
-    if paper:  # by the polar decomposition of the other root
-        left, _, right = np.linalg.svd(whitening @ to_scale)
-        whitening = (left @ right).T @ whitening
-    return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
+    return center, scale, to_scale
 
 
 def reach(n: int) -> float:

@@ -2,7 +2,7 @@
 
 The iteration of the paper with its errors and its waste taken out
 (docs/theory/pmt.md#generalised-linear-models). Algorithms 3 and 4 to the letter, where they are private, are
-in :mod:`dpstats.estimators.pmt.published`.
+in :mod:`dpstats.estimators.published.truncated`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     are one release; eigenvalues are raised to the size of their error; the last half of the steps is
     averaged.
     """
-    where, spent = frame(public, problem.intercept, paper=False), costs(mu, problem)
+    where, spent = frame(public, problem.intercept), costs(mu, problem)
     located = _located(curator, problem, where, spent.get("column means"))
     radius, level = reach(curator.n) * math.sqrt(problem.k), _level(problem, located)
     state = _State(_start(problem, located), _score(problem, located, 1.0, level))

@@ -36,14 +36,15 @@ class PmtFit:
 
 
 @dataclass(frozen=True)
-class _Released:
-    """G and g per row, and sds of their noise."""
+class Released:
+    """G and g per row, and sds of their noise; `far` root mean squares are the longest that counts."""
 
     gram: Array
     gram_sds: Array
     cross: Array
     cross_sd: float
     n: int
+    far: float
 
 
 def costs(mu: float) -> tuple[float, float]:
@@ -51,14 +52,7 @@ def costs(mu: float) -> tuple[float, float]:
     return mu / math.sqrt(2), mu / math.sqrt(2)
 
 
-def fit_pmt(
-    curator: Curator,
-    public: PublicMoments,
-    constant: bool,
-    alpha: float,
-    mu: float,
-    compat: str | None = None,
-) -> PmtFit:
+def fit_pmt(curator: Curator, public: PublicMoments, constant: bool, alpha: float, mu: float) -> PmtFit:
     """Release the second moments of truncated rows and solve.
 
     Parameters
@@ -74,29 +68,30 @@ def fit_pmt(
         that of the intercept.
     mu : float
         To be spent in all.
-    compat : {None, "paper"}
-        "paper" follows Algorithm 2 to the letter, which is private once mu is told as it is: Gram noise of
-        twice radius^2 on every entry of the upper triangle and none of its eigenvalues raised, responses
-        clipped but not scaled down with their row, all coefficients penalised, the intercept too.
 
     Notes
     -----
-    Else, as corrected: Gram noise for the sensitivity sqrt2 radius^2 and of rotation-invariant law; its
+    Algorithm 2 corrected: Gram noise for the sensitivity sqrt2 radius^2 and of rotation-invariant law; its
     eigenvalues raised to the noise's size s sqrt(2 p); whole rows shortened, without which E(y | a) is no
-    line; public moments enlarged by n_B / (n_B - p - 1), as the mean of an inverse from few rows is.
+    line; public moments enlarged by n_B / (n_B - p - 1), as the mean of an inverse from few rows is. To the
+    letter it is in :mod:`dpstats.estimators.published.truncated`.
 
     Algorithm 2 releases no residual variance. Standard errors take it from the public rows and rest on
     errors of the same size in both; coefficients and privacy do not.
     """
-    paper = compat == "paper"
-    where, sigma, far = frame(public.columns, constant, paper), math.sqrt(public.yy), reach(curator.n)
-    released = _release(curator, where, sigma, far, mu, paper)
-    solution = _solve(released, where, sigma, _residual_variance(public), alpha, paper)
-    return PmtFit(solution, {"R": far * math.sqrt(len(public.names)), "response": far})
+    where = frame(public.columns, constant)
+    released = release_moments(curator, where, math.sqrt(public.yy), mu, "truncated_gram", whole=True)
+    values, vectors = np.linalg.eigh(released.gram + _penalty(released, where, alpha))
+    size = max(released.gram_sds[0, 0] * math.sqrt(2 * len(values)), 1e-12)
+    delta = raised_inverse(values, vectors, size) @ released.cross
+    return solved(released, where, public, (values, vectors, size), delta)
 
 
-def _release(curator: Curator, where: Frame, sigma: float, far: float, mu: float, paper: bool) -> _Released:
-    p = len(where.whitening)
+def release_moments(
+    curator: Curator, where: Frame, sigma: float, mu: float, gram: str, whole: bool
+) -> Released:
+    """Release the statistic `gram`, and products with the response; `whole` if rows are shortened with it."""
+    p, far = len(where.whitening), reach(curator.n)
     rows = dict(
         center=where.center,
         scale=where.scale,
@@ -111,39 +106,44 @@ def _release(curator: Curator, where: Frame, sigma: float, far: float, mu: float
         limit=far,
     )
     first, second = costs(mu)
-    gram: Release = curator.release("truncated_triangle" if paper else "truncated_gram", first, **rows)
-    cross: Release = curator.release("truncated_cross", second, whole=not paper, **rows)
-    n = gram.n
-    return _Released(gram.values[0] / n, gram.sds[0] / n, cross.values[0] / n, cross.sd / n, n)
+    squares: Release = curator.release(gram, first, **rows)
+    cross: Release = curator.release("truncated_cross", second, whole=whole, **rows)
+    n = squares.n
+    return Released(squares.values[0] / n, squares.sds[0] / n, cross.values[0] / n, cross.sd / n, n, far)
 
 
-def _solve(
-    released: _Released, where: Frame, sigma: float, variance: float, alpha: float, paper: bool
-) -> Solution:
-    """Coefficients, with cov(delta) = H^-1 (s^2 G / n + noise of g - G delta) H^-1 + what noise hides."""
-    p = len(released.gram)
-    size = max(released.gram_sds[0, 0] * (2 * math.sqrt(p) if paper else math.sqrt(2 * p)), 1e-12)
-    values, vectors = np.linalg.eigh(released.gram + _penalty(released, where, alpha, paper))
-    inverse = (vectors / np.maximum(values, size)) @ vectors.T
-    delta = inverse @ released.cross
-    if paper:
-        delta = vectors @ (vectors.T @ released.cross / np.where(np.abs(values) < 1e-12, 1e-12, values))
+def raised_inverse(values: Array, vectors: Array, size: float) -> Array:
+    """Inverse of a matrix with its eigenvalues raised to the size of its noise."""
+    return np.asarray((vectors / np.maximum(values, size)) @ vectors.T)
+
+
+def solved(
+    released: Released,
+    where: Frame,
+    public: PublicMoments,
+    spectrum: tuple[Array, Array, float],
+    delta: Array,
+) -> PmtFit:
+    """Coefficients, with cov(delta) = H^-1 (s^2 G / n + noise of g - G delta) H^-1 + what noise hides.
+
+    `spectrum` holds eigenvalues and -vectors of H, and the size of its noise.
+    """
+    (values, vectors, size), p, sigma = spectrum, len(delta), math.sqrt(public.yy)
     noise = released.cross_sd**2 * np.eye(p) + noise_of_product(released.gram_sds, delta)
     # the response has mean square 1; an eigenvalue that was not raised may give more
     guess = hidden(values, vectors, size, np.maximum((vectors.T @ delta) ** 2, 1.0))
     to_user = sigma * where.map
-    back = to_user @ inverse
-    sampling = back @ (variance * positive(released.gram) / released.n) @ back.T
-    privacy = back @ noise @ back.T
+    back = to_user @ raised_inverse(values, vectors, size)
+    sampling = back @ (_residual_variance(public) * positive(released.gram) / released.n) @ back.T
     rel = size / max(float(values[0]), 1e-12)
-    return judged(to_user @ delta, sampling, privacy, to_user @ guess @ to_user.T, rel)
+    solution = judged(to_user @ delta, sampling, back @ noise @ back.T, to_user @ guess @ to_user.T, rel)
+    return PmtFit(solution, {"R": released.far * math.sqrt(p), "response": released.far})
 
 
-def _penalty(released: _Released, where: Frame, alpha: float, paper: bool) -> Array:
-    """Of delta: alpha times the squared coefficients, per unit of row weight."""
-    penalised = np.ones(len(where.map))
-    weight = 1.0
-    if where.constant and not paper:
+def _penalty(released: Released, where: Frame, alpha: float) -> Array:
+    """Of delta: alpha times the squared coefficients, but that of an intercept, per unit of row weight."""
+    penalised, weight = np.ones(len(where.map)), 1.0
+    if where.constant:
         penalised[0] = 0.0
         one = np.linalg.solve(where.whitening.T, np.eye(len(penalised))[0])  # a'one = 1 unless shortened
         weight = float(np.clip(one @ released.gram @ one, 0.05, 1.0))

@@ -1,4 +1,4 @@
-"""Algorithms 3 and 4 of Cao, Bi and Zhang with their constants, made private.
+"""Algorithms 2, 3 and 4 of Cao, Bi and Zhang with their constants, made private.
 
 See docs/theory/pmt.md#compatpaper.
 """
@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.newton.estimate import Estimate
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.pmt.frame import Frame, frame, reach
+from dpstats.estimators.pmt.frame import Frame, reach, standardised
 from dpstats.estimators.pmt.glm import STEPS
+from dpstats.estimators.pmt.ridge import PmtFit, raised_inverse, release_moments, solved
 from dpstats.families.glm import BINOMIAL, POISSON
-from dpstats.moments import ColumnMoments, Solution
+from dpstats.moments import ColumnMoments, PublicMoments, Solution
 from dpstats.moments.solution import hidden, judged, positive
 
 Array = np.ndarray
@@ -28,12 +30,44 @@ PUBLISHED = (BINOMIAL, POISSON)
 _LARGEST = 1e30
 
 
-def costs(mu: float) -> dict[str, float]:
+def published_frame(public: ColumnMoments, constant: bool) -> Frame:
+    """Whiten by public moments as they are, by the symmetric root in the user's units."""
+    center, scale, to_scale = standardised(public, constant)
+    whitening = symmetric_power(to_scale @ public.xx @ to_scale.T, -0.5)
+    # by the polar decomposition of the other root
+    left, _, right = np.linalg.svd(whitening @ to_scale)
+    whitening = (left @ right).T @ whitening
+    return Frame(center, scale, whitening, (whitening @ to_scale).T, constant)
+
+
+def fit_truncated_ridge(
+    curator: Curator, public: PublicMoments, constant: bool, alpha: float, mu: float
+) -> PmtFit:
+    """Release the second moments of truncated rows and solve: ridge regression by Algorithm 2.
+
+    It is private once mu is told as it is. The paper's are: Gram noise of twice radius^2 on every entry of
+    the upper triangle and none of its eigenvalues raised, responses clipped but not scaled down with their
+    row, all coefficients penalised, the intercept too.
+
+    Parameters
+    ----------
+    curator, public, constant, alpha, mu
+        As of :func:`dpstats.estimators.pmt.fit_pmt`.
+    """
+    where = published_frame(public.columns, constant)
+    released = release_moments(curator, where, math.sqrt(public.yy), mu, "truncated_triangle", whole=False)
+    values, vectors = np.linalg.eigh(released.gram + alpha * where.map.T @ where.map)
+    size = max(released.gram_sds[0, 0] * (2 * math.sqrt(len(values))), 1e-12)
+    delta = vectors @ (vectors.T @ released.cross / np.where(np.abs(values) < 1e-12, 1e-12, values))
+    return solved(released, where, public, (values, vectors, size), delta)
+
+
+def truncated_glm_costs(mu: float) -> dict[str, float]:
     """The paper's own parameter is what each kind costs; mu is what it spends."""
     return {"score": mu / math.sqrt(2), "information": mu / math.sqrt(2)}
 
 
-def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
+def fit_truncated_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
     """Fit a logistic or Poisson regression by the paper's iteration.
 
     Parameters
@@ -61,7 +95,7 @@ def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu:
     R_beta, which the paper leaves open, is the linear predictor of a mean at the largest declared response,
     at least 1. The Poisson bound exp(R_beta radius) is then so large that hardly any data outweigh the noise.
     """
-    where, radius = frame(public, problem.intercept, paper=True), reach(curator.n) * math.sqrt(problem.k)
+    where, radius = published_frame(public, problem.intercept), reach(curator.n) * math.sqrt(problem.k)
     ball, of_score, of_curvature = _constants(problem, radius)
     rows: dict[str, Any] = dict(
         center=where.center,
@@ -82,16 +116,11 @@ def fit_published(curator: Curator, problem: Problem, public: ColumnMoments, mu:
         n = score.n
         noise, size = score.sd / n, information.sd / n * math.sqrt(2 * problem.k)
         values, vectors = np.linalg.eigh(information.values[0] / n)
-        beta = beta + _inverse(values, vectors, size) @ score.values[0] / n
+        beta = beta + raised_inverse(values, vectors, size) @ score.values[0] / n
         beta = beta * min(1.0, ball / max(float(np.linalg.norm(beta)), 1e-300))
     settings = {"R": radius} | ({"R_beta": ball} if math.isfinite(ball) else {})
     solution = _judged(where, beta, values, vectors, noise, size, curator.n)
     return _estimate(solution, settings)
-
-
-def _inverse(values: Array, vectors: Array, size: float) -> Array:
-    """Of a matrix with its eigenvalues raised to the size of its noise."""
-    return np.asarray((vectors / np.maximum(values, size)) @ vectors.T)
 
 
 def _constants(problem: Problem, radius: float) -> tuple[float, float, float]:
@@ -114,7 +143,7 @@ def _judged(
     n: int,
 ) -> Solution:
     """cov = H^-1 [H / n + noise of the last score] H^-1 + what noise hides (docs/theory/pmt.md#ridge)."""
-    back = where.map @ _inverse(values, vectors, size)
+    back = where.map @ raised_inverse(values, vectors, size)
     information = positive((vectors * values) @ vectors.T)
     guess = where.map @ hidden(values, vectors, size, 1.0) @ where.map.T
     rel = size / max(float(values[0]), 1e-9 * size)
