@@ -72,11 +72,3 @@ def _longer(said: Array, step: float, sd: float) -> float:
         return math.inf
     low, high = np.interp([step - half, step + half], said, SHIFTS)
     return float(high - low) / (2 * half)
-
-
-def widened(cov: Array, factors: Array) -> Array:
-    """A covariance whose standard errors are longer by these factors; variances of infinite ones are so."""
-    finite = np.where(np.isinf(factors), 1.0, factors)
-    cov, lost = cov * np.outer(finite, finite), np.flatnonzero(np.isinf(factors))
-    cov[lost, lost] = np.inf
-    return cov

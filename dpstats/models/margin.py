@@ -163,7 +163,7 @@ def fit_debiased_logit(
         return fit_debiased(curator, problem, plan, robust)
 
     result, fields = _paid(curator, design, budget, DEBIASED, plan.costs, ledger, estimated)
-    settings = {"R": round(result.radius, 4)} | said(robust)
+    settings = {name: round(bound, 4) for name, bound in result.settings.items()} | said(robust)
     return GlmFit(model=model, dist="binomial", settings=settings, **fields)
 
 

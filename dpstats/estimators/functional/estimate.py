@@ -10,6 +10,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import Box
+from dpstats.estimators.engine.estimate import Estimate, weak
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares
 from dpstats.families import Family
@@ -20,31 +21,20 @@ Array = np.ndarray
 _HIDDEN = 0.8
 
 
-@dataclass(frozen=True)
-class FunctionalFit:
-    """A fit on the user's scale.
+@dataclass(frozen=True, kw_only=True)
+class FunctionalFit(Estimate):
+    """Intercept, slopes, log sigma, for the response on the model's scale.
 
     Attributes
     ----------
-    params : array, shape (k + 1,)
-        Intercept, slopes, log sigma, for the response on the model's scale.
-    cov, cov_privacy : array, shape (k + 1, k + 1)
-        Of all uncertainty, and its part due to privacy noise, what it hides included. A variance is infinite
-        where nothing can be estimated.
     moments : Moments
         As released.
     scale : float
         Of the Laplace noise on a coordinate.
-    problems : tuple of str
-        Codes: "budget", "hopeless", "weak:j" and "not_estimable:j" with j the index of a coefficient.
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
     moments: Moments
     scale: float
-    problems: tuple[str, ...]
 
 
 def fit_functional(curator: Curator, box: Box, log: bool, family: Family, epsilon: float) -> FunctionalFit:
@@ -75,16 +65,16 @@ def solved(
     line = least_squares(moments, family)
     exact, noisy = bootstrap(moments, line, family, solve)
     sampling, privacy = np.cov(exact.T), np.cov((noisy - exact).T)
-    weak = _weak(line, moments, family.mean)
+    guess = _weak(line, moments, family.mean)
     user = _to_user(box)
-    cov_privacy = user @ (privacy + weak) @ user.T
+    cov_privacy = user @ (privacy + guess) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
-    problems = _problems(line, user @ weak @ user.T, cov)
-    if "hopeless" in problems:
-        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
-    elif _sigma_lost(line):
+    problems = _problems(line, user @ guess @ user.T, cov)
+    if _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf
-    return FunctionalFit(on_user_scale(solve(moments), box), cov, cov_privacy, moments, scale, problems)
+    params = on_user_scale(solve(moments), box)
+    result = FunctionalFit(params, cov, cov_privacy, problems, moments=moments, scale=scale)
+    return result.hopeless() if 0 < line.unseen == len(line.gram) else result
 
 
 def _weak(line: Line, moments: Moments, mean: float) -> Array:
@@ -108,13 +98,9 @@ def _sigma_lost(line: Line) -> bool:
     return line.square_noise > _HIDDEN * line.square
 
 
-def _problems(line: Line, weak: Array, cov: Array) -> tuple[str, ...]:
-    hidden, k = round(float(np.trace(line.hidden))), len(cov)
-    if 0 < hidden == len(line.gram):
-        return ("hopeless",)
-    codes = ["budget"] if hidden else []
-    codes += [f"not_estimable:{k - 1}"] if _sigma_lost(line) else []
-    return (*codes, *(f"weak:{j}" for j in range(k) if weak[j, j] > 0.5 * cov[j, j]))
+def _problems(line: Line, guess: Array, cov: Array) -> tuple[str, ...]:
+    codes = ["budget"] * (line.unseen > 0) + [f"not_estimable:{len(cov) - 1}"] * _sigma_lost(line)
+    return (*codes, *(f"weak:{j}" for j in weak(guess, cov)))
 
 
 def _to_user(box: Box) -> Array:

@@ -93,6 +93,11 @@ class Line:
     square_noise: float
     hidden: Array
 
+    @property
+    def unseen(self) -> int:
+        """Number of these directions."""
+        return round(float(np.trace(self.hidden)))
+
 
 def least_squares(moments: Moments, family: Family) -> Line:
     """Slopes from the covariance; directions that noise may have made are damped.

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.columns import RowScale
-from dpstats.estimators.levels import FEWEST_EVENTS, level, widened
+from dpstats.estimators.engine import estimate as common
+from dpstats.estimators.engine.estimate import weak
+from dpstats.estimators.levels import FEWEST_EVENTS, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.information import Information
 from dpstats.estimators.location_scale.level_curve import level_curve
@@ -68,30 +70,15 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A fit on the user's scale.
+class Estimate(common.Estimate):
+    """Intercept, slopes and log sigma, for the response on the model's scale.
 
     Attributes
     ----------
-    params : array, shape (k + 1,)
-        Intercept, slopes, log sigma, for the response on the model's scale.
-    cov, cov_privacy : array, shape (k + 1, k + 1)
-        Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
-        cannot be estimated at this budget.
-    settings : dict of float
-        Bounds of the score, which are part of the estimand.
-    problems : tuple of str
-        Codes: "budget", "hopeless", "unsettled", "law", "shape", "weak:j" and "range:j" with j the index of
-        a coefficient.
     by_signs : bool
         Whether the slopes are those of the signs of residuals.
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
-    settings: dict[str, float | str]
-    problems: tuple[str, ...]
     by_signs: bool = False
 
 
@@ -130,29 +117,26 @@ def estimate(
     noise = inverse @ np.diag(found.noise) @ inverse
     inflate = _for_matrix_error(information)
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    weak, unseen = _weak_directions(information, sigma_of(mean))
+    guess, unseen = _weak_directions(information, sigma_of(mean))
     wider = spread * found.widening
-    privacy = (inflate @ noise @ inflate.T) * wider + weak + sampling * (wider - 1)
+    privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
     privacy += _step_error(information, found.step) + _by_length(found.step, noise)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     back, shift = _to_user(bounding.placement.scale)
     axes = back @ to_params
-    privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, weak))
+    privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
     cov_privacy = privacy * excess + sampling * (excess - 1)
     cov = cov_privacy + sampling
 
-    problems = [f"weak:{j}" for j in np.flatnonzero(np.diag(hidden) > 0.5 * np.diag(cov))]
-    if found.unsettled or spread > _UNSETTLED:
-        problems.append("unsettled")
-    if need > HOPELESS / USABLE:
-        problems = ["hopeless"]
-        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
-    elif need > 1 or (unseen and not problems):
-        problems.append("budget")
-    problems += [f"range:{j}" for j in _long_ranges(bounding, choice)]
+    problems = [f"weak:{j}" for j in weak(hidden, cov)]
+    problems += ["unsettled"] * bool(found.unsettled or spread > _UNSETTLED)
+    problems += ["budget"] * bool(need > 1 or (unseen and not problems))
     settings = _settings(choice, bounding, mean)
-    result = Estimate(back @ point + shift, cov, cov_privacy, settings, tuple(problems))
+    result = Estimate(back @ point + shift, cov, cov_privacy, tuple(problems), settings)
+    result = result.hopeless() if need > HOPELESS / USABLE else result
+    ranges = (f"range:{j}" for j in _long_ranges(bounding, choice))
+    result = replace(result, problems=(*result.problems, *ranges))
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     blind = _few_events(bounding) | _without_scale(bounding, information)
     return _with_levels(
@@ -196,11 +180,7 @@ def _with_levels(
         found = level(curve, share, points[:, j] * unit, *linear)
         params[j + 1] = points[:, j].mean() + found.shift / unit
         factors[j + 1] = found.factor
-    lost = np.flatnonzero(np.isinf(factors))
-    problems = [problem for problem in result.problems if problem not in {f"weak:{j}" for j in lost}]
-    problems += [f"not_estimable:{j}" for j in lost]
-    cov, privacy = widened(result.cov, factors), widened(result.cov_privacy, factors)
-    return replace(result, params=params, cov=cov, cov_privacy=privacy, problems=tuple(problems))
+    return replace(result.wider(factors), params=params)
 
 
 def _two_values(bounding: Bounding[Placement]) -> tuple[Array, Array]:

@@ -110,11 +110,9 @@ def _estimate(
     whitening = np.eye(len(frame.whitening) + 1)
     whitening[1:, 1:] = frame.whitening[:, 1:]
     result = estimate(whole, frame.bounding, frame.choice, whitening, need)
-    problems = list(result.problems)
-    if len(frame.whitening) > 1:
-        problems.append("shape")
+    problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
     settings = {**result.settings, "slopes": "signs of residuals"}
-    result = replace(result, problems=tuple(problems), settings=settings, by_signs=True)
+    result = replace(result, problems=problems, settings=settings, by_signs=True)
     placement = frame.bounding.placement
     result = checked(curator, plan.check, placement, whole.points[0], result)
     return _without(result, np.flatnonzero(placement.scale.unknown) + 1)
@@ -124,13 +122,7 @@ def _without(result: Estimate, unknown: Array) -> Estimate:
     """No interval for slopes of columns of unknown variance, nor for the intercept, which rests on them."""
     if not len(unknown) or "hopeless" in result.problems:
         return result
-    lost = np.append(0, unknown)
-    cov, privacy = result.cov.copy(), result.cov_privacy.copy()
-    cov[lost, lost] = privacy[lost, lost] = np.inf
-    told = {f"{code}:{j}" for code in ("weak", "not_estimable") for j in lost}
-    problems = [problem for problem in result.problems if problem not in told]
-    problems += [f"not_estimable:{j}" for j in lost]
-    return replace(result, cov=cov, cov_privacy=privacy, problems=tuple(problems))
+    return result.lost(np.append(0, unknown))
 
 
 def _level(curator: Curator, mu: float, frame: Frame, point: Array) -> Level:

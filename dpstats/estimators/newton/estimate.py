@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
-from dpstats.estimators.levels import widened
+from dpstats.estimators.engine import estimate as common
+from dpstats.estimators.engine.estimate import weak, widened
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
@@ -74,32 +75,17 @@ class Averaged:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(common.Estimate):
     """A fit on the user's scale.
 
     Attributes
     ----------
-    params : array, shape (k,)
-    cov, cov_privacy : array, shape (k, k)
-        Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
-        cannot be estimated at this budget.
     dispersion : Quantity, optional
         Of the responses, for families but the binomial: phi of a gamma or Gaussian law; of counts, the
         variance of their scores over their information.
-    rel : float
-        Size of the error of the information over its smallest eigenvalue.
-    settings : dict of float
-        Bounds of rows and scores.
-    problems : tuple of str
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
-    dispersion: Quantity | None
-    rel: float
-    settings: dict[str, float]
-    problems: tuple[str, ...]
+    dispersion: Quantity | None = None
 
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
@@ -111,33 +97,28 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     *parts, unsettled = _uncertain(averaged, located, step, n)
     user = to_user(problem, located)
     axes = user @ averaged.whitening
-    sampling, privacy, weak = (axes @ matrix @ axes.T for matrix in parts)
+    sampling, privacy, hidden = (axes @ matrix @ axes.T for matrix in parts)
     cov = sampling + privacy
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
-    problems = []
-    if averaged.capped or unsettled:
-        problems.append("unsettled")
-    weakly = np.flatnonzero(np.diag(weak) > 0.5 * np.diag(cov))
+    problems = ["unsettled"] * bool(averaged.capped or unsettled)
+    weakly = weak(hidden, cov)
     if rel > HOPELESS:
         cov[weakly, weakly] = np.inf
     problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
-    if located.unread:
-        cov = np.where(np.eye(len(cov)) > 0, np.inf, 0.0)
-        problems = ["hopeless"]
-    elif rel > WEAK:
-        problems.append("budget")
-    sds = np.sqrt(np.diag(cov - weak))
+    problems += ["budget"] * (rel > WEAK)
+    settings, phi, tail = _scattered(averaged, problem, bounds, n)
+    result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi)
+    result = result.hopeless() if located.unread else result
+    sds = np.sqrt(np.diag(result.cov - hidden))
     sds[weakly] = np.inf
     linear, sampled = axes @ step, np.sqrt(np.diag(sampling))
     params, factors = read_levels(
-        problem, located, user @ point, averaged.points @ user.T, linear, sds, sampled
+        problem, located, result.params, averaged.points @ user.T, linear, sds, sampled
     )
-    factors[few_events(problem, located, params, widened(cov, factors), n)] = np.inf
-    cov, privacy = widened(cov, factors), widened(privacy, factors)
-    problems += [f"not_estimable:{j}" for j in np.flatnonzero(np.isinf(factors))]
-    params = within_reach(problem, params, np.isinf(np.diag(cov)))
-    settings, phi, tail = _scattered(averaged, problem, bounds, n)
-    return Estimate(params, cov, privacy, phi, rel, settings, (*problems, *tail))
+    factors[few_events(problem, located, params, widened(result.cov, factors), n)] = np.inf
+    result = result.wider(factors)
+    params = within_reach(problem, params, np.isinf(np.diag(result.cov)))
+    return replace(result, params=params, problems=(*result.problems, *tail))
 
 
 def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tuple[Array, Array, Array, bool]:

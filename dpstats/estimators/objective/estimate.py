@@ -5,12 +5,12 @@ See docs/theory/objective.md#the-penalised-fit.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.curator import Minimum
+from dpstats.estimators.engine import estimate as common
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 
@@ -21,30 +21,19 @@ _WEAK, _LOST = 0.2, 0.5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(common.Estimate):
     """Coefficients on the user's scale.
 
     Attributes
     ----------
-    params : array, shape (k,)
-    cov, cov_privacy : array, shape (k, k)
-    tails : Tails or None
+    tails : Tails, optional
         Of noise that is not normal.
     penalty : float
         c of the mean loss + c |params of a|^2 that was minimised.
-    problems : tuple of str
-        "hopeless", and codes of coefficient j: "not_estimable:j" and "weak:j".
-    radius : float
-        Length of the rows that count in full, in the scales of the columns.
     """
 
-    params: Array
-    cov: Array
-    cov_privacy: Array
-    tails: Tails | None
-    penalty: float
-    problems: tuple[str, ...] = ()
-    radius: float = math.inf
+    tails: Tails | None = None
+    penalty: float = 0.0
 
 
 def estimate(
@@ -74,13 +63,13 @@ def estimate(
     privacy = principal + back @ more @ back.T
     tails = Tails(law, k, np.diag(principal).copy()) if law in LAWS else None
     cov = privacy + back @ sampling @ back.T
-    return Estimate(back @ params, cov, privacy, tails, penalty, (), ball.radius)
+    return Estimate(back @ params, cov, privacy, (), {"R": ball.radius}, tails, penalty)
 
 
 def nothing(result: Estimate) -> Estimate:
     """The estimate where no coefficient is estimable."""
-    lost = np.diag(np.full(len(result.params), np.inf))
-    return replace(result, cov=lost, cov_privacy=lost, problems=(*result.problems, "hopeless"))
+    lost = result.hopeless()
+    return replace(lost, cov_privacy=lost.cov)
 
 
 def judged(result: Estimate, guess: Array, few: Array) -> Estimate:
@@ -89,9 +78,6 @@ def judged(result: Estimate, guess: Array, few: Array) -> Estimate:
     Lost are `few`, too: levels in which there are hardly any events.
     """
     share = np.where(few, 1.0, np.diag(guess) / np.diag(result.cov))
-    lost, weak = np.flatnonzero(share > _LOST), np.flatnonzero((share > _WEAK) & (share <= _LOST))
-    cov, cov_privacy = result.cov.copy(), result.cov_privacy.copy()
-    for matrix in (cov, cov_privacy):
-        matrix[lost, lost] = np.inf
-    found = (*(f"not_estimable:{j}" for j in lost), *(f"weak:{j}" for j in weak))
-    return replace(result, cov=cov, cov_privacy=cov_privacy, problems=result.problems + found)
+    weak = (f"weak:{j}" for j in np.flatnonzero((share > _WEAK) & (share <= _LOST)))
+    result = result.lost(np.flatnonzero(share > _LOST))
+    return replace(result, problems=(*result.problems, *weak))

@@ -153,12 +153,5 @@ def _judged(
 def _estimate(solution: Solution, settings: dict[str, float]) -> Estimate:
     lost = np.isinf(np.diag(solution.cov))
     problems = [f"not_estimable:{j}" for j in np.flatnonzero(lost)] + [f"weak:{j}" for j in solution.weak]
-    return Estimate(
-        solution.params,
-        solution.cov,
-        solution.cov_privacy,
-        None,
-        solution.rel,
-        settings,
-        ("hopeless",) if lost.all() else tuple(problems),
-    )
+    told = ("hopeless",) if lost.all() else tuple(problems)
+    return Estimate(solution.params, solution.cov, solution.cov_privacy, told, settings)

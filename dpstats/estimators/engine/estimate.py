@@ -1,0 +1,66 @@
+"""What an estimator hands over: a fit on the user's scale, and how intervals of it widen or are lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Coefficients on the user's scale.
+
+    Attributes
+    ----------
+    params : array, shape (k,)
+    cov, cov_privacy : array, shape (k, k)
+        Of all uncertainty, and its part due to privacy noise. A variance is infinite where a coefficient
+        cannot be estimated at this budget.
+    problems : tuple of str
+        Codes of the whole fit, such as "budget", "hopeless" and "unsettled"; and "weak:j", "range:j" and
+        "not_estimable:j" with j the index of a coefficient.
+    settings : dict
+        Bounds of rows and scores, which are part of the estimand.
+    """
+
+    params: Array
+    cov: Array
+    cov_privacy: Array
+    problems: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def wider(self, factors: Array) -> Self:
+        """With standard errors longer by these factors; a coefficient is lost where one is infinite."""
+        cov, privacy = (widened(matrix, factors) for matrix in (self.cov, self.cov_privacy))
+        return replace(self, cov=cov, cov_privacy=privacy).lost(np.flatnonzero(np.isinf(factors)))
+
+    def lost(self, which: Array) -> Self:
+        """Without intervals for these coefficients."""
+        cov, privacy = self.cov.copy(), self.cov_privacy.copy()
+        cov[which, which] = privacy[which, which] = np.inf
+        told = {f"{code}:{j}" for code in ("weak", "not_estimable") for j in which}
+        problems = [problem for problem in self.problems if problem not in told]
+        problems += [f"not_estimable:{j}" for j in which]
+        return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
+
+    def hopeless(self) -> Self:
+        """Without an interval for any coefficient."""
+        cov = np.where(np.eye(len(self.cov)) > 0, np.inf, 0.0)
+        return replace(self, cov=cov, problems=("hopeless",))
+
+
+def widened(cov: Array, factors: Array) -> Array:
+    """A covariance whose standard errors are longer by these factors; variances of infinite ones are so."""
+    finite = np.where(np.isinf(factors), 1.0, factors)
+    cov, lost = cov * np.outer(finite, finite), np.flatnonzero(np.isinf(factors))
+    cov[lost, lost] = np.inf
+    return cov
+
+
+def weak(guess: Array, cov: Array, share: float = 0.5) -> Array:
+    """Coefficients more than this share of whose variance is a guess of what noise hides."""
+    return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
