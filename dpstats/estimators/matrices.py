@@ -11,10 +11,10 @@ Array = np.ndarray
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
 
-def symmetric_power(matrix: Array, power: float) -> Array:
-    """A power of a symmetric positive definite matrix."""
+def symmetric_power(matrix: Array, power: float, least: float = -math.inf) -> Array:
+    """A power of a symmetric positive definite matrix, its eigenvalues raised to `least`."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (vectors * values**power) @ vectors.T
+    return (vectors * np.maximum(values, least) ** power) @ vectors.T
 
 
 def with_floor(matrix: Array, floor: float) -> Array:

@@ -7,7 +7,6 @@ import numpy as np
 from dpstats.estimators.newton.bounds import Chooser
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.glm import BINOMIAL
 
 K = 11
@@ -34,7 +33,7 @@ def length(n: int, mu: float, rare: int = 0, thinnest: float = 1.0) -> float:
         prior=np.zeros(K),
         dim=np.zeros(K, dtype=bool),
     )
-    bounds = Chooser(problem, located, n, mu).choose(Whitening.none(K), 0.13, 1.0)
+    bounds = Chooser(problem, located, n, mu).choose(np.eye(K), 0.13, 1.0)
     return bounds.radius**2 / K
 
 

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.newton.located import FIRST_LENGTH, Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.whitening import Whitening
 from dpstats.families.bounded_score import BoundedScore
+
+Array = np.ndarray
 
 LENGTHS = (FIRST_LENGTH, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
 SPREADS = (2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 15.0, 20.0, 30.0)
@@ -75,7 +77,7 @@ class Chooser:
     n: int
     tail_mu: float
 
-    def first(self, whitening: Whitening) -> Bounds:
+    def first(self, whitening: Array) -> Bounds:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
         radius = self._radius(FIRST_LENGTH, whitening)
         if not self.problem.family.unlimited:
@@ -109,7 +111,7 @@ class Chooser:
             return 1.0
         return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), 0.05, 4.0))
 
-    def choose(self, whitening: Whitening, level: float, dispersion: float) -> Bounds:
+    def choose(self, whitening: Array, level: float, dispersion: float) -> Bounds:
         """Bounds at this level of curvature and this dispersion."""
         widest = self._radius(math.inf, whitening)
         family = self.problem.family
@@ -130,8 +132,8 @@ class Chooser:
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
         return Bounds(self._radius(length, whitening), score)
 
-    def _radius(self, length: float, whitening: Whitening) -> float:
-        box = whitening.longest_square(self.located)
+    def _radius(self, length: float, whitening: Array) -> float:
+        box = longest_image(whitening, self.located.lower, self.located.upper)
         return math.sqrt(min(length * self.problem.k, box))
 
     def _noise(self, radius: float, limit: float, variance: float) -> float:
@@ -145,7 +147,7 @@ class Chooser:
         return size / level
 
     def _length(
-        self, whitening: Whitening, level: float, limit: float, curvature_limit: float, variance: float
+        self, whitening: Array, level: float, limit: float, curvature_limit: float, variance: float
     ) -> float:
         """The mean over the columns; rare values that noise hides are left out, no length can tell them."""
         best, k = (math.inf, FIRST_LENGTH), self.problem.k

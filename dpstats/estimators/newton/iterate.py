@@ -7,29 +7,22 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import mean_weight
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, check_bends
-from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
-from dpstats.estimators.newton.information import (
-    FORGET,
-    Accumulator,
-    Information,
-    dispersion,
-    past,
-    usable,
-)
+from dpstats.estimators.newton.estimate import Estimate, estimate
+from dpstats.estimators.newton.information import FORGET, Information, dispersion, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import Plan
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.newton.whitening import Whitening
-from dpstats.families.bounded_score import logistic_information_weight
+from dpstats.estimators.newton.steps import State, averaged_steps
+from dpstats.estimators.newton.whitening import rewhitened
 
 Array = np.ndarray
 
@@ -45,25 +38,11 @@ _LOST = 1 / 16  # share of weight that rows of large means may have lost where s
 
 
 @dataclass
-class _State:
-    """Where the iteration stands: released and public numbers only."""
+class _State(State):
+    """With the mean curvature per row, and the dispersion of the responses, as far as they are known."""
 
-    beta: Array
-    whitening: Whitening
-    bounds: Bounds
-    level: float
-    dispersion: float
-    information: Accumulator = field(default_factory=Accumulator)
-    variability: Accumulator = field(default_factory=Accumulator)
-
-
-@dataclass(frozen=True)
-class _Step:
-    """Scores per row in whitened coordinates, their noise, and the information."""
-
-    scores: Array
-    noise: float
-    information: Information
+    level: float = 1.0
+    dispersion: float = 1.0
 
 
 def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
@@ -82,30 +61,30 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     """
     located = locate(curator, plan.first, plan.octaves, problem, _usual_noise(curator, problem, plan))
     chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.tail_total))
-    whitening = Whitening.none(problem.k)
-    start = _start(problem, located, curator.n)
+    whitening, start = np.eye(problem.k), _start(problem, located, curator.n)
     state = _State(
+        located,
         start,
         whitening,
         chooser.first(whitening),
-        chooser.start_level,
-        chooser.start_dispersion,
+        level=chooser.start_level,
+        dispersion=chooser.start_dispersion,
     )
     _early(curator, plan, chooser, state)
-    averaged = _tail(curator, plan, chooser, state, start)
+    averaged = averaged_steps(curator, plan.tail, state, start, _longest(state.bounds), _DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, found)
     moved, told = check_bends(curator, plan.check, problem, located, read, found)
     return replace(found, cov=found.cov + moved, problems=found.problems + told)
 
 
-def _read(problem: Problem, located: Located, state: _State, found: Estimate) -> Read:
+def _read(problem: Problem, located: Located, state: State, found: Estimate) -> Read:
     """How rows were read at the end: where none is long, none has lost weight."""
-    bounds, longest = state.bounds, state.whitening.longest_square(located)
+    bounds, longest = state.bounds, longest_image(state.whitening, located.lower, located.upper)
     lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
     phi = 1.0 if found.dispersion is None else found.dispersion.value
     all_count = bounds.radius**2 >= longest * (1 - 1e-9)
-    return Read(state.whitening.matrix, 0.0 if all_count else lost, bounds.score, phi)
+    return Read(state.whitening, 0.0 if all_count else lost, bounds.score, phi)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
@@ -129,17 +108,21 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
     for t, mu in enumerate(plan.early):
         if t == _CHOOSE:
             _choose(chooser, state)
-        step = _step(curator, mu, chooser, state)
-        move = step.information.solve(step.scores)
-        by_noise = step.noise**2 * float(np.sum(step.information.seen / step.information.used))
-        _move(state, move * not_noise(step.scores @ move, by_noise))
-        _rewhiten(chooser, state, step.information)
+        scores, noise = state.release(curator, mu)
+        information = state.usable
+        state.level = _level(chooser, state, information)
+        if state.bounds.score is not None:
+            state.dispersion = _dispersion(chooser, state, information)
+        move = information.solve(scores)
+        by_noise = noise**2 * float(np.sum(information.seen / information.used))
+        state.move(move * not_noise(scores @ move, by_noise), _longest(state.bounds))
+        expected = information.expected(state.level) / state.level
+        state.whitening = rewhitened(state.whitening, expected, chooser.located)
         curved = not chooser.problem.family.free_dispersion
-        state.information.forget(
-            past(state.information, step.information, state.whitening.matrix) if curved else FORGET
-        )
+        state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)
         state.variability.forget(FORGET)
     _choose(chooser, state)
+    state.capped = False  # of early steps some are meant to be
 
 
 def _choose(chooser: Chooser, state: _State) -> None:
@@ -147,7 +130,7 @@ def _choose(chooser: Chooser, state: _State) -> None:
     state.bounds = chooser.choose(state.whitening, state.level, state.dispersion)
     if _changed(before, state.bounds):
         # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
-        state.information, state.variability = Accumulator(), Accumulator()
+        state.forget()
 
 
 def _changed(before: Bounds, after: Bounds) -> bool:
@@ -158,51 +141,11 @@ def _changed(before: Bounds, after: Bounds) -> bool:
     return any(not 1 / _ALIKE < new / old < _ALIKE for old, new in pairs)
 
 
-def _tail(curator: Curator, plan: Plan, chooser: Chooser, state: _State, start: Array) -> Averaged:
-    points, scores, matrices, noise, capped = [], [], [], [], False
-    step = None
-    for mu in plan.tail:
-        step = _step(curator, mu, chooser, state)
-        points.append(state.beta.copy())
-        scores.append(step.scores)
-        matrices.append(state.information.releases[-1].matrix)
-        noise.append(step.noise**2)
-        capped |= _move(state, _DAMPING * step.information.solve(step.scores))
-    assert step is not None
-    return Averaged(
-        np.array(points),
-        np.array(scores),
-        np.array(matrices),
-        math.sqrt(np.mean(noise)),
-        step.information,
-        state.whitening.matrix,
-        state.variability,
-        capped,
-        start,
-    )
-
-
-def _step(curator: Curator, mu: float, chooser: Chooser, state: _State) -> _Step:
-    """Release, and take the matrices into account."""
-    bounds = state.bounds
-    public = dict(
-        **chooser.located.public(), beta=state.beta, whitening=state.whitening.matrix, radius=bounds.radius
-    )
-    if bounds.score is None:
-        release = curator.release("logistic_score", mu, **public)
-        tau = logistic_information_weight(bounds.radius)
-    else:
-        release = curator.release("glm_score", mu, **public, score=bounds.score)
-        tau, kappa = bounds.score.matrix_weights(bounds.radius)
-        per_row = release.n * kappa
-        state.variability.add(release.values[2] / per_row, release.sd / per_row, state.whitening.matrix)
-    n, sd = release.n, release.sd / release.n
-    state.information.add(release.values[1] / n / tau, sd / tau, state.whitening.matrix)
-    information = usable(state.information, state.whitening.matrix)
-    state.level = _level(chooser, state, information)
-    if bounds.score is not None:
-        state.dispersion = _dispersion(chooser, state, information)
-    return _Step(release.values[0].ravel() / n, sd, information)
+def _longest(bounds: Bounds) -> float:
+    """Cap of a step, in sds of the linear predictor."""
+    if bounds.score is None or not math.isinf(bounds.score.family.most_curved):
+        return _LONGEST
+    return min(_LONGEST, _STEEPEST / bounds.radius)
 
 
 def _level(chooser: Chooser, state: _State, information: Information) -> float:
@@ -210,7 +153,7 @@ def _level(chooser: Chooser, state: _State, information: Information) -> float:
     k, start = len(information.values), chooser.start_level
     squares = np.full(k, 1 / k)
     if chooser.problem.intercept:
-        squares = (information.vectors.T @ np.linalg.solve(state.whitening.matrix, np.eye(k)[0])) ** 2
+        squares = (information.vectors.T @ np.linalg.solve(state.whitening, np.eye(k)[0])) ** 2
     seen, noise = float(squares @ information.values), float(np.linalg.norm(squares * information.sds))
     prior = _LEVEL_SD * state.level
     weight = prior**2 / (prior**2 + noise**2)
@@ -220,25 +163,8 @@ def _level(chooser: Chooser, state: _State, information: Information) -> float:
 
 def _dispersion(chooser: Chooser, state: _State, information: Information) -> float:
     """Variability over information, both by their traces."""
-    seen, noise = dispersion(state.variability, information, state.whitening.matrix)
+    seen, noise = dispersion(state.variability, information, state.whitening)
     expected = chooser.start_dispersion
     prior = _DISPERSION_SD * expected
     weight = prior**2 / (prior**2 + noise**2)
     return float(max(weight * seen + (1 - weight) * expected, 0.05 * expected))
-
-
-def _move(state: _State, move: Array) -> bool:
-    """Take a step, no longer than the cap; returns whether it was binding."""
-    length, longest = float(np.linalg.norm(move)), _LONGEST
-    if state.bounds.score is not None and math.isinf(state.bounds.score.family.most_curved):
-        longest = min(longest, _STEEPEST / state.bounds.radius)
-    capped = length > longest
-    if capped:
-        move = move * (longest / length)
-    state.beta = state.beta + state.whitening.matrix @ move
-    return capped
-
-
-def _rewhiten(chooser: Chooser, state: _State, information: Information) -> None:
-    expected = information.expected(state.level) / state.level
-    state.whitening = state.whitening.improved(expected, chooser.located)

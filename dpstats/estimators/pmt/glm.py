@@ -8,18 +8,18 @@ in :mod:`dpstats.estimators.published.truncated`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.newton.bounds import Bounds
-from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
-from dpstats.estimators.newton.information import FORGET, Accumulator, Information, dispersion, usable
+from dpstats.estimators.newton.estimate import Estimate, estimate
+from dpstats.estimators.newton.information import FORGET, Information, dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.steps import State, averaged_steps
 from dpstats.estimators.pmt.frame import Frame, frame, reach
-from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
+from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import ColumnMoments
 
 Array = np.ndarray
@@ -41,17 +41,6 @@ def costs(mu: float, problem: Problem) -> dict[str, float]:
     if not problem.family.unlimited:
         return {"score and information": mu}
     return {"column means": mu * math.sqrt(MEAN), "score and information": mu * math.sqrt(1 - MEAN)}
-
-
-@dataclass
-class _State:
-    """Where the iteration stands: released and public numbers only."""
-
-    beta: Array
-    score: BoundedScore | None
-    capped: bool = False
-    information: Accumulator = field(default_factory=Accumulator)
-    variability: Accumulator = field(default_factory=Accumulator)
 
 
 def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: float) -> Estimate:
@@ -79,39 +68,19 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     where, spent = frame(public, problem.intercept), costs(mu, problem)
     located = _located(curator, problem, where, spent.get("column means"))
     radius, level = reach(curator.n) * math.sqrt(problem.k), _level(problem, located)
-    state = _State(_start(problem, located), _score(problem, located, 1.0, level))
-    start, step_mu = state.beta, spent["score and information"] / math.sqrt(STEPS)
-    points, scores, matrices, noise = [], [], [], []
-    information = None
-    for t in range(STEPS):
-        if t == STEPS // 2:
-            phi = 1.0 if state.score is None else _phi(state, information, where)
-            state.score = _score(problem, located, phi, level)
-            state.information, state.variability = Accumulator(), Accumulator()
-        score, sd = _step(curator, step_mu, located, where, radius, state)
-        information = usable(state.information, where.whitening)
-        points.append(state.beta)
-        scores.append(score)
-        matrices.append(state.information.releases[-1].matrix)
-        noise.append(sd)
-        _move(state, information.solve(score), where)
-        if t < STEPS // 2:
-            state.information.forget(FORGET)
-            state.variability.forget(FORGET)
-    assert information is not None
-    last = slice(STEPS // 2, None)
-    averaged = Averaged(
-        np.array(points[last]),
-        np.array(scores[last]),
-        np.array(matrices[last]),
-        math.sqrt(np.mean(np.square(noise[last]))),
-        information,
-        where.whitening,
-        state.variability,
-        state.capped,
-        start,
-    )
-    return estimate(averaged, problem, located, Bounds(radius, state.score), curator.n)
+    start, step_mu = _start(problem, located), spent["score and information"] / math.sqrt(STEPS)
+    state = State(located, start, where.whitening, Bounds(radius, _score(problem, located, 1.0, level)))
+    for _ in range(STEPS // 2):
+        scores, _ = state.release(curator, step_mu)
+        information = state.usable
+        state.move(information.solve(scores), _LONGEST)
+        state.information.forget(FORGET)
+        state.variability.forget(FORGET)
+    phi = 1.0 if state.bounds.score is None else _phi(state, information)
+    state.bounds = Bounds(radius, _score(problem, located, phi, level))
+    state.forget()
+    averaged = averaged_steps(curator, [step_mu] * (STEPS - STEPS // 2), state, start, _LONGEST)
+    return estimate(averaged, problem, located, state.bounds, curator.n)
 
 
 def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None) -> Located:
@@ -176,32 +145,7 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
     return BoundedScore(family, limit, steepest, _ROOM, excess if excess > 1e-3 else 0.0, predictors)
 
 
-def _phi(state: _State, information: Information | None, where: Frame) -> float:
+def _phi(state: State, information: Information) -> float:
     """The dispersion that scores showed so far, as far as noise allows; else 1."""
-    assert information is not None
-    seen, noise = dispersion(state.variability, information, where.whitening)
+    seen, noise = dispersion(state.variability, information, state.whitening)
     return float(np.clip((seen + noise**2) / (1 + noise**2), *_PHIS))
-
-
-def _step(
-    curator: Curator, mu: float, located: Located, where: Frame, radius: float, state: _State
-) -> tuple[Array, float]:
-    """Scores per row and their noise; the matrices are taken into account."""
-    rows = dict(**located.public(), beta=state.beta, whitening=where.whitening, radius=radius)
-    if state.score is None:
-        release = curator.release("logistic_score", mu, **rows)
-        tau = logistic_information_weight(radius)
-    else:
-        release = curator.release("glm_score", mu, **rows, score=state.score)
-        tau, kappa = state.score.matrix_weights(radius)
-        share = release.n * kappa
-        state.variability.add(release.values[2] / share, release.sd / share, where.whitening)
-    n, sd = release.n, release.sd / release.n
-    state.information.add(release.values[1] / n / tau, sd / tau, where.whitening)
-    return release.values[0].ravel() / n, sd
-
-
-def _move(state: _State, move: Array, where: Frame) -> None:
-    length = float(np.linalg.norm(move))
-    state.capped |= length > _LONGEST
-    state.beta = state.beta + where.whitening.T @ move * min(1.0, _LONGEST / max(length, 1e-300))
