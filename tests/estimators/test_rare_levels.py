@@ -36,7 +36,7 @@ def test_a_direction_that_is_seen_is_not_raised_by_the_error_of_others() -> None
 def test_a_direction_below_its_error_is_raised_to_it_and_not_seen() -> None:
     found = usable(np.diag([1.0, 0.01]), np.diag([0.1, 0.05]), np.eye(2), np.ones(2))
     assert min(found.used) == pytest.approx(SEEN[0] * 0.05)
-    assert found.unseen(np.array([3.0, 2.0])) == pytest.approx([0.0, 2.0])
+    assert found.part(np.array([3.0, 2.0]), found.seen < 0.5) == pytest.approx([0.0, 2.0])
 
 
 def flagged(share: float, width: int = 4, n: int = 40_000) -> tuple[np.ndarray, RowScale]:

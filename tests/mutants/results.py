@@ -19,6 +19,7 @@ PAYERS = {  # file of a model: a case of it
 PAYS, FACTS = "line = curator.pay(", "models/publishing.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
+FINISH = "estimators/engine/finish.py"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
@@ -280,7 +281,7 @@ MUTANTS = (
     planted(
         "a step that was cut short is not told (glm)",
         f"{SECOND_ORDER}a_step_that_was_cut_short_is_told",
-        (NEWTON, "if averaged.capped or unsettled:", "if unsettled:"),
+        (NEWTON, "bool(averaged.capped or unsettled)", "bool(unsettled)"),
     ),
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
@@ -295,7 +296,7 @@ MUTANTS = (
     planted(
         "a bend that is hardly seen widens nothing (glm)",
         "models/test_bends.py::test_a_bend_widens_intervals_the_more_the_larger_it_is",
-        ("estimators/newton/check.py", "return bend.square * forth", "return 0 * forth"),
+        ("estimators/newton/check.py", "found.doubted(bend.square *", "found.doubted(0 * bend.square *"),
     ),
     planted(
         "counts whose scatter no law explains have no tail (glm)",
@@ -314,7 +315,7 @@ MUTANTS = (
     planted(
         "nobody looks for a bend (logit, pure)",
         "models/test_bends.py::test_a_curved_response_is_seen",
-        (DEBIASED, "problems=found.problems + told)", "problems=found.problems)"),
+        (DEBIASED, "return checked(curator, plan.check, problem, located, read, found)", "return found"),
     ),
     planted(
         "noise of pure epsilon is taken for normal where bends are looked for",
@@ -359,7 +360,7 @@ MUTANTS = (
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
         f"{SETTLED}steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
-        (SCALE, "* wider + weak + sampling * (wider - 1)", "* wider + weak"),
+        (SCALE, "* wider + guess + sampling * (wider - 1)", "* wider + guess"),
     ),
     planted(
         "the noise of the number of events is forgotten (survreg)",
@@ -369,7 +370,7 @@ MUTANTS = (
     planted(
         "a coefficient that noise made is not named (survreg)",
         f"{SETTLED}directions_that_noise_may_have_made_are_weak",
-        (SCALE, "np.diag(hidden) > 0.5 * np.diag(cov)", "np.diag(hidden) > 2 * np.diag(cov)"),
+        (FINISH, "> share * np.diag(cov)", "> 4 * share * np.diag(cov)"),
     ),
     planted(
         "a column that is long on one side is not named (survreg)",
@@ -512,7 +513,7 @@ MUTANTS = (
     planted(
         "a fit of no usable row is taken for one of noise (glm)",
         "models/test_unread.py",
-        (NEWTON, "if located.unread:", "if False:"),
+        (NEWTON, "if located.unread else", "if False else"),
     ),
     planted(
         "rows that lack a cell are taken for rows (glm)",

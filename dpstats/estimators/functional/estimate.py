@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import Box
-from dpstats.estimators.engine.estimate import Estimate, weak
+from dpstats.estimators.engine.finish import Estimate, weak
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares
 from dpstats.families import Family

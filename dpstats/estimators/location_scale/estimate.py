@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
-from dpstats.estimators.columns import RowScale
-from dpstats.estimators.engine import estimate as common
-from dpstats.estimators.engine.estimate import weak
+from dpstats.estimators.engine import finish as common
+from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.finish import to_user, weak
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FEWEST_EVENTS, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.information import Information
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
@@ -89,15 +90,13 @@ def averaged(
 
     They scatter about the line that the points predict, and drift if they go along it.
     """
-    mean, (steps, k) = scores.mean(axis=0), scores.shape
-    moves = (points - points.mean(axis=0)) @ np.linalg.inv(to_params).T
-    rest = scores - mean + moves @ information.matrix
-    scatter = float(np.mean((rest / noise) ** 2)) * steps / (steps - 1)
+    steps, k = scores.shape
+    rest, spread = scatter(points, scores, noise, information.matrix, to_params)
     time = np.arange(steps) - (steps - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / noise) ** 2)) > k + 5 * math.sqrt(2 * k)
-    step = np.linalg.inv(information.matrix) @ mean
-    return Found(points, step, noise**2 / steps, information, max(scatter, 1.0), capped or drift)
+    step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
+    return Found(points, step, noise**2 / steps, information, spread, capped or drift)
 
 
 def estimate(
@@ -115,15 +114,17 @@ def estimate(
 
     inverse = np.linalg.inv(information.matrix)
     noise = inverse @ np.diag(found.noise) @ inverse
-    inflate = _for_matrix_error(information)
+    inflate = information.inflation
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    guess, unseen = _weak_directions(information, sigma_of(mean))
+    guess = information.blind(_PRIOR_SQUARE / sigma_of(mean) ** 2)
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
-    privacy += _step_error(information, found.step) + _by_length(found.step, noise)
+    privacy += information.error_of(found.step) + _by_length(found.step, noise)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
-    back, shift = _to_user(bounding.placement.scale)
+    scale = bounding.placement.scale
+    back = scipy.linalg.block_diag(to_user(scale.center, scale.scale, True, scale.y_scale), 1.0)
+    shift = np.concatenate([[scale.y_center], np.zeros(len(scale.center)), [math.log(scale.y_scale)]])
     axes = back @ to_params
     privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
     cov_privacy = privacy * excess + sampling * (excess - 1)
@@ -131,7 +132,7 @@ def estimate(
 
     problems = [f"weak:{j}" for j in weak(hidden, cov)]
     problems += ["unsettled"] * bool(found.unsettled or spread > _UNSETTLED)
-    problems += ["budget"] * bool(need > 1 or (unseen and not problems))
+    problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
     settings = _settings(choice, bounding, mean)
     result = Estimate(back @ point + shift, cov, cov_privacy, tuple(problems), settings)
     result = result.hopeless() if need > HOPELESS / USABLE else result
@@ -210,7 +211,9 @@ def _without_scale(bounding: Bounding[Placement], information: Information) -> A
 def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
     """The point, with no effect along directions that are not seen: what moved there was noise."""
     slopes = np.concatenate([[0.0], point[1:-1], [0.0]])
-    return np.asarray(point - to_params @ information.unseen(np.linalg.solve(to_params, slopes)))
+    return np.asarray(
+        point - to_params @ information.part(np.linalg.solve(to_params, slopes), information.seen < 0.5)
+    )
 
 
 def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
@@ -223,20 +226,6 @@ def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
     return matrix
 
 
-def _for_matrix_error(information: Information) -> Array:
-    """Widening by direction for the error of the information matrix: 1 + (2 sd / eigenvalue)^2."""
-    factor = np.sqrt(1 + (2 * information.noise / information.used) ** 2)
-    vectors, unit = information.vectors, information.unit
-    return (vectors * factor) @ vectors.T * np.outer(1 / unit, unit)
-
-
-def _step_error(information: Information, step: Array) -> Array:
-    """Variance of a step by the error of the information matrix, along each direction as far as it goes."""
-    vectors, unit = information.vectors, information.unit
-    error = 2 * information.noise / information.used * (vectors.T @ (step * unit))
-    return (vectors * error**2) @ vectors.T / np.outer(unit, unit)
-
-
 def _by_length(step: Array, noise: Array) -> Array:
     """Variance of log sigma by what its score bends: a location that is off spreads residuals by its square.
 
@@ -245,16 +234,6 @@ def _by_length(step: Array, noise: Array) -> Array:
     location, cov = step[:-1], np.zeros((len(step), len(step)))
     cov[-1, -1] = (_CURVED * max(float(location @ location - np.trace(noise[:-1, :-1])), 0.0)) ** 2
     return cov
-
-
-def _weak_directions(information: Information, sigma: float) -> tuple[Array, bool]:
-    """Prior variance along directions whose information the noise may have made up.
-
-    See docs/theory/intervals.md#what-noise-hides.
-    """
-    seen, vectors = information.seen, information.vectors
-    variance = (vectors * ((1 - seen) * _PRIOR_SQUARE / sigma**2)) @ vectors.T
-    return variance, bool((seen < 0.5).any())
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
@@ -274,17 +253,6 @@ def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     least, most = np.sort(sides, axis=0)
     long = (most > _LONG_RANGE * squares.sum(axis=1)) & (most > _ONE_SIDED * least)
     return [int(j) + 1 for j in np.flatnonzero(long)]
-
-
-def _to_user(scale: RowScale) -> tuple[Array, Array]:
-    """Matrix from (gamma, log sigma) to the user's coefficients, and what is then added."""
-    k = len(scale.center) + 1
-    matrix = np.zeros((k + 1, k + 1))
-    matrix[0, 0] = scale.y_scale
-    matrix[0, 1:k] = -scale.center * scale.y_scale / scale.scale
-    matrix[1:k, 1:k] = np.diag(scale.y_scale / scale.scale)
-    matrix[k, k] = 1.0
-    return matrix, np.concatenate([[scale.y_center], np.zeros(k - 1), [math.log(scale.y_scale)]])
 
 
 def _settings(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:

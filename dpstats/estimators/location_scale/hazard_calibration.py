@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,11 +64,11 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     # noise of pure epsilon has the tail of Laplace's
     noisy = usual if release.law == "gaussian" else float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
     if np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)):
-        return replace(result, problems=(*result.problems, "law"))
+        return result.doubted(np.zeros_like(result.cov), "law")
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(family, fraction)
     pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
-    return replace(result, cov=result.cov + doubt**2 * _biases(scale, sigma_of(point), pivot))
+    return result.doubted(doubt**2 * _biases(scale, sigma_of(point), pivot))
 
 
 def _biases(scale: RowScale, sigma: float, pivot: float) -> Array:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise
 
 Array = np.ndarray
 
@@ -30,48 +30,6 @@ _FORGET = 0.85
 SEEN = (1.6, 2.8)
 # columns are not told apart beyond a correlation of about 1 minus this
 _LEAST = 1e-4
-
-
-@dataclass(frozen=True)
-class Information:
-    """An estimate of the information matrix and of its error.
-
-    Attributes
-    ----------
-    matrix : array, shape (k + 1, k + 1)
-        Positive definite.
-    unit : array, shape (k + 1,)
-        Square root of the diagonal that the structure expects.
-    values, vectors : array
-        Eigenvalues, before any floor, and eigenvectors of the matrix in those units.
-    used : array
-        The eigenvalues after the floor.
-    noise : array, shape (k + 1,)
-        sd of the error along each eigenvector, in those units.
-    """
-
-    matrix: Array
-    unit: Array
-    values: Array
-    vectors: Array
-    used: Array
-    noise: Array
-
-    @property
-    def seen(self) -> Array:
-        """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
-        return np.asarray(np.clip((self.values / self.noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0))
-
-    def shrunk(self, scores: Array, noise: Array) -> Array:
-        """Newton's step, shrunk by what noise alone would have made of it."""
-        inverse = np.linalg.inv(self.matrix)
-        step = inverse @ scores
-        return step * not_noise(scores @ step, float(np.diag(inverse) @ noise**2))
-
-    def unseen(self, moved: Array) -> Array:
-        """Of a move in whitened coordinates, what lies along directions that are not seen."""
-        vectors, unit = self.vectors, self.unit
-        return np.asarray(vectors @ ((self.seen < 0.5) * (vectors.T @ (moved * unit))) / unit)
 
 
 @dataclass
@@ -168,5 +126,5 @@ def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information
     variances = (error / np.outer(unit, unit)) ** 2
     noise = np.sqrt(np.einsum("ij,ik,kj->j", squares, variances, squares))
     used = np.maximum(values, np.maximum(SEEN[0] * noise, _LEAST))
-    raised = (vectors * used) @ vectors.T * np.outer(unit, unit)
-    return Information(raised, unit, values, vectors, used, noise)
+    seen = np.clip((values / noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0)
+    return Information(values, vectors, used, noise, seen, unit)

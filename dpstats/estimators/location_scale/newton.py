@@ -14,6 +14,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
@@ -28,7 +29,7 @@ from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.hazard_calibration import checked
-from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import Plan
 from dpstats.estimators.location_scale.problem import Problem, sigma_of

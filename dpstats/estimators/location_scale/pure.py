@@ -16,11 +16,12 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
 from dpstats.estimators.location_scale.hazard_calibration import checked
-from dpstats.estimators.location_scale.information import Accumulator, Information
+from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from dpstats.estimators.newton.information import Accumulator, Information
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.newton.information import Accumulator
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 

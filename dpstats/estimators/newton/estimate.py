@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from dpstats.estimators.engine import estimate as common
-from dpstats.estimators.engine.estimate import weak, widened
+from dpstats.estimators.engine import finish as common
+from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.finish import weak, widened
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
@@ -18,7 +20,7 @@ from dpstats.estimators.newton.dispersion import (
     seen,
     surely_scattered,
 )
-from dpstats.estimators.newton.information import Accumulator, Information, dispersion
+from dpstats.estimators.newton.information import Accumulator, dispersion
 from dpstats.estimators.newton.levels import few_events, read_levels, within_reach
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -95,7 +97,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     second = information.solve(_second_order(averaged, step))
     point = _without_unseen(averaged, averaged.points.mean(axis=0) + averaged.whitening @ (step + second))
     *parts, unsettled = _uncertain(averaged, located, step, n)
-    user = to_user(problem, located)
+    user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
     sampling, privacy, hidden = (axes @ matrix @ axes.T for matrix in parts)
     cov = sampling + privacy
@@ -128,14 +130,14 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
     """
     information, steps = averaged.information, len(averaged.points)
     inverse, variability = np.linalg.inv(information.matrix), _variability(averaged)
-    inflate = (information.vectors * np.sqrt(1 + (2 * information.sds / information.used) ** 2)) @ (
-        information.vectors.T
-    )
+    inflate = information.inflation
     sampling = inflate @ (inverse @ variability @ inverse / n) @ inflate.T
-    spread, drifts = _unsettledness(averaged), _drifts(averaged)
+    _, spread = scatter(
+        averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.whitening
+    )
+    drifts = _drifts(averaged)
     noise = inverse @ inverse * averaged.noise**2 / steps
-    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
-    weak = located.unknown(unseen, np.linalg.inv(averaged.whitening))
+    weak = located.unknown(information.blind(), np.linalg.inv(averaged.whitening))
     privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
     # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
     scatters = spread > max(_UNSETTLED, _by_chance((steps - 1) * len(step)))
@@ -176,9 +178,9 @@ def _by_chance(numbers: int) -> float:
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:
     """The point, back at the start along directions that are not seen: what moved there was noise."""
-    vectors, seen = averaged.information.vectors, averaged.information.seen
-    moved = vectors.T @ np.linalg.solve(averaged.whitening, point - averaged.start)
-    return np.asarray(point - averaged.whitening @ (vectors @ ((1 - seen) * moved)))
+    moved = np.linalg.solve(averaged.whitening, point - averaged.start)
+    unseen = averaged.information.part(moved, 1 - averaged.information.seen)
+    return np.asarray(point - averaged.whitening @ unseen)
 
 
 def _rests_on_tail(found: Seen, phi: float, score: BoundedScore) -> bool:
@@ -214,24 +216,8 @@ def _variability(averaged: Averaged) -> Array:
     return np.asarray(root @ relative @ root)
 
 
-def _unsettledness(averaged: Averaged) -> float:
-    """Scatter of the scores about the line that the points predict, against their noise; at least 1."""
-    points = (averaged.points - averaged.points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T
-    rest = averaged.scores - averaged.scores.mean(axis=0) + points @ averaged.information.matrix
-    steps = len(rest)
-    return max(float(np.mean((rest / averaged.noise) ** 2)) * steps / (steps - 1), 1.0)
-
-
 def _drifts(averaged: Averaged) -> bool:
     """Whether the mean score is further from zero than noise leaves it where the iteration has arrived."""
     squares = (averaged.scores.mean(axis=0) / averaged.noise) ** 2 * len(averaged.scores)
     k = len(squares)
     return bool(squares.sum() > 3 * k + 10 * math.sqrt(2 * k))
-
-
-def to_user(problem: Problem, located: Located) -> Array:
-    """Matrix from coefficients of standardised columns to the user's."""
-    matrix = np.diag(1 / located.scale)
-    if problem.intercept:
-        matrix[0] -= located.center / located.scale
-    return matrix

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpstats.estimators.engine.information import Information
 from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
@@ -84,56 +85,21 @@ def _conjugate_gradients(metrics: list[Array], right: Array, start: Array) -> Ar
     return (solution + solution.T) / 2
 
 
-@dataclass(frozen=True)
-class Information:
-    """An information matrix in whitened coordinates, per row, and its error.
-
-    Attributes
-    ----------
-    matrix : array, shape (k, k)
-        Positive definite.
-    values, vectors : array
-        Eigenvalues, before any floor, and eigenvectors.
-    used : array
-        The eigenvalues after the floor.
-    sds : array, shape (k,)
-        Noise sd along each eigenvector.
-    """
-
-    matrix: Array
-    values: Array
-    vectors: Array
-    used: Array
-    sds: Array
-
-    @property
-    def sizes(self) -> Array:
-        """Operator norm of such an error, along each eigenvector."""
-        return self.sds * math.sqrt(2 * len(self.values))
-
-    @property
-    def seen(self) -> Array:
-        """From 0 to 1: whether there is more information along each eigenvector than noise may make."""
-        return seen_share(self.values, self.sizes)
-
-    def expected(self, level: float) -> Array:
-        """The matrix, drawn to `level` along directions of which the releases say little."""
-        prior = level**2 / (level**2 + self.sizes**2)
-        values = prior * self.values + (1 - prior) * level
-        values = np.maximum(values, _FLOOR * np.minimum(self.sizes, level))
-        return np.asarray((self.vectors * values) @ self.vectors.T)
-
-    def solve(self, scores: Array) -> Array:
-        """Newton step; none along directions that are not seen."""
-        return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))
-
-
 def usable(releases: Accumulator, whitening: Array) -> Information:
     """Raise eigenvalues that the error could explain."""
     values, vectors = np.linalg.eigh(releases.mean(whitening))
-    sds = releases.sds(whitening, vectors)
-    used = np.maximum(values, _FLOOR * sds * math.sqrt(2 * len(values)))
-    return Information((vectors * used) @ vectors.T, values, vectors, used, sds)
+    sds, sizes = releases.sds(whitening, vectors), math.sqrt(2 * len(values))
+    used = np.maximum(values, _FLOOR * sds * sizes)
+    return Information(values, vectors, used, sds, seen_share(values, sds * sizes), np.ones(len(values)))
+
+
+def drawn(information: Information, level: float) -> Array:
+    """The matrix, drawn to `level` along directions of which the releases say little."""
+    values, vectors, sizes = information.values, information.vectors, information.sizes
+    prior = level**2 / (level**2 + sizes**2)
+    values = prior * values + (1 - prior) * level
+    values = np.maximum(values, _FLOOR * np.minimum(sizes, level))
+    return np.asarray((vectors * values) @ vectors.T)
 
 
 def past(releases: Accumulator, information: Information, whitening: Array) -> float:

@@ -7,17 +7,18 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import Read, check_bends
+from dpstats.estimators.newton.check import Read, checked
 from dpstats.estimators.newton.estimate import Estimate, estimate
-from dpstats.estimators.newton.information import FORGET, Information, dispersion, past
+from dpstats.estimators.newton.information import FORGET, dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import Plan
 from dpstats.estimators.newton.problem import Problem
@@ -74,8 +75,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     averaged = averaged_steps(curator, plan.tail, state, start, _longest(state.bounds), _DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, found)
-    moved, told = check_bends(curator, plan.check, problem, located, read, found)
-    return replace(found, cov=found.cov + moved, problems=found.problems + told)
+    return checked(curator, plan.check, problem, located, read, found)
 
 
 def _read(problem: Problem, located: Located, state: State, found: Estimate) -> Read:
@@ -116,7 +116,7 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
         move = information.solve(scores)
         by_noise = noise**2 * float(np.sum(information.seen / information.used))
         state.move(move * not_noise(scores @ move, by_noise), _longest(state.bounds))
-        expected = information.expected(state.level) / state.level
+        expected = drawn(information, state.level) / state.level
         state.whitening = rewhitened(state.whitening, expected, chooser.located)
         curved = not chooser.problem.family.free_dispersion
         state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import FirstCosts, zoom_in
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.newton.problem import Problem
 
 Array = np.ndarray
@@ -105,6 +106,11 @@ class Located:
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
+
+    def to_user(self, intercept: bool) -> Array:
+        """Matrix from coefficients of standardised columns to the user's."""
+        first = int(intercept)
+        return to_user(self.center[first:], self.scale[first:], intercept)
 
 
 @dataclass(frozen=True)

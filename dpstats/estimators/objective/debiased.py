@@ -9,7 +9,6 @@ what was declared. Then one minimum is released, and its curvature.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from dpstats.curator import Curator, Minimum
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
-from dpstats.estimators.newton.check import Read, check_bends
+from dpstats.estimators.newton.check import Read, checked
 from dpstats.estimators.newton.levels import few_events
 from dpstats.estimators.newton.located import FIRST_LENGTH, Located, locate
 from dpstats.estimators.newton.problem import Problem
@@ -74,8 +73,7 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     matrices = _matrices(curator, ball, plan, minimum, robust)
     found = _corrected(ball, problem, located, minimum, *matrices)
     read = _read(ball, *matrices[:2])
-    moved, told = check_bends(curator, plan.check, problem, located, read, found)
-    return replace(found, cov=found.cov + moved, problems=found.problems + told)
+    return checked(curator, plan.check, problem, located, read, found)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Minimum
-from dpstats.estimators.engine import estimate as common
+from dpstats.estimators.engine import finish as common
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.mixture import LAWS, Tails
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.moments import ColumnMoments
 
@@ -52,13 +53,9 @@ def frame(public: ColumnMoments, constant: bool) -> Frame:
 
 def standardised(public: ColumnMoments, constant: bool) -> tuple[Array, Array, Array]:
     """Centre and scale of the columns beside an intercept, and the matrix from x to x~."""
-    p, first = len(public.names), int(constant)
-    center = public.xx[0, 1:] if constant else np.zeros(p)
-    scale = np.sqrt(np.diag(public.xx)[first:] - center**2)
-    to_scale = np.diag(1 / np.append(np.ones(first), scale))
-    if constant:
-        to_scale[1:, 0] = -center / scale
-    return center, scale, to_scale
+    center = public.xx[0, 1:] if constant else np.zeros(len(public.names))
+    scale = np.sqrt(np.diag(public.xx)[int(constant) :] - center**2)
+    return center, scale, to_user(center, scale, constant).T
 
 
 def reach(n: int) -> float:

@@ -12,9 +12,10 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
-from dpstats.estimators.newton.information import FORGET, Information, dispersion
+from dpstats.estimators.newton.information import FORGET, dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps

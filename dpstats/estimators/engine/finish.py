@@ -1,4 +1,4 @@
-"""What an estimator hands over: a fit on the user's scale, and how intervals of it widen or are lost."""
+"""The way to the user's scale, and what a fit is there: how its intervals widen or are lost."""
 
 from __future__ import annotations
 
@@ -47,6 +47,10 @@ class Estimate:
         problems += [f"not_estimable:{j}" for j in which]
         return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
+    def doubted(self, cov: Array, *problems: str) -> Self:
+        """With more uncertainty, and what is to be said of it."""
+        return replace(self, cov=self.cov + cov, problems=(*self.problems, *problems))
+
     def hopeless(self) -> Self:
         """Without an interval for any coefficient."""
         cov = np.where(np.eye(len(self.cov)) > 0, np.inf, 0.0)
@@ -64,3 +68,11 @@ def widened(cov: Array, factors: Array) -> Array:
 def weak(guess: Array, cov: Array, share: float = 0.5) -> Array:
     """Coefficients more than this share of whose variance is a guess of what noise hides."""
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
+
+
+def to_user(center: Array, scale: Array, constant: bool, y_scale: float = 1.0) -> Array:
+    """Matrix from coefficients of standardised columns, after that of a constant, to the user's."""
+    matrix = np.diag(y_scale / np.append([1.0] * constant, scale))
+    if constant:
+        matrix[0, 1:] = -center * y_scale / scale
+    return matrix

@@ -1,0 +1,81 @@
+"""An information matrix with noise: as what it is used, and how its error widens what it gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpstats.estimators.matrices import not_noise
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Information:
+    """An information matrix in whitened coordinates, per row, and its error.
+
+    Attributes
+    ----------
+    values, vectors : array
+        Eigenvalues, before any floor, and eigenvectors of the matrix in its units.
+    used : array, shape (k,)
+        The eigenvalues after the floor.
+    sds : array, shape (k,)
+        Of the error along each eigenvector, in these units.
+    seen : array, shape (k,)
+        From 0 to 1: whether there is more information along each eigenvector than noise may make.
+    unit : array, shape (k,)
+        Square root of the diagonal that is expected.
+    """
+
+    values: Array
+    vectors: Array
+    used: Array
+    sds: Array
+    seen: Array
+    unit: Array
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The matrix as it is used, positive definite."""
+        return (self.vectors * self.used) @ self.vectors.T * np.outer(self.unit, self.unit)
+
+    @property
+    def sizes(self) -> Array:
+        """Operator norm of such an error, along each eigenvector."""
+        return self.sds * math.sqrt(2 * len(self.values))
+
+    def solve(self, scores: Array) -> Array:
+        """Newton's step; none along directions that are not seen."""
+        return np.asarray(self.vectors @ (self.seen / self.used * (self.vectors.T @ scores)))
+
+    def shrunk(self, scores: Array, noise: Array) -> Array:
+        """Newton's step along all directions, shrunk by what noise alone would have made of it."""
+        inverse = np.linalg.inv(self.matrix)
+        step = inverse @ scores
+        return np.asarray(step * not_noise(scores @ step, float(np.diag(inverse) @ noise**2)))
+
+    def part(self, step: Array, shares: Array) -> Array:
+        """These shares of a step along the eigenvectors."""
+        return np.asarray(self.vectors @ (shares * (self.vectors.T @ (step * self.unit))) / self.unit)
+
+    @property
+    def inflation(self) -> Array:
+        """Widening by direction for the error of the matrix: 1 + (2 sd / eigenvalue)^2 of a variance."""
+        factor = np.sqrt(1 + (2 * self.sds / self.used) ** 2)
+        return (self.vectors * factor) @ self.vectors.T * np.outer(1 / self.unit, self.unit)
+
+    def error_of(self, step: Array) -> Array:
+        """Variance of a step by the error of the matrix, along each direction as far as it goes."""
+        error = 2 * self.sds / self.used * (self.vectors.T @ (step * self.unit))
+        return (self.vectors * error**2) @ self.vectors.T / np.outer(self.unit, self.unit)
+
+    def blind(self, variance: float = 1.0) -> Array:
+        """Variance along directions that are not seen, if steps have this one there.
+
+        See docs/theory/intervals.md#what-noise-hides.
+        """
+        return (self.vectors * ((1 - self.seen) * variance)) @ self.vectors.T
