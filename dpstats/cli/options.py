@@ -200,4 +200,5 @@ def _add_csv_options(command: Parser) -> None:
         help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
     )
     csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
+    csv.add_argument("--thousands", metavar="MARK", help="between groups of three digits; default: none")
     csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")

@@ -11,7 +11,7 @@ from dpstats.errors import DataError
 from dpstats.rows import CsvFile, read_csv
 from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, kind_of
 
-_OPTIONS = ("sep", "decimal", "encoding")
+_OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
 
 
@@ -42,7 +42,13 @@ def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
     given = table(path, options)
     try:
         if isinstance(given, CsvFile):
-            frame = pd.read_csv(path, sep=given.sep, decimal=given.decimal, encoding=given.encoding)
+            frame = pd.read_csv(
+                path,
+                sep=given.sep,
+                decimal=given.decimal,
+                thousands=given.thousands,
+                encoding=given.encoding,
+            )
         else:
             frame = pd.read_parquet(path) if path.suffix.lower() in PARQUET else pd.read_feather(path)
     except UnicodeDecodeError:

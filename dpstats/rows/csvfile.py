@@ -57,6 +57,7 @@ class CsvFile:
     sep: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    thousands: str | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -93,7 +94,8 @@ class CsvFile:
     def source(self, asked: Asked) -> Source:
         """The source of what is asked for."""
         asked.require(self.names)
-        lines = Lines(self.names, self.sep, self.decimal, None if self.is_utf8 else self.encoding, asked)
+        encoding = None if self.is_utf8 else self.encoding
+        lines = Lines(self.names, self.sep, self.decimal, encoding, asked, self.thousands)
         return Source(
             lambda: _ahead(lines.parse, self._chunks()),
             f"{self.path} cannot be read to its end: is it complete?",
@@ -150,7 +152,11 @@ def _ahead(function: Callable[[bytes], Batch], items: Iterable[bytes]) -> Iterat
 
 @forgetting
 def read_csv(
-    path: str | os.PathLike[str], sep: str | None = None, decimal: str = ".", encoding: str = "utf-8"
+    path: str | os.PathLike[str],
+    sep: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    thousands: str | None = None,
 ) -> CsvFile:
     r"""Say how a CSV file is written. Nothing is read but its header until a model is fitted.
 
@@ -164,6 +170,9 @@ def read_csv(
         ``"."`` or ``","``.
     encoding : str
         One in which ASCII characters are themselves, such as ``"latin-1"``.
+    thousands : str, optional
+        What stands between groups of three digits: ``","``, ``"."``, ``" "``, ``"'"``, or a no-break space.
+        Default: nothing does, and a number such as ``1,234`` is missing.
 
     Returns
     -------
@@ -198,7 +207,16 @@ def read_csv(
             f"encoding must be one in which ASCII characters are themselves, such as 'utf-8' or "
             f"'latin-1', not {shown(encoding)}"
         )
-    return CsvFile(path, sep, decimal, encoding)
+    if thousands is not None and not among(thousands, _BETWEEN_GROUPS):
+        raise DataError(
+            f"thousands must be ',', '.', a blank, an apostrophe or a no-break space, not {shown(thousands)}"
+        )
+    if thousands == decimal:
+        raise DataError(f"decimal and thousands are both {decimal!r}; which of them is it?")
+    return CsvFile(path, sep, decimal, encoding, thousands)
+
+
+_BETWEEN_GROUPS = (",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 
 
 _NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + '+-"\r\n\0')

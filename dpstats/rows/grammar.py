@@ -76,6 +76,25 @@ def parse(cells: pa.Array) -> Array:
     return values
 
 
+def parse_grouped(cells: pa.Array, thousands: str, mark: str) -> Array:
+    """Texts as float64, shape (n,), of numbers whose digits may be in groups of three: ``1,234,567.8``.
+
+    All digits before the decimal mark are in groups or none is; ``12,34`` is missing. What is left without
+    the marks between groups is read by `parse`.
+
+    Parameters
+    ----------
+    cells : pyarrow.BinaryArray or pyarrow.LargeBinaryArray
+    thousands, mark : str
+        What stands between groups, and before decimals; they differ.
+    """
+    between, blank = re.escape(thousands), f"[{BLANKS.decode()}]*"
+    digits = f"(?:[0-9]{{1,3}}(?:{between}[0-9]{{3}})+|[0-9]*)(?:{re.escape(mark)}[0-9]*)?"
+    written = pc.match_substring_regex(cells, f"\\A{blank}[+-]?{digits}{_EXPONENT}{blank}\\z")
+    plain = pc.replace_substring(cells, thousands, "")
+    return parse(pc.if_else(written, pc.replace_substring(plain, mark, "."), pa.scalar(None, cells.type)))
+
+
 def is_text(cell: bytes) -> bool:
     """Whether bytes are UTF-8."""
     try:

@@ -14,6 +14,7 @@ give the same, faster:
   simple number or a missing text. Arrow's parser cannot fail on regular lines. The others are read one by
   one.
 
+Where digits are in groups, numbers are read as texts, and the texts as numbers afterwards, each by itself.
 A chunk that is not plain is read by the second way. Which way is taken decides about time alone: a line's
 cells follow from that line alone, and a line that cannot be read is a record without a cell.
 """
@@ -33,7 +34,15 @@ from pyarrow import csv as pa_csv
 
 from dpstats.rows.cells import Column, Numbers, Texts, of_arrow
 from dpstats.rows.encode import Batch
-from dpstats.rows.grammar import MISSING_TEXTS, SIMPLE, Array, is_text, number, simple_number
+from dpstats.rows.grammar import (
+    MISSING_TEXTS,
+    SIMPLE,
+    Array,
+    is_text,
+    number,
+    parse_grouped,
+    simple_number,
+)
 from dpstats.rows.sources import Asked
 
 LONGEST = 1 << 20  # bytes of a line in its file; a longer one is no record of a table, and weighs nothing
@@ -45,10 +54,19 @@ _WIDEST = 500  # columns up to which a pattern of the whole line stays small
 class Lines:
     """Parses lines of one file, each by itself; its patterns are made once."""
 
-    def __init__(self, names: list[str], sep: str, decimal: str, encoding: str | None, asked: Asked) -> None:
+    def __init__(
+        self,
+        names: list[str],
+        sep: str,
+        decimal: str,
+        encoding: str | None,
+        asked: Asked,
+        thousands: str | None = None,
+    ) -> None:
         self._sep, self._decimal, self._encoding, self._width = sep, decimal, encoding, len(names)
         self._places = {name: names.index(name) for name in asked.columns}
-        self._numbers = asked.numbers
+        self._thousands, self._grouped = thousands or "", asked.numbers if thousands else frozenset[str]()
+        self._numbers = asked.numbers - self._grouped
         self._blank = sep.encode() * (self._width - 1) + b"\n"
         self._pattern = self._regular() if self._width <= _WIDEST else None
         self._worth_trying = True  # whether the chunk before was plain, or might have been
@@ -75,7 +93,16 @@ class Lines:
         if self._encoding is not None:
             chunk = b"".join(_recoded(line, self._encoding) for line in chunk.split(b"\n")[:-1])
         batch = self._plain(chunk) if self._worth_trying else None
-        return self._line_by_line(chunk) if batch is None else batch
+        return self._ungrouped(self._line_by_line(chunk) if batch is None else batch)
+
+    def _ungrouped(self, batch: Batch) -> Batch:
+        """With numbers in the place of texts whose digits may be in groups."""
+        return {
+            name: Numbers(parse_grouped(column.cells, self._thousands, self._decimal))
+            if name in self._grouped and isinstance(column, Texts)
+            else column
+            for name, column in batch.items()
+        }
 
     def _plain(self, chunk: bytes) -> Batch | None:
         """The cells of a plain chunk; None of another."""

@@ -434,6 +434,18 @@ def frames(rng: Random, folder: Path) -> Kind:
 _OPEN: dict[str, Any] = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "latin-1", "cp1252", "cp874", "gbk", "gb18030", "gb18030", "euc_jp"]
 FILLING = ["x", "å", "٣", "ก", "日"]  # in one encoding or another of fewer bytes than in UTF-8, or of more
+GROUPED = [
+    "1_234",
+    "-12_345.5",
+    "1_2",
+    "1_2345",
+    "_123",
+    "1_234_",
+    "1_234_567e1",
+    "0_001",
+    " 9_000 ",
+    "1__000",
+]
 _PLAIN = [byte for byte in range(256) if byte != 10]
 
 
@@ -447,10 +459,15 @@ def csv_file(rng: Random, folder: Path) -> Kind:
     path, order = folder / f"d.csv{packed}", [str(name) for name in rng.permutation([*COLUMNS, "unused"])]
     good = rng.uniform(0, 1)
     quoted, filling = rng.uniform(0, 1) * rng.integers(2), one(rng, FILLING)
-    opened = functools.cache(lambda: dps.read_csv(path, sep=sep, decimal=decimal, encoding=encoding))
+    thousands = one(rng, [None, None, *{",", ".", " ", "'"} - {sep, decimal}])
+    opened = functools.cache(
+        lambda: dps.read_csv(path, sep=sep, decimal=decimal, encoding=encoding, thousands=thousands)
+    )
 
     def field(name: str) -> bytes:
         text = one(rng, GOOD.get(name, TEXTS) if rng.uniform() < 0.9 else TEXTS).replace(".", decimal)
+        if thousands and rng.uniform() < 0.2:
+            text = one(rng, GROUPED).replace(".", decimal).replace("_", thousands)
         if name == "unused":  # fills lines up to the length from which on they are too long
             text = filling * int(rng.integers(100))
         if rng.uniform() < quoted:

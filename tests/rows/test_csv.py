@@ -228,6 +228,22 @@ def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
     assert g == [3, 0, -1]
 
 
+@pytest.mark.parametrize("chunk", [1, 10_000])
+def test_digits_in_groups(chunk, tmp_path, monkeypatch):
+    monkeypatch.setattr(csvfile, "_CHUNK", chunk)
+    lines = b'x,g,f\n"1,234.5",a,no\n12345,a,no\n"1,23",a,no\n1,234,a,no\n,a,no\n" -7,000",a,no\n"2,000\n'
+    x, g = read(lines, tmp_path / "d.csv", thousands=",")
+    np.testing.assert_array_equal(x, [1234.5, 12345, NAN, NAN, NAN, -7000, NAN])
+    assert g == [0, 0, 0, -1, 0, 0, -1]
+    dots = dict(sep=";", decimal=",", thousands=".")
+    x, _ = read(b"x;g;f\n1.234,5;a;no\n1234,5;a;no\n1.5;a;no\n", tmp_path / "d.csv", **dots)
+    np.testing.assert_array_equal(x, [1234.5, 1234.5, NAN])
+    blanks = dict(sep=";", encoding="latin-1", thousands="\u00a0")
+    x, _ = read("x;g;f\n1\u00a0234;a;no\n".encode("latin-1"), tmp_path / "d.csv", **blanks)
+    np.testing.assert_array_equal(x, [1234])
+    assert np.isnan(read(b'x,g,f\n"1,234",a,no\n', tmp_path / "d.csv")[0]).all()
+
+
 @pytest.mark.parametrize(
     "how, words",
     [
@@ -237,6 +253,9 @@ def test_tabs_semicolons_decimal_commas_and_encodings(tmp_path):
         (dict(sep="\u00a7"), "sep must be"),
         (dict(decimal=";"), "decimal must be '.' or ','"),
         (dict(decimal=","), "sep and decimal are both ','; .* sep is often ';'"),
+        (dict(thousands=";"), "thousands must be ','"),
+        (dict(thousands=3), "thousands must be ','"),
+        (dict(thousands="."), "decimal and thousands are both '.'"),
         (dict(encoding="utf-16"), "ASCII characters are themselves"),
         (dict(encoding="klingon"), "encoding must be"),
         (dict(encoding="cp037"), "encoding must be"),

@@ -74,3 +74,31 @@ def test_texts_without_a_number_are_missing_and_say_nothing():
 )
 def test_a_decimal_comma(text, value):
     assert repr(grammar.number(text, ",")) == repr(value)
+
+
+@pytest.mark.parametrize("thousands, mark", [(",", "."), (".", ","), (" ", "."), ("'", ","), ("\u202f", ",")])
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("1T234", 1234.0),
+        (" -1T234T567M25 ", -1234567.25),
+        ("+12T345e-3", 12.345),
+        ("1234M5", 1234.5),
+        ("M5", 0.5),
+        ("0T001", 1.0),
+        ("1T23", math.nan),
+        ("1T2345", math.nan),
+        ("1234T567", math.nan),
+        ("-T123", math.nan),
+        ("1TT000", math.nan),
+        ("1T234M567T8", math.nan),
+        ("M", math.nan),
+        ("NA", math.nan),
+        ("1T234x", math.nan),
+    ],
+)
+def test_digits_in_groups_of_three(text, value, thousands, mark):
+    cell = text.replace("T", thousands).replace("M", mark).encode()
+    for kind in (pa.binary(), pa.large_binary()):
+        read = grammar.parse_grouped(pa.array([b"7", cell, None, b"\xff"], kind), thousands, mark)
+        np.testing.assert_array_equal(read, [7.0, value, math.nan, math.nan])
