@@ -205,5 +205,5 @@ class EventLaw:
 @functools.lru_cache(maxsize=64)
 def watched(family: Family, fraction: float, centred: float) -> EventLaw:
     """Events of rows watched to the hazard by which this fraction has failed, each as likely as the other."""
-    failed = np.linspace(0.0, min(fraction, _MOST_FAILED), _POINTS + 2)[1:-1]
+    failed = min(fraction, _MOST_FAILED) * (np.arange(_POINTS) + 0.5) / _POINTS
     return EventLaw.of(family, family.quantile(failed), np.ones(_POINTS), centred)

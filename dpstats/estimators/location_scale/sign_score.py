@@ -77,7 +77,8 @@ def _last_steps(
     prior = np.array(_LAST_PRIOR)
     for slopes_mu, level_mu in plan.last:
         steps = [*steps, _slopes(curator, slopes_mu, frame, point)]
-        point[1:-1] = average(steps, frame, np.exp([step.point[-1] for step in steps])).slopes
+        slopes = average(steps, frame, np.exp([step.point[-1] for step in steps])).slopes
+        point = np.concatenate([point[:1], slopes, point[-1:]])
         level = _level(curator, level_mu, frame, point)
         point = _moved(point, solved(level, frame.fraction, (float(prior[0]), float(prior[1]))))
         prior = np.hypot((prior**-2 + level.error**-2) ** -0.5, _DRIFT)

@@ -149,29 +149,43 @@ class Chooser:
     def _length(
         self, whitening: Array, level: float, limit: float, curvature_limit: float, variance: float
     ) -> float:
-        """The mean over the columns; rare values that noise hides are left out, no length can tell them."""
+        """Length of least loss, in the mean over the columns."""
         best, k = (math.inf, FIRST_LENGTH), self.problem.k
-        rare = [(float(shares @ squares), shares, squares) for shares, squares in self.located.rare]
-        typical = k + sum(full - 1 for full, _, _ in rare)  # square length of a row
         for length in LENGTHS:
             radius = self._radius(length, whitening)
             noise = self._noise(radius, limit, variance)
             bias = self.n * min(level, _TOLD) * (_BENT * math.exp(-length)) ** 2
-            value = (k - len(rare)) * (max(noise, FREE) ** 2 + 0.3 * math.exp(-2 * length) + bias)
-            least = 1.0
-            for full, shares, squares in rare:
-                left = weighted_square(shares, squares, length * k, typical - full)
-                value += max(noise * math.sqrt(full) / left, FREE) ** 2 + full / left - 1
-                least = min(least, left)
-            error = self._matrix_noise(radius, curvature_limit, level) / least
+            plain = max(noise, FREE) ** 2 + 0.3 * math.exp(-2 * length) + bias
+            rare = self._rare(length)
+            value = (k - len(rare)) * plain + sum(
+                max(noise * math.sqrt(full) / left, FREE) ** 2 + full / left - 1 for full, left in rare
+            )
+            error = self._matrix_noise(radius, curvature_limit, level) / min([1.0, *(r[1] for r in rare)])
             best = min(best, (value / k + error**2, length))
         return best[1]
 
+    def _rare(self, length: float) -> list[tuple[float, float]]:
+        """Of each column with rare long values, its mean square and what rows of this length leave of it.
+
+        Rare values that noise hides are not among them: nothing chosen could show these.
+        """
+        k, columns = self.problem.k, self.located.rare
+        full = [float(shares @ squares) for shares, squares in columns]
+        typical = k + sum(full) - len(full)  # square length of a row
+        return [
+            (f, weighted_square(shares, squares, length * k, typical - f))
+            for f, (shares, squares) in zip(full, columns, strict=True)
+        ]
+
     def _spread(self, radius: float, level: float, dispersion: float) -> float:
-        best = (math.inf, SPREADS[0])
+        """Sds of scores that are kept: of least loss, in the mean over the columns."""
+        best, rare = (math.inf, SPREADS[0]), self._rare(FIRST_LENGTH)
+        plain = (1 - len(rare) / self.problem.k, 1.0)
+        weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:
             limit = self._score(spread, level, dispersion).limit
-            value = max(self._noise(radius, limit, level * dispersion), FREE) ** 2
+            noise = self._noise(radius, limit, level * dispersion)
+            value = sum(share * max(noise * times, FREE) ** 2 for share, times in weights)
             value += self.n * (0.3 * math.exp(-1.5 * spread)) ** 2 + 2 * math.exp(-1.2 * spread)
             best = min(best, (value, spread))
         return best[1]
