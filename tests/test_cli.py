@@ -374,8 +374,15 @@ def test_the_installed_command_is_this_module() -> None:
 def test_only_our_own_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with plain_warnings():
         warnings.warn("overflow in one row", RuntimeWarning, stacklevel=1)
-        warnings.warn("1 row was clipped", UserWarning, stacklevel=1)
-    assert capsys.readouterr().err == "dpstats: note: 1 row was clipped\n"
+        for _ in range(2):
+            warnings.warn("1 row was clipped", UserWarning, stacklevel=1)
+        assert capsys.readouterr().err == "dpstats: note: 1 row was clipped\n", "at once, and once"
+    assert capsys.readouterr().err == ""
+
+
+def test_the_package_runs_as_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "dpstats", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"dpstats {dps.__version__}\n"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

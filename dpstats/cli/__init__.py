@@ -51,12 +51,18 @@ def leave_quietly() -> None:
 @contextmanager
 def plain_warnings() -> Iterator[None]:
     """Show our own warnings as one line each; those of numpy and others may depend on values."""
-    with warnings.catch_warnings(record=True) as caught:
+    shown = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            print(f"dpstats: note: {message}", file=sys.stderr, flush=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        print(f"dpstats: note: {message}", file=sys.stderr)
 
 
 def refuse(message: str) -> int:

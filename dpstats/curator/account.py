@@ -21,12 +21,12 @@ See docs/theory/privacy.md#accounts.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from dpstats._arguments import shown
+from dpstats._warn import warn
 from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp
 from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
@@ -181,10 +181,10 @@ def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]
     entries = book.entries()
     same = [one.at for one in entries if (one.budget, one.formula, one.method, one.released) == asked]
     if same:
-        warnings.warn(
-            f"{book.dataset!r} was charged with the same fit before, last at {same[-1]}: this spends its "
-            "budget once more. A fit that is saved, fit.save(path), is loaded again at no cost",
-            stacklevel=5,
+        warn(
+            f"{book.dataset!r} was charged with a fit of the same formula, method and costs before, last at "
+            f"{same[-1]}. If this is the same fit, its budget is spent once more; one that is saved, "
+            "fit.save(path), is loaded again at no cost"
         )
 
 

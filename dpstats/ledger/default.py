@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from dpstats.errors import LedgerError
+
 if TYPE_CHECKING:
     from dpstats.ledger.ledger import Ledger
 
@@ -21,6 +23,14 @@ def current() -> Ledger | None:
     """The ledger of the innermost ``with``, else that of ``use_ledger``, else None."""
     known = _own.get() or _entered or _used
     return known[-1] if known else None
+
+
+def require_none_entered() -> None:
+    """Raise LedgerError inside a ``with``, whose ledger is charged whatever is used."""
+    if known := _own.get() or _entered:
+        raise LedgerError(
+            f"fits charge {known[-1].dataset!r}, whose 'with' has not ended; call use_ledger after it"
+        )
 
 
 def use(ledger: Ledger | None) -> None:

@@ -290,7 +290,7 @@ def use_ledger(
     Raises
     ------
     LedgerError
-        As of :class:`dpstats.Ledger`; what was used before is used on.
+        As of :class:`dpstats.Ledger`, or inside ``with ledger:``; what was used before is used on.
 
     Examples
     --------
@@ -304,6 +304,7 @@ def use_ledger(
     """
     if path is None and not (total is None and dataset is None):
         raise LedgerError("total and dataset are of a ledger, and path=None is none; give its path")
+    default.require_none_entered()
     ledger = None if path is None else Ledger(path, total, dataset)
     default.use(ledger)
     return ledger

@@ -45,6 +45,14 @@ class Estimates(Shown):
         """The printed table."""
         return self.layout()
 
+    def __reduce__(self) -> tuple[Callable[..., Estimates], tuple[pd.DataFrame, Document]]:
+        """With its document laid out, as a function that lays it out cannot be pickled."""
+        return _laid_out, (self.frame, self.document)
+
+
+def _laid_out(frame: pd.DataFrame, document: Document) -> Estimates:
+    return Estimates(frame, lambda: document)
+
 
 def with_limits(
     centre: np.ndarray, gradient: np.ndarray, cov: np.ndarray, level: float, back: Transform

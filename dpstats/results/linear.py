@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpstats._arguments import truth
+from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
 from dpstats.results.document import Document
@@ -98,10 +98,9 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         found = replace(super()._prediction(at), bounds=response.bounds)
         if found.outside:
             low, high = map(plain, response.bounds)
-            warnings.warn(
+            warn(
                 f"{found.outside} prediction(s) lay outside the public bounds of {response.text}, {low} to "
-                f"{high}, and were moved to them",
-                stacklevel=4,
+                f"{high}, and were moved to them"
             )
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
+from dpstats._warn import warn
 from dpstats.results.format import plain
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -130,7 +130,7 @@ def _warn(count: int, clip: bool) -> None:
         if clip
         else "where the fit is extrapolated; predict(..., clip=True) moves them to their bounds"
     )
-    warnings.warn(f"{count} row(s) of newdata have values outside the public bounds, {what}", stacklevel=4)
+    warn(f"{count} row(s) of newdata have values outside the public bounds, {what}")
 
 
 def beside(at: Points, frame: pd.DataFrame) -> pd.DataFrame:

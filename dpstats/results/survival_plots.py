@@ -8,7 +8,6 @@ line there, whatever the family; its ticks are the failed fractions.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from dpstats._arguments import numbers, shown
 from dpstats._axes import axes
+from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import SurvResponse
 from dpstats.results import survival_quantities as life
@@ -93,10 +93,9 @@ def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: 
         raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
     pooled = [name for name in record.covariates if name != curve.factor]
     if pooled:
-        warnings.warn(
+        warn(
             f"points are of all values of {', '.join(pooled)} together, and each line holds at one: they "
-            "need not agree, even where the model is right",
-            stacklevel=3,
+            "need not agree, even where the model is right"
         )
     quantile = life.dist_of(record).family.quantile
     table = curve.table(level)

@@ -70,6 +70,15 @@ def test_a_with_block_charges_its_own_ledger_also_after_an_error() -> None:
     assert [len(ledger.entries()) for ledger in (outer, inner, deep)] == [1, 1, 1]
 
 
+def test_inside_a_with_no_other_ledger_is_used_and_none_is_made() -> None:
+    with (
+        dps.Ledger("inner.ledger", total=dps.zcdp(1)) as inner,
+        pytest.raises(LedgerError, match="fits charge 'inner', whose 'with' has not ended"),
+    ):
+        dps.use_ledger("other.ledger", total=dps.zcdp(1))
+    assert inner.entries() == [] and not Path("other.ledger").exists() and current() is None
+
+
 def test_threads_charge_it_too() -> None:
     ledger = dps.use_ledger("plant.ledger", total=dps.zcdp(1))
     thread = threading.Thread(target=fit)
@@ -137,8 +146,11 @@ def test_the_same_fit_again_is_charged_again_and_warned_of() -> None:
         fit(ledger=ledger)
         fit(ledger=ledger, term="V")
         fit(ledger=ledger, budget=dps.zcdp(0.02))
-    with pytest.warns(UserWarning, match="'plant' was charged with the same fit before.* once more"):
+    with pytest.warns(
+        UserWarning, match="'plant' was charged with a fit of the same formula.* once more"
+    ) as told:
         fit(ledger=ledger)
+    assert told[0].filename == __file__
     assert len(ledger.entries()) == 4
     with warnings.catch_warnings(), pytest.raises(UserWarning):
         warnings.simplefilter("error")

@@ -1,6 +1,7 @@
 """Several fits in one table: ours, statsmodels' and maketables'."""
 
 import importlib
+import pickle
 
 import maketables
 import pytest
@@ -38,6 +39,15 @@ def test_compare_keeps_full_numbers() -> None:
     assert list(frame)[:4] == ["fit", "term", "estimate", "std_error"]
     mine = frame[frame["fit"] == "OLS"].reset_index(drop=True).drop(columns="fit")
     assert mine.equals(linear().tidy(conf_int=True, level=0.9))
+
+
+def test_tables_are_pickled_as_they_are_printed() -> None:
+    for table in (
+        dps.compare(capacitor(), linear(0.1)),
+        capacitor().life({"voltage": 200, "temperature": 170}),
+    ):
+        again = pickle.loads(pickle.dumps(table))
+        assert again.frame.equals(table.frame) and again.as_text() == table.as_text()
 
 
 @pytest.mark.parametrize("fits", [ALL, [wide()] * 6, [wide(), *ALL[:3]]])
