@@ -17,6 +17,7 @@ from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
     Estimate,
     Problem,
+    after_columns,
     fit_location_scale,
     fit_location_scale_pure,
     make_plan,
@@ -174,7 +175,9 @@ class Survreg(HoldsRows):
             result = fit_location_scale_pure(curator, problem, pure_plan)
             return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
-        costs = {COLUMNS: plan.columns.total, LATER: plan.rest} | ({LOGLIK: cost(budget.mu)} if asked else {})
+        costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan)} | (
+            {LOGLIK: cost(budget.mu)} if asked else {}
+        )
         line = curator.pay(ledger, formula=self.design.formula, method=ROUTES, costs=costs)
         result = fit_location_scale(curator, problem, plan)
         method, released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.estimators.location_scale import make_plan
+from dpstats.estimators.location_scale import after_columns, make_plan
 from dpstats.estimators.location_scale.plan import EARLY_STEPS, LOCATION_STEPS, TAIL_STEPS
 from dpstats.estimators.location_scale.sign_plan import EARLY_STEPS as EARLY_SIGNS
 from dpstats.estimators.location_scale.sign_plan import LAST_STEPS, LEVEL_STEPS, START_STEPS, make_sign_plan
@@ -18,42 +18,43 @@ from dpstats.estimators.newton import make_plan as newton_plan
 @given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20))
 def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int) -> None:
     plan = make_plan(mu, early, tail)
-    parts = (plan.columns.total, plan.matrix, plan.check, *plan.location, *plan.early, *plan.tail)
+    parts = [cost for stage in plan.stages for cost in plan[stage]]
     assert min(parts) > 0
     assert math.hypot(*parts) == pytest.approx(mu, rel=1e-12)
-    assert (len(plan.early), len(plan.tail)) == (early, tail)
-    assert plan.tail_total == pytest.approx(math.hypot(*plan.tail))
+    assert (len(plan["early"]), len(plan["tail"])) == (early, tail)
+    assert plan.cost("tail") == pytest.approx(math.hypot(*plan["tail"]))
 
 
 def test_a_fit_has_a_fixed_number_of_steps_and_later_early_ones_get_no_less() -> None:
     plan = make_plan(1.0)
-    assert (len(plan.location), len(plan.early), len(plan.tail)) == (LOCATION_STEPS, EARLY_STEPS, TAIL_STEPS)
-    assert (np.diff(plan.early) >= 0).all()
+    steps = tuple(len(plan[stage]) for stage in ("location", "early", "tail"))
+    assert steps == (LOCATION_STEPS, EARLY_STEPS, TAIL_STEPS)
+    assert (np.diff(plan["early"]) >= 0).all()
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 60))
 def test_costs_by_signs_add_up_to_what_the_columns_leave(mu: float, k: int) -> None:
     before = make_plan(mu)
-    plan = make_sign_plan(before.rest, k)
-    pairs = [cost for pair in (*plan.early, *plan.last) for cost in pair]
-    parts = (plan.shape, *plan.start, *pairs, plan.sizes, *plan.level, plan.check)
+    plan = make_sign_plan(after_columns(before), k)
+    parts = [cost for stage in plan.stages for cost in plan[stage]]
     assert min(parts) > 0
-    assert math.hypot(before.columns.total, *parts) == pytest.approx(mu, rel=1e-12)
-    steps = (len(plan.start), len(plan.early), len(plan.last), len(plan.level))
+    assert math.hypot(before.cost("columns"), *parts) == pytest.approx(mu, rel=1e-12)
+    steps = tuple(len(plan[stage]) for stage in ("start", "early", "last", "level"))
     assert steps == (START_STEPS, EARLY_SIGNS, LAST_STEPS, LEVEL_STEPS)
 
 
 def test_the_more_slopes_the_larger_their_share() -> None:
     few, many = (make_sign_plan(1.0, k) for k in (2, 40))
-    for narrow, wide in zip(few.early + few.last, many.early + many.last, strict=True):
-        assert wide[0] > narrow[0] and wide[1] < narrow[1]
+    for stage in ("early", "last"):
+        assert min(many[stage]) > max(few[stage])
+        assert max(many[f"{stage}_level"]) < min(few[f"{stage}_level"])
 
 
 @pytest.mark.parametrize("rows", [1_000, 10_000_000])
 def test_newton_steps_fall_with_the_rows_and_cost_the_same(rows: int) -> None:
     steps = count_steps(rows, 1.0, 10)
     plan = newton_plan(1.0, *steps)
-    assert (len(plan.early), len(plan.tail)) == steps == ((8, 8) if rows == 1_000 else (6, 3))
+    assert (len(plan["early"]), len(plan["tail"])) == steps == ((8, 8) if rows == 1_000 else (6, 3))
     assert plan.costs == pytest.approx(newton_plan(1.0).costs, rel=1e-12)
 
 

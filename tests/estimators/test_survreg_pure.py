@@ -7,8 +7,8 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.budget import pure
 from dpstats.curator import Curator
-from dpstats.estimators.columns import FirstCosts
-from dpstats.estimators.location_scale import PurePlan, fit_location_scale_pure, make_pure_plan
+from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.location_scale import fit_location_scale_pure, make_pure_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -24,8 +24,8 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
     """The information has only the right shape, so that steps get there linearly."""
     loaded, dist = datasets.load(golden["data"]), golden["dist"]
     design = build_design(golden["formula"], loaded.schema)
-    cost = 1e9
-    plan = PurePlan(FirstCosts(cost, True), cost, (cost,) * 2, (cost,) * (STEPS - 1), (cost,) * STEPS, cost)
+    steps = dict(columns=1, matrix=1, location=2, sizes=STEPS - 1, early=STEPS - 1, last=1, check=1)
+    plan = Plan(1e9, True, {name: Stage(count, name, count) for name, count in steps.items()})
     with noise(NoNoise()):
         curator = Curator(open_rows(loaded.data, loaded.schema, design.variables), design, pure(1e12))
         found = fit_location_scale_pure(curator, problem(design, dist), plan).params
@@ -35,8 +35,8 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
 def test_the_plan_adds_up():
     for epsilon, n, k in ((0.1, 100, 2), (1, 10_000, 7), (3, 10**6, 12)):
         plan = make_pure_plan(epsilon, n, k)
-        parts = [plan.columns.total, plan.matrix, *plan.location, *plan.sizes, *plan.steps, plan.check]
-        assert sum(parts) == pytest.approx(epsilon)
+        assert sum(cost for stage in plan.stages for cost in plan[stage]) == pytest.approx(epsilon)
+        assert sum(plan.costs.values()) == pytest.approx(epsilon)
 
 
 @pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])

@@ -2,16 +2,15 @@
 
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.newton import fit_location_scale
-from dpstats.estimators.location_scale.plan import Plan, make_plan
+from dpstats.estimators.location_scale.plan import after_columns, make_plan
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.pure import fit_location_scale_pure
-from dpstats.estimators.location_scale.pure_plan import PurePlan, make_pure_plan
+from dpstats.estimators.location_scale.pure_plan import make_pure_plan
 
 __all__ = [
     "Estimate",
-    "Plan",
     "Problem",
-    "PurePlan",
+    "after_columns",
     "fit_location_scale",
     "fit_location_scale_pure",
     "make_plan",

@@ -15,6 +15,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
@@ -31,7 +32,7 @@ from dpstats.estimators.location_scale.events import Events, release_events, sta
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.plan import Plan
+from dpstats.estimators.location_scale.plan import after_columns
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.score_release import Reading, release_scores
 from dpstats.estimators.location_scale.sign_plan import make_sign_plan
@@ -75,7 +76,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     Parameters
     ----------
     curator : Curator
-        Its design has an intercept; `plan.mu` must be left of its total.
+        Its design has an intercept; `plan.total`, a mu, must be left of its total.
     problem : Problem
     plan : Plan
 
@@ -84,17 +85,21 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     Estimate
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    signal = curator.n * curator.cost_per_row(plan.mu)
+    signal = curator.n * curator.cost_per_row(plan.total)
     noisy = problem.shrinks and is_noisy(signal, scale)
     if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
-        return fit_by_sign_score(curator, problem, make_sign_plan(plan.rest, len(scale.center) + 1), scale)
-    events = release_events(curator, plan.matrix, scale, noisy, problem.alone)
-    point = located(curator, problem, plan.location, scale, starting_values(events, problem), events.fraction)
+        return fit_by_sign_score(
+            curator, problem, make_sign_plan(after_columns(plan), len(scale.center) + 1), scale
+        )
+    events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
+    point = located(
+        curator, problem, plan["location"], scale, starting_values(events, problem), events.fraction
+    )
     # a matrix is worth more in a step where noise is small
-    certain = signal * events.fraction * curator.cost_per_row(plan.mu)
+    certain = signal * events.fraction * curator.cost_per_row(plan.total)
     share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
     placement = PlacedByLine(problem, scale, events)
-    bounding = Bounding(placement, share, curator.cost_per_row(plan.tail_total), curator.n)
+    bounding = Bounding(placement, share, curator.cost_per_row(plan.cost("tail")), curator.n)
     whitening = Whitening.of_events(events, scale)
     state = _State(point, whitening, bounding.first(point))
     _early(curator, plan, bounding, state)
@@ -102,7 +107,7 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     need = _need(state.choice, bounding, signal)
     result = estimate(found, bounding, state.choice, state.whitening.matrix, need)
     point = found.points.mean(axis=0)
-    return checked(curator, plan.check, placement, point, result)
+    return checked(curator, plan.cost("check"), placement, point, result)
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:
@@ -147,7 +152,7 @@ def located(
 
 def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
-    for t, mu in enumerate(plan.early):
+    for t, mu in enumerate(plan["early"]):
         if t == _CHOOSE:
             state.choice = bounding.choose(state.whitening, state.point)
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
@@ -163,7 +168,7 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state
 
 def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> Found:
     points, scores, noise, capped = [], [], [], False
-    for mu in plan.tail:
+    for mu in plan["tail"]:
         read, information = _step(curator, mu, bounding, state, forget=False)
         points.append(state.point)
         scores.append(read.scores)

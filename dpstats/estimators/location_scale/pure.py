@@ -17,6 +17,7 @@ import scipy
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale, find_columns
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
@@ -26,7 +27,6 @@ from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
-from dpstats.estimators.location_scale.pure_plan import PurePlan
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, not_noise
 from dpstats.families.score_bounds import score_bounds
@@ -80,7 +80,7 @@ class _Step:
     noise: Array
 
 
-def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) -> Estimate:
+def fit_location_scale_pure(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     """Fit a right-censored location-scale regression under pure epsilon.
 
     Parameters
@@ -88,36 +88,38 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     curator : Curator
         Of a pure budget; its design has an intercept.
     problem : Problem
-    plan : PurePlan
+    plan : Plan
 
     Returns
     -------
     Estimate
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    events = _events(curator, plan.matrix, scale, problem)
+    events = _events(curator, plan.cost("matrix"), scale, problem)
     point = starting_values(events, problem)
     if problem.family.bounded:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
         # 60 % censored, and f^0.4 for the drives, of which 6 % fail
         point[1:-1] = events.line[1:] * (2 - events.fraction)
-    point = located(curator, problem, plan.location, scale, point, events.fraction)
+    point = located(curator, problem, plan["location"], scale, point, events.fraction)
+    steps, sizes = (*plan["early"], *plan["last"]), plan["sizes"]
     bounding = PureBounding(
         PlacedByLine(problem, scale, events),
         1.0,
-        curator.cost_per_row(plan.combined_total),
+        # of one step with the noise of the last two, combined by their precision
+        curator.cost_per_row(math.hypot(*steps[-2:])),
         curator.n,
-        curator.cost_per_row(plan.sizes[-1]),
+        curator.cost_per_row(sizes[-1]),
     )
     whitening = _whitening(bounding, point)
-    *early, before_last, last = plan.steps
-    for cost, sizes in zip(early, plan.sizes[:-1], strict=True):
+    *early, before_last, last = steps
+    for cost, sizes_cost in zip(early, sizes[:-1], strict=True):
         frame = _chosen(bounding, whitening, point)
-        information, bounding = _information(curator, sizes, frame, point)
+        information, bounding = _information(curator, sizes_cost, frame, point)
         step = _step(curator, cost, frame, point)
         point, _ = _moved(frame, step, information.shrunk(step.scores, step.noise))
     frame = _chosen(bounding, whitening, point)
-    information, _ = _information(curator, plan.sizes[-1], frame, point)
+    information, _ = _information(curator, sizes[-1], frame, point)
     first = _step(curator, before_last, frame, point)
     middle, _ = _moved(frame, first, information.shrunk(first.scores, first.noise))
     second = _step(curator, last, frame, middle)
@@ -125,7 +127,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: PurePlan) 
     found = _combined([first, second], frame, information, capped)
     far = _far_start(events.fraction, frame.choice.location_noise)
     result = estimate(replace(found, widening=far), bounding, frame.choice, whitening.matrix)
-    return checked(curator, plan.check, bounding.placement, end, result)
+    return checked(curator, plan.cost("check"), bounding.placement, end, result)
 
 
 def _whitening(bounding: PureBounding, point: Array) -> Whitening:

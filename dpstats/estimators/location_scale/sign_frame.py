@@ -15,12 +15,12 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
-from dpstats.estimators.location_scale.sign_plan import SignPlan
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
 from dpstats.families.signs import largest_slope, sizes
 
@@ -124,10 +124,10 @@ class Frame:
         return np.linalg.inv(self.whitening[:, 1:])
 
 
-def framed(curator: Curator, problem: Problem, plan: SignPlan, scale: RowScale) -> Frame:
+def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Frame:
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
-    events, d = _shape(curator, plan.shape, scale), len(scale.center)
-    level = curator.cost_per_row(math.hypot(*plan.level))
+    events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
+    level = curator.cost_per_row(plan.cost("level"))
     bounding = Bounding(PlacedByFamily(problem, scale, events), _MATRIX_SHARE, level, curator.n)
     covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
     once, twice = _kept_rows(d)

@@ -18,13 +18,14 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import RowScale
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.step import capped
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
-from dpstats.estimators.location_scale.sign_plan import SignPlan
 
 Array = np.ndarray
 
@@ -39,7 +40,7 @@ _DRIFT = 0.1  # of the last steps
 _WIDE = (2.0, 1.5)  # as good as none
 
 
-def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignPlan, scale: RowScale) -> Estimate:
+def fit_by_sign_score(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Estimate:
     """Fit a location-scale regression with covariates by the signs of residuals.
 
     Parameters
@@ -47,7 +48,7 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignPlan, scale:
     curator : Curator
         Its design has an intercept and at least one covariate.
     problem : Problem
-    plan : SignPlan
+    plan : Plan
     scale : RowScale
         Of the columns.
 
@@ -57,25 +58,25 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: SignPlan, scale:
     """
     frame = framed(curator, problem, plan, scale)
     point = frame.bounding.placement.start
-    for mu in plan.start:
+    for mu in plan["start"]:
         point = _moved(point, solved(_level(curator, mu, frame, point), frame.fraction, _START_PRIOR))
     steps: list[Step] = []
-    for slopes_mu, level_mu in plan.early:
+    for slopes_mu, level_mu in zip(plan["early"], plan["early_level"], strict=True):
         step = _slopes(curator, slopes_mu, frame, point)
         steps.append(step)
         point = _with_slopes(frame, point, _EARLY * step.shrunk)
         point = _moved(point, solved(_level(curator, level_mu, frame, point), frame.fraction, _EARLY_PRIOR))
-    frame = sized(curator, plan.sizes, frame, point)
+    frame = sized(curator, plan.cost("sizes"), frame, point)
     steps, point = _last_steps(curator, plan, frame, steps[-_KEPT:], point)
     return _finished(curator, plan, frame, steps, point)
 
 
 def _last_steps(
-    curator: Curator, plan: SignPlan, frame: Frame, steps: list[Step], point: Array
+    curator: Curator, plan: Plan, frame: Frame, steps: list[Step], point: Array
 ) -> tuple[list[Step], Array]:
     """Each from the average of those before; what is known of the level shrinks its moves."""
     prior = np.array(_LAST_PRIOR)
-    for slopes_mu, level_mu in plan.last:
+    for slopes_mu, level_mu in zip(plan["last"], plan["last_level"], strict=True):
         steps = [*steps, _slopes(curator, slopes_mu, frame, point)]
         slopes = average(steps, frame, np.exp([step.point[-1] for step in steps])).slopes
         point = np.concatenate([point[:1], slopes, point[-1:]])
@@ -85,10 +86,10 @@ def _last_steps(
     return steps, point
 
 
-def _finished(curator: Curator, plan: SignPlan, frame: Frame, steps: list[Step], point: Array) -> Estimate:
+def _finished(curator: Curator, plan: Plan, frame: Frame, steps: list[Step], point: Array) -> Estimate:
     """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
     levels, ends = [], []
-    for mu in plan.level:
+    for mu in plan["level"]:
         levels.append(_level(curator, mu, frame, point))
         ends.append(_moved(point, solved(levels[-1], frame.fraction, _WIDE)))
         point = _moved(point, solved(levels[-1], frame.fraction, _END_PRIOR))
@@ -105,7 +106,7 @@ def _scales(steps: list[Step], frame: Frame, slopes: Array, sigma: float) -> Arr
 
 
 def _estimate(
-    curator: Curator, plan: SignPlan, frame: Frame, found: Average, levels: list[Level], level: Array
+    curator: Curator, plan: Plan, frame: Frame, found: Average, levels: list[Level], level: Array
 ) -> Estimate:
     whole, need = combined(found, frame, levels, level)
     whitening = np.eye(len(frame.whitening) + 1)
@@ -115,7 +116,7 @@ def _estimate(
     settings = {**result.settings, "slopes": "signs of residuals"}
     result = replace(result, problems=problems, settings=settings, by_signs=True)
     placement = frame.bounding.placement
-    result = checked(curator, plan.check, placement, whole.points[0], result)
+    result = checked(curator, plan.cost("check"), placement, whole.points[0], result)
     return _without(result, np.flatnonzero(placement.scale.unknown) + 1)
 
 
@@ -145,7 +146,6 @@ def _slopes(curator: Curator, mu: float, frame: Frame, point: Array) -> Step:
 
 def _with_slopes(frame: Frame, point: Array, step: Array) -> Array:
     """The point after a whitened step of the slopes, no longer than the cap."""
-    step = step * min(1.0, _LONGEST / max(float(np.linalg.norm(step)), 1e-300))
     point = point.copy()
-    point[:-1] += math.exp(point[-1]) * (frame.whitening.T @ step)
+    point[:-1] += math.exp(point[-1]) * (frame.whitening.T @ capped(step, _LONGEST)[0])
     return point

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.estimators.columns import RowScale
+from dpstats.estimators.engine.step import capped
 from dpstats.estimators.location_scale.events import Events
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 
@@ -71,12 +72,11 @@ class Whitening:
 
         Log sigma moves by at most `largest`, and with the location of the events held.
         """
-        length, sigma = float(np.linalg.norm(step[:-1])), math.exp(point[-1])
-        capped = length > _LONGEST or abs(step[-1]) > largest
-        location = damping * min(1.0, _LONGEST / max(length, 1e-300)) * step[:-1]
+        location, short = capped(step[:-1], _LONGEST)
         log_sigma = damping * float(np.clip(step[-1], -largest, largest))
-        gamma = point[:-1] + sigma * (self.matrix @ location - pivot * log_sigma)
-        return np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE))), capped
+        gamma = point[:-1] + sigma_of(point) * (self.matrix @ (damping * location) - pivot * log_sigma)
+        point = np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE)))
+        return point, bool(short or abs(step[-1]) > largest)
 
     def longest_square(self, scale: RowScale) -> float:
         """Upper bound of |W x~|^2 over the declared box."""

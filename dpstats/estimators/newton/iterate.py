@@ -13,6 +13,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
@@ -20,7 +21,6 @@ from dpstats.estimators.newton.check import Read, checked
 from dpstats.estimators.newton.estimate import Estimate, estimate
 from dpstats.estimators.newton.information import FORGET, dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
-from dpstats.estimators.newton.plan import Plan
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
 from dpstats.estimators.newton.whitening import rewhitened
@@ -52,7 +52,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     Parameters
     ----------
     curator : Curator
-        `plan.mu` must be left of its total.
+        `plan.total`, a mu, must be left of its total.
     problem : Problem
     plan : Plan
 
@@ -60,8 +60,10 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     -------
     Estimate
     """
-    located = locate(curator, plan.first, plan.octaves, problem, _usual_noise(curator, problem, plan))
-    chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.tail_total))
+    located = locate(
+        curator, plan.columns, plan.cost("octaves"), problem, _usual_noise(curator, problem, plan)
+    )
+    chooser = Chooser(problem, located, curator.n, curator.cost_per_row(plan.cost("tail")))
     whitening, start = np.eye(problem.k), _start(problem, located, curator.n)
     state = _State(
         located,
@@ -72,10 +74,10 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         dispersion=chooser.start_dispersion,
     )
     _early(curator, plan, chooser, state)
-    averaged = averaged_steps(curator, plan.tail, state, start, _longest(state.bounds), _DAMPING)
+    averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), _DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, found)
-    return checked(curator, plan.check, problem, located, read, found)
+    return checked(curator, plan.cost("check"), problem, located, read, found)
 
 
 def _read(problem: Problem, located: Located, state: State, found: Estimate) -> Read:
@@ -89,7 +91,7 @@ def _read(problem: Problem, located: Located, state: State, found: Estimate) -> 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
     """Privacy noise of a coefficient in sampling sds, if scores were limited to 4 sds."""
-    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.tail_total)
+    return 2 * 4 * math.sqrt(1.25 * problem.k / curator.n) / curator.cost_per_row(plan.cost("tail"))
 
 
 def _start(problem: Problem, located: Located, n: int) -> Array:
@@ -105,7 +107,7 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
 
 def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
-    for t, mu in enumerate(plan.early):
+    for t, mu in enumerate(plan["early"]):
         if t == _CHOOSE:
             _choose(chooser, state)
         scores, noise = state.release(curator, mu)

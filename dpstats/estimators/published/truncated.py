@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.step import capped
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.newton.estimate import Estimate
 from dpstats.estimators.newton.problem import Problem
@@ -117,7 +118,7 @@ def fit_truncated_glm(curator: Curator, problem: Problem, public: ColumnMoments,
         noise, size = score.sd / n, information.sd / n * math.sqrt(2 * problem.k)
         values, vectors = np.linalg.eigh(information.values[0] / n)
         beta = beta + raised_inverse(values, vectors, size) @ score.values[0] / n
-        beta = beta * min(1.0, ball / max(float(np.linalg.norm(beta)), 1e-300))
+        beta, _ = capped(beta, ball)
     settings = {"R": radius} | ({"R_beta": ball} if math.isfinite(ball) else {})
     solution = _judged(where, beta, values, vectors, noise, size, curator.n)
     return _estimate(solution, settings)

@@ -1,0 +1,81 @@
+"""How a fit shares its budget among its releases, as data: public before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dpstats.estimators.columns import FirstCosts
+
+
+class Stage(NamedTuple):
+    """A part of a fit, of one release or more.
+
+    Attributes
+    ----------
+    share : float
+        Of epsilon under pure epsilon, else of mu squared.
+    what : str
+        Is released, in words for a ledger.
+    steps : int
+    growing : bool
+        Whether the first two steps get a third, the next two two thirds, of what a later one gets; else all
+        are alike. See docs/theory/survival.md#releases-and-shares.
+    """
+
+    share: float
+    what: str
+    steps: int = 1
+    growing: bool = False
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Of the steps, against one another."""
+        first = (1.0, 1.0, 2.0, 2.0)[: self.steps] if self.growing else ()
+        return (*first, *(3.0 if self.growing else 1.0,) * (self.steps - len(first)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Stages of a fit in order, and what is spent on them.
+
+    Attributes
+    ----------
+    total : float
+        Epsilon, costs of which add up, if `pure`; else mu, whose squares do.
+    pure : bool
+    stages : dict of Stage
+        By name, such as "columns", where the columns lie, or "check", at the end.
+    """
+
+    total: float
+    pure: bool
+    stages: dict[str, Stage]
+
+    def __getitem__(self, name: str) -> tuple[float, ...]:
+        """Cost of each step of a stage."""
+        stage = self.stages[name]
+        whole = sum(stage.weights)
+        if self.pure:
+            return tuple(self.total * stage.share * weight / whole for weight in stage.weights)
+        return tuple(self.total * math.sqrt(stage.share * weight / whole) for weight in stage.weights)
+
+    def cost(self, *names: str) -> float:
+        """Cost of stages together."""
+        costs = [cost for name in names for cost in self[name]]
+        return sum(costs) if self.pure else math.hypot(*costs)
+
+    @property
+    def columns(self) -> FirstCosts:
+        """Of where the columns lie."""
+        return FirstCosts(self.cost("columns"), self.pure)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Of all releases of each kind together, by what they are of."""
+        kinds: dict[str, list[str]] = {}
+        for name, stage in self.stages.items():
+            if stage.share:
+                kinds.setdefault(stage.what, []).append(name)
+        return {what: self.cost(*names) for what, names in kinds.items()}
