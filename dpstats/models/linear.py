@@ -14,7 +14,8 @@ from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError
-from dpstats.estimators.gram import Box, Plan, fit_gram, make_plan
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.gram import Box, fit_gram, make_plan
 from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design

@@ -7,7 +7,7 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.budget import pure
 from dpstats.curator import Curator
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import Plan, Stage, alike
 from dpstats.estimators.location_scale import fit_location_scale_pure, make_pure_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -25,7 +25,7 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
     loaded, dist = datasets.load(golden["data"]), golden["dist"]
     design = build_design(golden["formula"], loaded.schema)
     steps = dict(columns=1, matrix=1, location=2, sizes=STEPS - 1, early=STEPS - 1, last=1, check=1)
-    plan = Plan(1e9, True, {name: Stage(count, name, count) for name, count in steps.items()})
+    plan = Plan(1e9, True, {name: Stage(count, name, alike(count)) for name, count in steps.items()})
     with noise(NoNoise()):
         curator = Curator(open_rows(loaded.data, loaded.schema, design.variables), design, pure(1e12))
         found = fit_location_scale_pure(curator, problem(design, dist), plan).params

@@ -18,22 +18,23 @@ class Stage(NamedTuple):
         Of epsilon under pure epsilon, else of mu squared.
     what : str
         Is released, in words for a ledger.
-    steps : int
-    growing : bool
-        Whether the first two steps get a third, the next two two thirds, of what a later one gets; else all
-        are alike. See docs/theory/survival.md#releases-and-shares.
+    weights : tuple of float
+        Of the shares of its releases, against one another.
     """
 
     share: float
     what: str
-    steps: int = 1
-    growing: bool = False
+    weights: tuple[float, ...] = (1.0,)
 
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """Of the steps, against one another."""
-        first = (1.0, 1.0, 2.0, 2.0)[: self.steps] if self.growing else ()
-        return (*first, *(3.0 if self.growing else 1.0,) * (self.steps - len(first)))
+
+def alike(steps: int) -> tuple[float, ...]:
+    """Weights of steps that are averaged."""
+    return (1.0,) * steps
+
+
+def growing(steps: int) -> tuple[float, ...]:
+    """Weights of steps towards the root: the first need less (docs/theory/survival.md#releases-and-shares)."""
+    return ((1.0, 1.0, 2.0, 2.0) + (3.0,) * steps)[:steps]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import Bend, Line, look, standardised
 from dpstats.estimators.columns import Box, RowScale, find_columns
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
     FOURTH,
@@ -29,7 +30,6 @@ from dpstats.estimators.gram.bounds import (
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
-from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.families.bounded_score import BoundedScore
@@ -103,7 +103,7 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    bend = _look(curator, plan.check, moments, place, bounds) if constant else Bend(False, 0.0)
+    bend = _look(curator, plan.cost("check"), moments, place, bounds) if constant else Bend(False, 0.0)
     problems = ("clipped",) * ("residual" in settings and mostly_clipped(moments))
     if "R" in settings:
         moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
@@ -137,18 +137,18 @@ def _gaussian(
     own = public is None and not weighted
     place = public_coordinates(public, box, constant) if public else _first(curator, box, constant, plan)
     k, lost = len(place.line), 0.0
-    for cost in plan.pilots:
+    for cost in plan["pilots"]:
         bounds = pilot_bounds(k, place.farthest, place.widest)
         release = curator.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds)
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n)
-    mu = curator.cost_per_row(plan.final)
+    mu = curator.cost_per_row(plan.cost("final"))
     bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
     release = curator.release(
         "residual_moments",
-        plan.final,
+        plan.cost("final"),
         meat=MEAT,
         meat_limit=bounds.meat_limit,
         fourth=FOURTH,
@@ -187,7 +187,6 @@ def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMo
 
 
 def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
-    assert plan.columns is not None
     return Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import Box, RowScale, find_columns
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
-from dpstats.estimators.gram.plan import Plan
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.spread import residual_variance
@@ -45,15 +45,15 @@ def fit_pure(
     else:
         place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
         k = len(place.line)
-    for cost in plan.pilots:
+    for cost in plan["pilots"]:
         before = pilot_bounds(k, place.farthest, place.widest)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
     trial = pilot_bounds(k, place.farthest, place.widest)
-    _, sds = curator.noise("residual_score", plan.final, **place.public(trial))
+    _, sds = curator.noise("residual_score", plan.cost("final"), **place.public(trial))
     equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
     bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
-    score = _Score(curator.release("residual_score", plan.final, **place.public(bounds)), bounds)
+    score = _Score(curator.release("residual_score", plan.cost("final"), **place.public(bounds)), bounds)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     way = place.to_user()
     constant_row = way["constant"]
@@ -109,10 +109,9 @@ def _matrix(
     curator: Curator, box: Box, constant: bool, plan: Plan
 ) -> tuple[Coordinates, Array, Array, float, Array]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
-    assert plan.columns is not None and plan.matrix is not None
     scale = find_columns(curator, plan.columns, box, False, constant)
     limits = _limits(scale)
-    release = curator.release("box_moments", plan.matrix, limits=limits, **scale.public())
+    release = curator.release("box_moments", plan.cost("matrix"), limits=limits, **scale.public())
     units = np.outer(limits, limits) / release.n
     joint, sds = release.values[0] * units, release.sds[0] * units
     k = len(joint) - 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
 COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.61, 0.05
@@ -28,9 +28,9 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
     stages = dict(
         columns=Stage(COLUMNS, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
-        location=Stage(LOCATION, "location score", LOCATION_STEPS),
-        early=Stage(EARLY, steps, early_steps, growing=True),
-        tail=Stage(TAIL, steps, tail_steps),
+        location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
+        early=Stage(EARLY, steps, growing(early_steps)),
+        tail=Stage(TAIL, steps, alike(tail_steps)),
         check=Stage(CHECK, "check of the law"),
     )
     return Plan(mu, False, stages)

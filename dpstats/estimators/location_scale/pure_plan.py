@@ -5,7 +5,7 @@ See docs/theory/survival.md#pure-epsilon.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import Plan, Stage, alike
 
 # Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
 # With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
@@ -25,9 +25,9 @@ def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
     stages = dict(
         columns=Stage(columns, "columns"),
         matrix=Stage(matrix, "event matrix"),
-        location=Stage(location, "location score", LOCATION_STEPS),
-        sizes=Stage(sizes, "sizes of the information", steps),
-        early=Stage(early, "score", steps),
+        location=Stage(location, "location score", alike(LOCATION_STEPS)),
+        sizes=Stage(sizes, "sizes of the information", alike(steps)),
+        early=Stage(early, "score", alike(steps)),
         last=Stage(last, "score"),
         check=Stage(check, "check of the law"),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import Plan, Stage, alike
 
 # Shares of what is left of mu^2; the last steps get what these leave.
 START, EARLY, SIZES, CHECK = 0.02, 0.38, 0.01, 0.02
@@ -31,13 +31,13 @@ def make_sign_plan(mu: float, k: int) -> Plan:
     slopes, both = "signs of residuals", "score and information of intercept and log sigma"
     stages = dict(
         shape=Stage(shape, "event matrix"),
-        start=Stage(START, both, START_STEPS),
-        early=Stage(EARLY * (1 - level * _EARLY_LEVEL), slopes, EARLY_STEPS),
-        early_level=Stage(EARLY * level * _EARLY_LEVEL, both, EARLY_STEPS),
+        start=Stage(START, both, alike(START_STEPS)),
+        early=Stage(EARLY * (1 - level * _EARLY_LEVEL), slopes, alike(EARLY_STEPS)),
+        early_level=Stage(EARLY * level * _EARLY_LEVEL, both, alike(EARLY_STEPS)),
         sizes=Stage(SIZES, slopes),
-        last=Stage(last * (1 - level), slopes, LAST_STEPS),
-        last_level=Stage(last * following, both, LAST_STEPS),
-        level=Stage(last * waiting, both, LEVEL_STEPS),
+        last=Stage(last * (1 - level), slopes, alike(LAST_STEPS)),
+        last_level=Stage(last * following, both, alike(LAST_STEPS)),
+        level=Stage(last * waiting, both, alike(LEVEL_STEPS)),
         check=Stage(CHECK, "check of the law"),
     )
     return Plan(mu, False, stages)

@@ -5,7 +5,7 @@ See docs/theory/glm.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
 FIRST, OCTAVES, EARLY, TAIL, CHECK = 0.03, 0.03, 0.24, 0.67, 0.03
@@ -30,8 +30,8 @@ def make_plan(
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
-        early=Stage(EARLY, steps, early_steps, growing=True),
-        tail=Stage(TAIL + CHECK - check, steps, tail_steps),
+        early=Stage(EARLY, steps, growing(early_steps)),
+        tail=Stage(TAIL + CHECK - check, steps, alike(tail_steps)),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)
