@@ -33,7 +33,10 @@ def alike(steps: int) -> tuple[float, ...]:
 
 
 def growing(steps: int) -> tuple[float, ...]:
-    """Weights of steps towards the root: the first need less (docs/theory/survival.md#releases-and-shares)."""
+    """Weights of steps towards the root, of which the first need less.
+
+    See docs/theory/survival.md#releases-and-shares.
+    """
     return ((1.0, 1.0, 2.0, 2.0) + (3.0,) * steps)[:steps]
 
 
