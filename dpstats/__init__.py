@@ -39,6 +39,7 @@ _HOMES = {
     "logit": "models",
     "ols": "models",
     "parse_budget": "budget",
+    "plan": "planning",
     "plan_contributions": "contributors",
     "public_moments": "models",
     "pure": "budget",

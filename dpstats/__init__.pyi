@@ -17,6 +17,7 @@ from dpstats.errors import (
 from dpstats.ledger import Ledger, use_ledger
 from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
 from dpstats.moments import PublicMoments
+from dpstats.planning import plan
 from dpstats.results import Fit, compare, load
 from dpstats.rows import read_csv
 from dpstats.schema import Schema, bounded, count, event, flag, levels
@@ -51,6 +52,7 @@ __all__ = [
     "logit",
     "ols",
     "parse_budget",
+    "plan",
     "plan_contributions",
     "public_moments",
     "pure",

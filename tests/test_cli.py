@@ -48,7 +48,7 @@ def fit(data: str = "drives.csv", **changed: str) -> list[str]:
     return ["fit", formula, data, *(part for name, value in options.items() for part in (f"--{name}", value))]
 
 
-@pytest.mark.parametrize("command", [[], ["fit"], ["show"], ["predict"], ["schema"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["fit"], ["plan"], ["show"], ["predict"], ["schema"], ["demo"]])
 def test_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([*command, "--help"])
@@ -155,6 +155,70 @@ def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture
     Path("drives.csv").write_text(header + '\nten,"x\ny",,,,,,\n1e999,nan,\n')
     main(["schema", "check", "drives.toml", "drives.csv"])
     assert capsys.readouterr() == ordinary
+
+
+def planned(*words: str, n: str = "2000") -> list[str]:
+    return ["plan", FORMULA, "--schema", "drives.toml", "--budget", "approx(1, 1e-6)", "--n", n, *words]
+
+
+def test_plan_prints_what_python_gives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = ["--known", "voltage=280,25", "--events", "0.3", "--scale", "0.5", "--coef", "voltage=-0.01"]
+    assert main(planned(*known, "--power", "voltage=-0.02", "--half-width", "voltage=0.005")) == 0
+    printed = capsys.readouterr().out
+    model = dps.survreg(FORMULA, None, dps.Schema.load("drives.toml"))
+    told = {"covariates": {"voltage": (280, 25)}, "events": 0.3, "scale": 0.5, "coef": {"voltage": -0.01}}
+    ahead = dps.plan(model, dps.approx(1, 1e-6), 2000, **told)
+    assert str(ahead) in printed
+    assert f"Power for voltage: {ahead.power({'voltage': -0.02})['voltage']:.2f}" in printed
+    assert f"Rows for them with epsilon = 1, delta = 1e-06: {ahead.n_for({'voltage': 0.005})}" in printed
+    assert not list(folder.glob("*.json"))
+
+
+def test_plan_takes_levels_flags_correlations_and_public_rows(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "p.toml").write_text(
+        'y = {kind = "bounded", lower = 0, upper = 9}\nx = {kind = "bounded", lower = 0, upper = 9}\n'
+        'g = {kind = "levels", levels = ["a", "b"]}\nf = {kind = "flag"}\n'
+    )
+    pd.DataFrame({"x": [1, 2, 3], "g": ["a", "b", "a"], "f": [0, 1, 1]}).to_csv("like.csv", index=False)
+    asked = [
+        "plan",
+        "y ~ x + g + f",
+        "--schema",
+        "p.toml",
+        "--model",
+        "ols",
+        "--budget",
+        "gdp(1)",
+        "--n",
+        "500",
+    ]
+    assert (
+        main([*asked, "--scale", "1", "--known", "x=3,1", "g=a:0.6,b:0.4", "f=0.3", "x:f=0.2", "y=4,2"]) == 0
+    )
+    assert "Nothing is known" not in capsys.readouterr().out
+    assert main([*asked, "--like", "like.csv"]) == 0
+    assert "Covariates are drawn from the public rows" in capsys.readouterr().out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--known", "voltage"],
+        ["--known", "temp=1,2"],
+        ["--coef", "voltage"],
+        ["--coef", "voltage=much"],
+        ["--events", "1.5"],
+        ["--model", "svm"],
+        ["--known", "voltage=a:b"],
+    ],
+)
+def test_a_plan_that_cannot_be_read_is_refused(
+    words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(planned(*words)) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])

@@ -123,6 +123,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "kaplan_meier": TIMES,
     "logit": LABELLED,
     "svm": LABELLED,
+    "plan": {"model": dps.ols("time ~ maker", None, SCHEMA)},
     "compare": {"fits": (capacitor(),)},
     "Ledger": {"total": BUDGET, "path": "new.ledger"},
     "use_ledger": {"path": None},  # of another, all fits of the tests that follow would charge it
@@ -180,11 +181,13 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         fit.get_prediction(given["newdata"]),
         models[0].fit(dps.pure(9)).life({"maker": "WDC"}),
     )
+    ahead = dps.plan(models[2], BUDGET, 400)
+    effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
     plain = (SCHEMA, *budgets, PLAN, *models, *found, MESSAGES[0], ledger, ledger.report())
-    return [*((each, {}) for each in plain), *contents, logit, *fits]
+    return [*((each, {}) for each in plain), (ahead, effects), *contents, logit, *fits]
 
 
 FITS = ("survreg-weibull", "ols", "logit", "glm-poisson", "glm-gamma", "svm")

@@ -1,4 +1,4 @@
-"""The command line: ``dpstats fit | show | predict | ledger | schema check | demo``, and contributions."""
+"""The command line: ``dpstats fit | plan | show | predict | ledger | schema check | demo``, contributions."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def show(options: argparse.Namespace) -> None:
 
 
 def described(options: argparse.Namespace, schema: Schema) -> Model:
-    """The model that the options describe; nothing is spent.
+    """The model that the options describe, without rows where none are named; nothing is spent.
 
     Raises
     ------
@@ -84,7 +84,8 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
     needed, example = _NEEDS.get(options.model, ("", ""))
     if needed and needed not in given:
         raise SpecificationError(f"--model {options.model} needs --{needed}, {example}")
-    return MODELS[options.model](options.formula, table(options.data, options), schema, **given)
+    data = None if options.data is None else table(options.data, options)
+    return MODELS[options.model](options.formula, data, schema, **given)
 
 
 def _public(path: Path, options: argparse.Namespace) -> Any:

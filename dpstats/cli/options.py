@@ -37,7 +37,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_fit, _show, _predict, _ledger, _contributions, _schema, _demo):
+    for add in (_fit, _plan, _show, _predict, _ledger, _contributions, _schema, _demo):
         add(commands)
     return top
 
@@ -69,34 +69,58 @@ def _fit(commands: _SubParsersAction[Parser]) -> None:
     fit = _command(commands, "fit", "fit.run", does, texts.FIT)
     fit.add_argument("formula", help="R's formula, in quotes")
     fit.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
-    fit.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
-    fit.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
-    fit.add_argument(
-        "--dist",
-        help="of the time, for survreg: weibull (the default), loglogistic or lognormal; sev, logistic or "
-        "gaussian",
-    )
-    fit.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
+    _add_model_options(fit)
     fit.add_argument(
         "--public",
         type=Path,
         metavar="FILE",
         help="of ols and ridge: a table of public rows, or their moments (.json)",
     )
-    fit.add_argument("--family", help="of glm, which needs it: binomial, poisson, gamma or gaussian")
-    fit.add_argument(
-        "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
-    )
-    fit.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
     fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
     _add_csv_options(fit)
 
 
+def _add_model_options(command: Parser) -> None:
+    """Add the options that say which model it is; each is of some models."""
+    command.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
+    command.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
+    command.add_argument(
+        "--dist",
+        help="of the time, for survreg: weibull (the default), loglogistic or lognormal; sev, logistic or "
+        "gaussian",
+    )
+    command.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
+    command.add_argument("--family", help="of glm, which needs it: binomial, poisson, gamma or gaussian")
+    command.add_argument(
+        "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
+    )
+    command.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
+
+
 def penalty(text: str) -> float | str:
     """What ``--alpha`` takes."""
     return text if text == AUTO else float(text)
+
+
+def _plan(commands: _SubParsersAction[Parser]) -> None:
+    does = "say what a fit will be worth; no row is read and nothing is spent"
+    plan = _command(commands, "plan", "plan.run", does, texts.FIT_PLAN)
+    plan.set_defaults(data=None, public=None)
+    plan.add_argument("formula", help="R's formula, in quotes")
+    _add_model_options(plan)
+    plan.add_argument("--budget", required=True, help='of the fit to come, for example "approx(1, 1e-6)"')
+    plan.add_argument("--n", type=int, required=True, help="its number of rows")
+    known = plan.add_mutually_exclusive_group()
+    known.add_argument("--known", nargs="+", metavar="WORD", help="of variables, see below")
+    known.add_argument("--like", type=Path, metavar="FILE", help="a table of public rows")
+    plan.add_argument("--coef", nargs="+", metavar="TERM=VALUE", help="coefficients; default: 0")
+    plan.add_argument("--scale", type=float, help="sd of residuals; of a time to failure, R's scale")
+    plan.add_argument("--events", type=float, help="share of failures, or of ones")
+    plan.add_argument("--power", nargs="+", metavar="TERM=VALUE", help="chance to find these effects")
+    plan.add_argument("--half-width", nargs="+", metavar="TERM=VALUE", help="budget and rows for these")
+    _add_csv_options(plan)
 
 
 def _show(commands: _SubParsersAction[Parser]) -> None:

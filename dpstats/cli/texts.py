@@ -9,6 +9,8 @@ Differentially private regression from the command line.
        temp   = {kind = "bounded", lower = 10, upper = 50, unit = "C"}
   2. Check it; no value is read:
        dpstats schema check drives.toml drives.csv
+     What will a fit be worth? Nothing is spent:
+       dpstats plan "Surv(time, failed) ~ temp" --schema drives.toml --budget "approx(1, 1e-6)" --n 50000
   3. Fit. This spends the budget, once for each call:
        dpstats fit "Surv(time, failed) ~ temp" drives.csv --schema drives.toml --budget "approx(1, 1e-6)" \\
                --out drives.fit.json
@@ -34,6 +36,21 @@ budgets:
 
 Each call spends its budget. With --ledger the cost is written down first, and a fit that would exceed the
 total of the data set is refused: see dpstats ledger --help."""
+
+FIT_PLAN = """\
+example:
+  dpstats plan "Surv(time, failed) ~ temp + maker" --schema drives.toml --dist weibull --n 50000 \\
+          --budget "approx(1, 1e-6)" --known temp=25,6 maker=HGST:0.7,WDC:0.3 --events 0.1 --scale 0.7 \\
+          --power temp=0.02 --half-width temp=0.01
+
+--known takes a word for each variable of which something is known:
+  temp=25,6             mean and sd of a number; a third number is its skewness
+  smokes=0.2            share of ones of a yes or no; of a response that is a number, its mean
+  maker=HGST:0.7,WDC:0.3   share of each level
+  temp:load=0.3         correlation of two numbers
+
+The model's own estimator fits made-up rows of this kind, and the table says what a real fit is to expect.
+"""
 
 PREDICT = """\
 example:

@@ -58,6 +58,16 @@ class SurvResponse:
     _entry: Expression | None = field(default=None, repr=False)
 
     @property
+    def measured(self) -> Expression:
+        """The time when a row leaves."""
+        return self._time
+
+    @property
+    def event(self) -> tuple[str, float] | None:
+        """The indicator of failures, and its value for one; None if every row is a failure."""
+        return None if self._event is None else (self._event, self._event_value)
+
+    @property
     def all_failed(self) -> bool:
         """Whether the formula says that every row holds a time to failure."""
         return self._event is None
@@ -111,6 +121,11 @@ class NumericResponse:
     _expression: Expression = field(repr=False)
 
     delayed = False
+
+    @property
+    def measured(self) -> Expression:
+        """The number itself."""
+        return self._expression
 
     @property
     def variables(self) -> frozenset[str]:

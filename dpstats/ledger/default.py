@@ -6,6 +6,8 @@ any other entered last, or else that of ``use_ledger``, rather than none: what n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from dpstats.ledger.ledger import Ledger
 
 _own: ContextVar[tuple[Ledger, ...]] = ContextVar("ledgers entered here", default=())  # the innermost last
+_made_up: ContextVar[bool] = ContextVar("rows are made up here", default=False)
 _entered: list[Ledger] = []  # by ``with`` anywhere
 _used: list[Ledger] = []  # at most one
 
@@ -22,6 +25,8 @@ _used: list[Ledger] = []  # at most one
 def current() -> Ledger | None:
     """The ledger of the innermost ``with``, else that of ``use_ledger``, else None."""
     known = _own.get() or _entered or _used
+    if _made_up.get():
+        return None
     return known[-1] if known else None
 
 
@@ -42,6 +47,16 @@ def enter(ledger: Ledger) -> None:
     """Have fits charge this ledger until it is left."""
     _entered.append(ledger)
     _own.set((*_own.get(), ledger))
+
+
+@contextmanager
+def uncharged() -> Iterator[None]:
+    """Have no ledger as the default here, for fits of made-up rows."""
+    token = _made_up.set(True)
+    try:
+        yield
+    finally:
+        _made_up.reset(token)
 
 
 def leave(ledger: Ledger) -> None:

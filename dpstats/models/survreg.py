@@ -27,13 +27,12 @@ from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
-from dpstats.models.checks import check_budget, check_dist
+from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.publishing import public_facts
 from dpstats.moments.linear import Quantity
 from dpstats.results import SurvivalFit
-from dpstats.rows import open_rows
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
@@ -65,7 +64,8 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
         ``"Surv(entry, time, failed) ~ temp"`` where units are watched from a later time on (left truncation);
         see docs/formula.md.
     data
-        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file.
+        A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file. None where
+        the model is only planned (:func:`dpstats.plan`).
     schema : Schema
         What is public about each variable.
     dist : {"weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
@@ -111,7 +111,7 @@ class Survreg(HoldsRows):
         self.dist = dist
         self.design: Design = build_design(formula, schema)
         _check(self.design, DISTS[dist])
-        self._rows = open_rows(data, schema, self.design.variables)
+        self._rows = rows_of(data, self.design)
 
     def fit(
         self,

@@ -1,0 +1,195 @@
+"""What a plan says, given the right means, sds and correlations, against fits of rows drawn at random.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/planning.py --minutes 20 \\
+        | tee benchmarks/results/planning.txt
+
+Designs are those of the lottery with the right law: half of them ordinary, half of the wide draw, with 10,000
+rows or more. Covariates have any shape; the plan is told means, sds, skewness, shares and correlations of the
+rows, the true coefficients and scale, and the share of events or the mean of the response. A record holds,
+for each coefficient, the planned standard error over the median one of some fits, the planned power and how
+often those fits reject.
+"""
+
+import argparse
+import secrets
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from lots.designs import Design, draw_design, draw_ordinary
+from lots.rows import Sample, sample
+from lots.score import model_of
+from lottery import WORK, Record, drawn
+from provenance import estimator, header
+from scipy.special import ndtr
+
+import dpstats as dps
+from dpstats.errors import SpecificationError
+from dpstats.planning import FitPlan
+from dpstats.testing import SeededNoise, noise
+
+FITS = 12
+LEAST = 10_000  # rows
+MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
+Z95 = 1.959964
+
+
+def draw(seed: int) -> Design | None:
+    """The design of a seed, unless it is not of those."""
+    design = (draw_ordinary if seed % 2 else draw_design)(seed)
+    size = design.n * (len(design.covariates.columns) + 1)
+    right = design.model != "kaplan_meier" and design.law == "right"
+    return design if right and design.n >= LEAST and size <= MOST else None
+
+
+def told(design: Design, made: Sample) -> dict[Any, Any]:
+    """Means, sds, skewness, shares and correlations of the rows."""
+    rows, known = made.rows.iloc[: design.n], {}
+    names = [name for name in made.schema if name in rows and name not in ("y", "time", "failed")]
+    numbers = [name for name in names if rows[name].dtype.kind in "fi"]
+    for name in names:
+        column = rows[name]
+        if name not in numbers:
+            known[name] = column.value_counts(normalize=True).to_dict()
+        elif made.schema[name].kind == "flag":
+            known[name] = float(column.mean())
+        else:
+            known[name] = (float(column.mean()), float(column.std()), float(column.skew()))
+    corr = rows[numbers].corr().to_numpy()
+    for i in range(len(numbers)):
+        known |= {(numbers[i], numbers[j]): float(corr[i, j]) for j in range(i) if abs(corr[i, j]) > 0.02}
+    return known
+
+
+def planned(design: Design, made: Sample, model: Any) -> FitPlan:
+    names = model.design.names
+    law: dict[str, Any] = {"coef": dict(zip(names, map(float, made.truth), strict=False))}
+    known = told(design, made)
+    if design.model in ("logit", "poisson", "gamma"):
+        del law["coef"]["Intercept"]
+        mean = float(made.rows["y"].iloc[: design.n].mean())
+        law, known = (
+            (law | {"events": mean}, known) if design.model == "logit" else (law, known | {"y": mean})
+        )
+    if design.model == "survreg":
+        law |= {"scale": design.level, "events": float(made.fields["event"][: design.n].mean())}
+    elif design.model == "ols":
+        law["scale"] = 1.0
+    elif design.model == "gamma":
+        law["scale"] = design.level**-0.5
+    return dps.plan(model, design.budget, design.n, covariates=known, **law)
+
+
+def one(seed: int) -> Record:
+    """The record of a design."""
+    design = draw(seed)
+    if design is None:
+        return {"seed": seed, "skipped": True}
+    try:
+        return design.described() | scored(design)
+    except SpecificationError as refusal:
+        return design.described() | {"refused": str(refusal)}
+
+
+def scored(design: Design) -> Record:
+    made = sample(design)
+    model = model_of(design, made)
+    began = time.monotonic()
+    ahead = planned(design, made, model).table()
+    seconds = time.monotonic() - began
+    errors, rejects = [], []
+    for seed in range(FITS):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(design.budget)
+        errors.append(fit.bse.to_numpy())
+        rejects.append((fit.pvalues < 0.05).to_numpy())
+    known = np.isfinite(errors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a coefficient that no fit estimates
+        realised = np.nanmedian(np.where(known, errors, np.nan), axis=0)
+    z = np.abs(ahead["coef"]) / ahead["std_error"]
+    power = (1 - ahead["not_estimable"]) * (ndtr(z - Z95) + ndtr(-z - Z95))
+    return {
+        "ratio": (ahead["std_error"].to_numpy() / realised).tolist(),
+        "lost": ahead["not_estimable"].tolist(),
+        "lost fits": (1 - known.mean(axis=0)).tolist(),
+        "power": power.fillna(0.0).tolist(),
+        "rejects": np.mean(rejects, axis=0).tolist(),
+        "names": ahead["term"].tolist(),
+        "planning": round(seconds, 2),
+    }
+
+
+def report(records: list[Record]) -> str:
+    """Tables of ratios and of power."""
+    done = [record for record in records if "ratio" in record]
+    refused = sum("refused" in record for record in records)
+    lines = [f"{len(done)} designs, {refused} refused; {FITS} fits of each", ""]
+    rows = []
+    for route in sorted({record["route"] for record in done}) + ["all"]:
+        some = [record for record in done if route in (record["route"], "all")]
+        rows.append({"route": route, "designs": len(some)} | ratios(some))
+    lines += ["Planned over realised standard errors, of coefficients that plan and fits estimate:"]
+    lines += [pd.DataFrame(rows).to_string(index=False), ""]
+    lines += ["Power: planned and realised, by what was planned:", powers(done).to_string(), ""]
+    lost = np.concatenate([record["lost"] for record in done])
+    fits = np.concatenate([record["lost fits"] for record in done])
+    lines.append(f"Not estimable: planned {lost.mean():.3f}, realised {fits.mean():.3f} of coefficients;")
+    lines.append(f"most fits and the plan agree on {np.mean((lost > 0.5) == (fits > 0.5)):.3f} of them")
+    seconds = np.array([record["planning"] for record in done])
+    lines.append(f"Seconds of a plan: median {np.median(seconds):.1f}, longest {seconds.max():.1f}")
+    return "\n".join(lines)
+
+
+def ratios(some: list[Record]) -> dict[str, Any]:
+    ratio = np.concatenate([np.array(record["ratio"], dtype=float) for record in some])
+    ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
+    return {
+        "coefficients": len(ratio),
+        "5 %": round(float(np.quantile(ratio, 0.05)), 3),
+        "median": round(float(np.median(ratio)), 3),
+        "95 %": round(float(np.quantile(ratio, 0.95)), 3),
+        "within 10 %": round(float(np.mean(np.abs(ratio - 1) < 0.1)), 3),
+        "within 15 %": round(float(np.mean(np.abs(ratio - 1) < 0.15)), 3),
+    }
+
+
+def powers(done: list[Record]) -> pd.DataFrame:
+    """Of slopes; an intercept is seldom tested."""
+    pairs = [
+        (planned, found)
+        for record in done
+        for name, planned, found in zip(record["names"], record["power"], record["rejects"], strict=True)
+        if name not in ("Intercept", "Log(scale)")
+    ]
+    frame = pd.DataFrame(pairs, columns=["planned", "realised"])
+    groups = pd.cut(frame["planned"], [0, 0.1, 0.3, 0.7, 0.9, 1.0], include_lowest=True)
+    table = frame.groupby(groups, observed=True).agg(["mean", "size"])
+    return (
+        table.droplevel(0, axis=1)
+        .iloc[:, [1, 0, 2]]
+        .set_axis(["coefficients", "planned", "realised"], axis=1)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seed", type=int, help="of a run; default: a fresh one")
+    parser.add_argument("--designs", type=int, default=1_000_000)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=WORK)
+    options = parser.parse_args()
+    run = secrets.randbelow(10**9) if options.seed is None else options.seed
+    path = options.work / f"planning-{estimator()}-{run}.jsonl"
+    records = drawn(path, run, one, options.designs, options.minutes, options.jobs)
+    print(header(work=options.work))
+    print(f"seed {run}\n")
+    print(report(records))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""A model with other rows, and a fit of made-up ones: for plans, which read no private row."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from dpstats.budget import Budget
+from dpstats.ledger import uncharged
+from dpstats.models.checks import NO_ROWS
+from dpstats.models.glm import GlmModel
+from dpstats.models.linear import LinearModel
+from dpstats.models.survreg import Survreg
+from dpstats.results import Fit
+from dpstats.rows import Rows, open_rows
+from dpstats.testing import SeededNoise, noise
+
+__all__ = ["Planned", "fit_made", "without_rows"]
+
+Planned = LinearModel | GlmModel | Survreg
+
+
+def without_rows(model: Planned) -> Planned:
+    """The same model, which leads to no row."""
+    return _with(model, NO_ROWS)
+
+
+def fit_made(model: Planned, made: dict[str, Any], budget: Budget, seed: int) -> Fit:
+    """Fit made-up rows as the model would fit private ones, under seeded noise and with no ledger.
+
+    The fit says that it is not private; nobody but a plan sees it.
+    """
+    made_model = _with(model, open_rows(made, model.design.schema, model.design.variables))
+    with uncharged(), noise(SeededNoise(seed)), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return made_model.fit(budget)
+
+
+def _with(model: Planned, rows: Rows) -> Planned:
+    other = object.__new__(type(model))
+    vars(other).update(vars(model) | {"_rows": rows})
+    return other

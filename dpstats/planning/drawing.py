@@ -1,0 +1,42 @@
+"""Half widths against the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpstats._axes import axes
+from dpstats.budget import Budget
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw(
+    terms: Sequence[str],
+    budgets: Sequence[Budget],
+    half: np.ndarray,
+    floor: np.ndarray,
+    planned: Budget,
+    ax: Axes | None,
+) -> Axes:
+    """One line for each term, of shape (budgets, terms), and a dashed one where noise is nothing."""
+    ax = axes(ax)
+    amounts = [budget.amount for budget in budgets]
+    for j, term in enumerate(terms):
+        known = np.isfinite(half[:, j])
+        ax.plot(np.array(amounts)[known], half[known, j], "o-", color=f"C{j}", markersize=4, label=term)
+        if np.isfinite(floor[j]):
+            ax.axhline(floor[j], color=f"C{j}", linestyle="--", linewidth=0.9)
+    ax.axvline(planned.amount, color="0.6", linewidth=0.8, zorder=0)
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel=next(iter(vars(planned))),
+        ylabel="half width of the 95 % interval",
+        title="What a budget buys (dashed: without noise)",
+    )
+    ax.legend()
+    return ax

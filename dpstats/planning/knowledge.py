@@ -1,0 +1,252 @@
+"""What a user knows of variables before any row is read: spreads and correlations, or public rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import number, shown
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design
+from dpstats.moments import PublicMoments
+from dpstats.rows import open_rows
+from dpstats.schema import Event, Flag, Levels, Schema
+
+Array = np.ndarray
+Pair = tuple[str, str]
+
+MOST_SKEWED = 100.0  # a log-normal law whose logarithm has an sd of 1.8
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and sd of a number; the sd of a flag follows from its share of ones.
+
+    Attributes
+    ----------
+    mean, sd : float
+    skewness : float or None
+        Third central moment over sd^3; None for what the bounds suggest.
+    assumed : bool
+        Whether they are those of even values over the bounds, because nothing better is known.
+    """
+
+    mean: float
+    sd: float
+    skewness: float | None = None
+    assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """What made-up rows are drawn from.
+
+    Attributes
+    ----------
+    spreads : dict of Spread
+        Of numbers, counts, flags and events that the user or the bounds tell of.
+    shares : dict of tuple of float
+        Of the levels of each category, in the schema's order.
+    correlations : dict of float
+        Of pairs of numbers and flags; 0 of others.
+    frame : DataFrame or None
+        Public rows, in the place of all this.
+    assumed : tuple of str
+        Variables of which nothing is known.
+    """
+
+    spreads: dict[str, Spread]
+    shares: dict[str, tuple[float, ...]]
+    correlations: dict[Pair, float]
+    frame: pd.DataFrame | None
+    assumed: tuple[str, ...]
+
+    def stretched(self, factor: float) -> Known:
+        """The same with other sds of the numbers of which nothing is known."""
+        spreads = {
+            name: Spread(one.mean, one.sd * factor, assumed=True) if one.assumed else one
+            for name, one in self.spreads.items()
+        }
+        return Known(spreads, self.shares, self.correlations, self.frame, self.assumed)
+
+
+def read_known(given: Any, design: Design, response: str | None) -> Known:
+    """Read ``covariates=``.
+
+    Parameters
+    ----------
+    given : dict, DataFrame, PublicMoments or None
+    design : Design
+    response : str or None
+        The response, if it is a variable: it may be told of, too.
+
+    Raises
+    ------
+    SpecificationError
+        If it names no variable of the formula, or says what cannot be.
+    """
+    names = [name for name in design.variables if name not in design.response.variables]
+    if isinstance(given, pd.DataFrame):
+        if names:
+            open_rows(given, Schema(dict(design.schema)), names)  # refuses what lacks a column
+        return Known({}, {}, {}, given, ())
+    if isinstance(given, PublicMoments):
+        given = _of_moments(given, design)
+    if given is not None and not isinstance(given, Mapping):
+        raise SpecificationError(
+            "covariates= is a dict such as {'temp': (25, 6)}, mean and sd of each variable, a frame of "
+            f"public rows, or PublicMoments, not {shown(given)}"
+        )
+    told = dict(given or {})
+    readable = {*names, *([response] if response else [])}
+    pairs = {key: told.pop(key) for key in list(told) if isinstance(key, tuple)}
+    if not set(told) <= readable:
+        raise SpecificationError(
+            "covariates= names something that the formula does not read; it reads "
+            f"{', '.join(sorted(readable)) or 'no variable'}"
+        )
+    own = told.pop(response) if response in told else None
+    spreads, shares, assumed = _marginals(told, names, design.schema)
+    if response is not None and own is not None:
+        spreads[response] = _of_response(response, own, design.schema)
+    return Known(spreads, shares, _correlations(pairs, spreads), None, assumed)
+
+
+def _marginals(
+    told: Mapping[str, Any], names: Iterable[str], schema: Schema
+) -> tuple[dict[str, Spread], dict[str, tuple[float, ...]], tuple[str, ...]]:
+    spreads: dict[str, Spread] = {}
+    shares: dict[str, tuple[float, ...]] = {}
+    assumed: list[str] = []
+    for name in names:
+        variable = schema[name]
+        if name not in told:
+            assumed.append(name)
+        if isinstance(variable, Levels):
+            shares[name] = _shares(name, told.get(name), variable)
+        elif isinstance(variable, Flag | Event):
+            spreads[name] = _share(name, told.get(name, 0.5))
+        else:
+            spreads[name] = _spread(name, told.get(name), variable.bounds)
+    return spreads, shares, tuple(assumed)
+
+
+def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
+    low, high = bounds
+    if given is None:
+        return Spread((low + high) / 2, (high - low) / 12**0.5, assumed=True)
+    several = isinstance(given, list | tuple) and 2 <= len(given) <= 3
+    mean = number(f"the mean of {name!r}", given[0] if several else given)
+    if not low < mean < high:
+        raise SpecificationError(f"the mean of {name!r} must lie between its bounds, {low:g} and {high:g}")
+    if not several:
+        raise SpecificationError(f"covariates= needs mean and sd of {name!r}: {{{name!r}: (mean, sd)}}")
+    sd = number(f"the sd of {name!r}", given[1])
+    if not 0 < sd**2 < (mean - low) * (high - mean):
+        most = ((mean - low) * (high - mean)) ** 0.5
+        raise SpecificationError(
+            f"the sd of {name!r} must be positive and below {most:.6g}: its bounds allow no more"
+        )
+    skewness = number(f"the skewness of {name!r}", given[2]) if len(given) == 3 else None
+    if skewness is not None and not abs(skewness) <= MOST_SKEWED:
+        raise SpecificationError(
+            f"the skewness of {name!r} must lie between -{MOST_SKEWED:g} and {MOST_SKEWED:g}"
+        )
+    return Spread(mean, sd, skewness)
+
+
+def _of_response(name: str, given: Any, schema: Schema) -> Spread:
+    """Of a response, whose sd may be left to ``scale=``."""
+    variable = schema[name]
+    assert not isinstance(variable, Levels)
+    if isinstance(variable, Flag | Event):
+        return _share(name, given)
+    if isinstance(given, list | tuple):
+        return _spread(name, given, variable.bounds)
+    low, high = variable.bounds
+    mean = number(f"the mean of {name!r}", given)
+    if not low < mean < high:
+        raise SpecificationError(f"the mean of {name!r} must lie between its bounds, {low:g} and {high:g}")
+    return Spread(mean, np.nan)
+
+
+def _share(name: str, given: Any) -> Spread:
+    share = number(f"the share of {name!r}", given)
+    if not 0 < share < 1:
+        raise SpecificationError(f"covariates= needs the share of ones of {name!r}, between 0 and 1")
+    return Spread(share, (share * (1 - share)) ** 0.5)
+
+
+def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
+    if given is None:
+        return (1 / len(variable.all),) * len(variable.all)
+    if not isinstance(given, Mapping) or not set(given) <= set(variable.all):
+        raise SpecificationError(
+            f"covariates= needs the share of each level of {name!r}, such as "
+            f"{{{name!r}: {{{variable.all[0]!r}: 0.5, ...}}}}, not {shown(given)}"
+        )
+    shares = [number(f"a share of {name!r}", given.get(level, 0.0)) for level in variable.all]
+    if not (all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 0.01):
+        raise SpecificationError(f"the shares of the levels of {name!r} must be from 0 to 1 and add up to 1")
+    return tuple(share / sum(shares) for share in shares)
+
+
+def _correlations(given: Mapping[Any, Any], spreads: Mapping[str, Spread]) -> dict[Pair, float]:
+    found: dict[Pair, float] = {}
+    for key, value in given.items():
+        if len(key) != 2 or key[0] == key[1] or not all(one in spreads for one in key):
+            raise SpecificationError(
+                "a pair in covariates= is the correlation of two numbers or flags that the formula reads, "
+                "such as {('temp', 'load'): 0.3}"
+            )
+        rho = number("a correlation in covariates=", value)
+        if not -1 < rho < 1:
+            raise SpecificationError("a correlation in covariates= must lie between -1 and 1")
+        found[key[0], key[1]] = rho
+    return found
+
+
+def _of_moments(moments: PublicMoments, design: Design) -> dict[Any, Any]:
+    """Means, sds, shares and correlations of columns that are variables or levels of one."""
+    if moments.names != design.names:
+        raise SpecificationError(
+            "covariates= has public moments of other columns than the model's; compute them by "
+            f"public_moments({design.formula!r}, ...)"
+        )
+    if not design.has_intercept:
+        raise SpecificationError("public moments say no means without an intercept; give a public frame")
+    mean = moments.xx[0]
+    cov = moments.xx - np.outer(mean, mean)
+    sd = np.sqrt(np.maximum(np.diag(cov), 0.0))
+    told: dict[Any, Any] = {}
+    plain: list[tuple[int, str]] = []
+    for j, column in enumerate(moments.names[1:], 1):
+        name, level = _level_of(column)
+        if name not in design.schema:
+            raise SpecificationError(
+                "public moments tell of columns, and a plan needs variables: give a public frame, or means "
+                "and sds of variables, where the formula transforms or multiplies them"
+            )
+        if level is not None:
+            told.setdefault(name, {})[level] = float(mean[j])
+        else:
+            two = isinstance(design.schema[name], Flag | Event)
+            told[name] = float(mean[j]) if two else (float(mean[j]), float(sd[j]))
+            plain.append((j, name))
+    for name, shares in told.items():
+        if isinstance(shares, dict):
+            missing = [level for level in design.schema[name].all if level not in shares]  # type: ignore[union-attr]
+            shares.update(dict.fromkeys(missing, max(1 - sum(shares.values()), 0.0) / max(len(missing), 1)))
+    for at, (i, first) in enumerate(plain):
+        told |= {(first, other): float(cov[i, j] / (sd[i] * sd[j])) for j, other in plain[at + 1 :]}
+    return told
+
+
+def _level_of(column: str) -> tuple[str, str | None]:
+    """Of ``maker[T.WDC]`` the variable and the level; of another column itself."""
+    name, _, rest = column.partition("[T.")
+    return (name, rest.removesuffix("]")) if rest else (name, None)

@@ -1,0 +1,112 @@
+"""What a budget will buy, before it is spent; no row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpstats._arguments import count, shown
+from dpstats._private import forgetting
+from dpstats.budget import Budget
+from dpstats.errors import SpecificationError
+from dpstats.models import GlmModel, LinearModel, Survreg
+from dpstats.models.checks import check_budget
+from dpstats.models.made import without_rows
+from dpstats.planning.fit_plan import FitPlan
+from dpstats.planning.knowledge import read_known
+from dpstats.planning.trials import Setting
+from dpstats.planning.truth import read_asked
+
+Array = np.ndarray
+
+_BAND = 1.5  # factor of sds of which nothing is known, either way
+
+
+@forgetting
+def plan(
+    model: LinearModel | GlmModel | Survreg,
+    budget: Budget,
+    n: int,
+    covariates: Any = None,
+    coef: Mapping[str, float] | None = None,
+    scale: float | None = None,
+    events: float | None = None,
+) -> FitPlan:
+    """Say what a fit will be worth, before its budget is spent.
+
+    The model's own estimator is run a few times, under seeded noise, on made-up rows that follow what is said
+    here. No private row is read, nothing is charged to a ledger, and the made-up fits are not kept.
+
+    Parameters
+    ----------
+    model : LinearModel, GlmModel or Survreg
+        Such as ``dps.ols("y ~ x", None, schema)``. Its data, if it has any, are not read.
+    budget : Budget
+        Of the fit to come.
+    n : int
+        Its number of rows.
+    covariates : dict, DataFrame or PublicMoments, optional
+        What is known of variables: ``{"temp": (25, 6)}`` is mean and sd; of a flag give the share of ones,
+        of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation. The
+        response may be among them, with its mean, or mean and sd. A frame of public rows tells all at once.
+        A number of which nothing is known is taken as even over its bounds, which is nearly always too
+        optimistic; the plan says so, and shows what a smaller and a larger sd do.
+    coef : dict, optional
+        Coefficients by name; others are 0. The intercept, if it is not among them, follows from the mean of
+        the response, or from `events`.
+    scale : float, optional
+        Sd of residuals of a linear model; R's scale of a time to failure; sd over mean of a gamma response;
+        of counts, the root of their dispersion.
+    events : float, optional
+        Share of failures, or of ones.
+
+    Returns
+    -------
+    FitPlan
+        With ``table()``, ``power``, ``budget_for``, ``n_for`` and ``plot``.
+
+    Raises
+    ------
+    SpecificationError
+        If something is said of a variable that the model does not have, or cannot be.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(temp=dps.bounded(0, 60), life=dps.bounded(0, 500))
+    >>> model = dps.ols("life ~ temp", None, schema)
+    >>> ahead = dps.plan(model, dps.approx(1, 1e-6), n=5000, covariates={"temp": (25, 6)}, scale=40)
+    >>> ahead.table()["term"].tolist()
+    ['Intercept', 'temp']
+    """
+    if not isinstance(model, LinearModel | GlmModel | Survreg):
+        raise SpecificationError(
+            f"plan takes a model of ols, ridge, logit, glm or survreg, not {shown(model)}; for example "
+            'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
+        )
+    rows, design = count("n", n), model.design
+    if rows < 1:
+        raise SpecificationError("n must be at least 1, the number of rows of the fit to come")
+    check_budget(budget, rows)
+    response = design.response.text if design.response.text in design.schema else None
+    known = read_known(covariates, design, response)
+    spread = known.spreads.get(response or "")
+    setting = Setting(without_rows(model), known, read_asked(coef, scale, events, spread, design.names))
+    return _planned(setting, budget, rows)
+
+
+def _planned(setting: Setting, budget: Budget, n: int) -> FitPlan:
+    trial = setting.trial()
+    found = trial.run(budget, n)
+    band: tuple[Array, ...] = ()
+    if any(one.assumed for one in setting.known.spreads.values()):
+        same = trial.run(budget, n, quick=True).half_width
+        others = [replace(setting, known=setting.known.stretched(f)).trial() for f in (_BAND, 1 / _BAND)]
+        with np.errstate(all="ignore"):
+            band = tuple(
+                found.half_width * other.run(budget, n, quick=True).half_width / same for other in others
+            )
+    return FitPlan(setting, budget, n, trial, found, band)

@@ -1,0 +1,70 @@
+"""A plan as a printed table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpstats.budget import Budget
+from dpstats.planning.knowledge import Known
+from dpstats.planning.truth import Law
+from dpstats.results.document import Document
+from dpstats.results.estimates import NOT_ESTIMABLE
+from dpstats.results.format import figures, percent
+from dpstats.results.table import Column, Table
+
+_HEADS = {
+    "coef": "planned",
+    "sampling": "sampling",
+    "privacy": "privacy",
+    "half_width": "half width",
+    "privacy_share": "share",
+    "found_80": "found 80 %",
+    "not_estimable": "lost",
+}
+
+
+def document(formula: str, budget: Budget, n: int, table: pd.DataFrame, known: Known, law: Law) -> Document:
+    """Lay a plan out."""
+    heads = dict(_HEADS)
+    if "half_low" in table:  # in the place of found_80: a line has room for seven numbers
+        heads = {name: head for name, head in _HEADS.items() if name != "found_80"}
+        heads |= {"half_low": "sds x1.5", "half_high": "sds /1.5"}
+        del heads["coef"]
+    columns = (Column("", "l"), *(Column(head, ".") for head in heads.values()))
+    rows = tuple(_row(row, heads) for _, row in table.iterrows())
+    return Document(
+        title=f"Plan of a private fit: {formula}",
+        head=((("Rows", f"{n} (planned)"),), (("Budget", str(budget)),)),
+        tables=(Table(columns, rows),),
+        notes=tuple(_notes(known, law)),
+    )
+
+
+def _row(row: pd.Series, heads: dict[str, str]) -> tuple[str, ...]:
+    if not np.isfinite(row["half_width"]):
+        return row["term"], NOT_ESTIMABLE
+    shares = ("privacy_share", "not_estimable")
+    return row["term"], *(percent(row[name]) if name in shares else figures(row[name]) for name in heads)
+
+
+def _notes(known: Known, law: Law) -> list[str]:
+    notes = [
+        "No private row was read and nothing was charged: the numbers are of fits of made-up rows under "
+        "seeded noise. Sampling and privacy are parts of the standard error, half width is of the 95 % "
+        "interval, share is the share of the variance that is privacy noise, found 80 % is the effect that "
+        "80 % of fits find, and lost is the chance of 'not estimable'."
+    ]
+    if known.frame is not None:
+        notes.append("Covariates are drawn from the public rows.")
+    elif not known.correlations and len(known.spreads) > 1:
+        notes.append("Covariates are taken for uncorrelated; correlations make intervals wider.")
+    if known.assumed:
+        notes.append(
+            f"Nothing is known of {', '.join(known.assumed)}: taken as even over what is declared, which is "
+            "nearly always too optimistic, as most variables fill a small part of their bounds. Give means "
+            "and sds in covariates=."
+        )
+    if law.assumed:
+        notes.append(f"Assumed: {'; '.join(law.assumed)}.")
+    return notes

@@ -1,0 +1,183 @@
+"""Fits of made-up rows by the model's own estimator, and what they say of a fit to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpstats.budget import Budget, Gdp, Pure
+from dpstats.families import DISTS
+from dpstats.models import GlmModel, LinearModel
+from dpstats.models.made import Planned, fit_made
+from dpstats.planning.knowledge import Known
+from dpstats.planning.rows import Maker
+from dpstats.planning.truth import LOG_SCALE, Asked, Law, MeanLaw, TimeLaw, linear_law
+
+Array = np.ndarray
+Z95 = float(special.ndtri(0.975))
+
+_CALIBRATION = 20_000  # rows from which the law of responses follows
+_LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
+_QUICK_LARGEST = 400_000  # the same where a search asks many times
+_SECONDS = 4.0  # of all fits, about
+_FEWEST, _MOST = 3, 9  # fits: one in ten is far wider than the rest, which no median of three sees
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What fits of one budget and one number of rows come to, for each coefficient; shape (k,).
+
+    Attributes
+    ----------
+    sampling, privacy : array
+        Parts of the standard error; NaN of a coefficient that no fit could estimate.
+    reach : array
+        Half the width of the interval of level .95, in standard errors of a normal law's 1.96.
+    lost : array
+        Share of fits that could not estimate it.
+    """
+
+    sampling: Array
+    privacy: Array
+    reach: Array
+    lost: Array
+
+    @property
+    def error(self) -> Array:
+        """Standard errors."""
+        return np.hypot(self.sampling, self.privacy)
+
+    def rejects(self, effects: Array) -> Array:
+        """Power of tests of level .05 against effects, shape (k,); what is not estimable is not found."""
+        error, reach = self.error, Z95 * self.reach
+        with np.errstate(all="ignore"):
+            z = np.abs(effects) / error
+            found = special.ndtr(z - reach) + special.ndtr(-z - reach)
+        return np.where(np.isfinite(found), (1 - self.lost) * found, 0.0)
+
+    @property
+    def half_width(self) -> Array:
+        """Of intervals of level .95; infinite where most fits estimate nothing."""
+        return np.where(self.lost > 0.5, np.inf, Z95 * self.reach * self.error)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that a trial is made from.
+
+    Attributes
+    ----------
+    model : LinearModel, GlmModel or Survreg
+        Without rows.
+    known : Known
+    asked : Asked
+    """
+
+    model: Planned
+    known: Known
+    asked: Asked
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        names = self.model.design.names
+        return names if isinstance(self.model, LinearModel | GlmModel) else (*names, LOG_SCALE)
+
+    def trial(self) -> Trial:
+        """Ready to run."""
+        return Trial(self)
+
+
+class Trial:
+    """Fits of rows that follow one law.
+
+    Attributes
+    ----------
+    setting : Setting
+    law : Law
+    params : array, shape (k,)
+        The true parameters.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        design = setting.model.design
+        names = tuple(name for name in design.variables if name not in design.response.variables)
+        self._maker, self._of = Maker(setting.known, design.schema, names), _law_of(setting.model)
+        _, exog, offset = self._covariates(np.random.default_rng(0), _CALIBRATION)
+        self.law: Law = self._of.settle(setting.asked, exog, offset)
+        last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
+        self.params = np.append(self.law.coef, last)
+
+    def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
+        """What fits of n rows come to; a search, which asks many times, takes fewer and smaller ones."""
+        columns = len(self.setting.names)
+        fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
+        rows = max(int(n / fewer), 1)
+        wanted = _FEWEST if quick else int(_SECONDS / _seconds(rows, columns))
+        fits = min(max(wanted, _FEWEST), _MOST)
+        spent = budget if fewer == 1 else _larger(budget, fewer)
+        found = [self._fit(spent, rows, seed) for seed in range(fits)]
+        total, noise, half = (np.array(each) for each in zip(*found, strict=True))
+        return _summed(total, noise, half, fewer)
+
+    def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
+        """Variances, their parts of privacy, and half widths."""
+        rng = np.random.default_rng([1, seed])
+        columns, exog, offset = self._covariates(rng, rows)
+        made = columns | self._of.columns(self.law, exog, offset, rng)
+        unit = self.setting.model.design.schema.privacy_unit
+        if unit.column:
+            made[unit.column] = np.arange(rows) // unit.max_rows
+        fit = fit_made(self.setting.model, made, budget, seed)
+        assert fit.not_private
+        low, high = fit.conf_int().to_numpy().T
+        return np.diag(fit.record.cov), np.diag(fit.record.cov_privacy), (high - low) / 2
+
+    def _covariates(self, rng: np.random.Generator, rows: int) -> tuple[dict, Array, Array]:
+        design, columns = self.setting.model.design, self._maker.draw(rng, rows)
+        if not design.covariates:
+            return columns, np.ones((rows, len(design.names))), np.zeros(rows)
+        new = design.new_rows(columns, clip=True)
+        return columns, new.exog, new.offset
+
+
+def _seconds(rows: int, columns: int) -> float:
+    """What a fit takes on one core of today, about."""
+    return 0.1 + 1.3e-6 * rows * columns + 6e-4 * columns**2
+
+
+def _law_of(model: Planned) -> MeanLaw | TimeLaw:
+    if isinstance(model, LinearModel):
+        return linear_law(model.design)
+    if isinstance(model, GlmModel):
+        return MeanLaw(model.design, model.family)
+    return TimeLaw(model.design, DISTS[model.dist])
+
+
+def _larger(budget: Budget, factor: float) -> Budget:
+    """The budget at which fewer rows have the noise of all: sums and their noise shrink alike."""
+    return Pure(budget.epsilon * factor) if isinstance(budget, Pure) else Gdp(budget.mu * factor)
+
+
+def _summed(total: Array, noise: Array, half: Array, fewer: float) -> Outlook:
+    """Medians over fits; the sampling variance of all rows is that of fewer, divided."""
+    known = np.isfinite(total) & np.isfinite(half)
+    lost = 1 - known.mean(axis=0)
+    with np.errstate(all="ignore"):
+        reach = np.where(known, half / (Z95 * np.sqrt(total)), np.nan)
+        sampling = np.where(known, np.maximum(total - noise, 0.0) / fewer, np.nan)
+        privacy = np.where(known, noise, np.nan)
+    return Outlook(np.sqrt(_median(sampling)), np.sqrt(_median(privacy)), _median(reach), lost)
+
+
+def _median(values: Array) -> Array:
+    """Over rows, NaN where there is none."""
+    found = np.full(values.shape[1], np.nan)
+    for j, column in enumerate(values.T):
+        finite = column[np.isfinite(column)]
+        if len(finite):
+            found[j] = np.median(finite)
+    return found

@@ -1,0 +1,287 @@
+"""The law that made-up responses follow: coefficients, an intercept, a scale and a share of events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from dpstats._arguments import number, shown
+from dpstats.errors import SpecificationError
+from dpstats.families import Dist, GlmFamily
+from dpstats.families.glm import GAUSSIAN
+from dpstats.formula import Design, NumericResponse, SurvResponse
+from dpstats.planning.knowledge import Spread
+from dpstats.planning.rows import coded
+from dpstats.schema import Event, Flag
+
+Array = np.ndarray
+INTERCEPT, LOG_SCALE = "Intercept", "Log(scale)"
+
+_FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
+_HALVINGS = 90  # of a variable's range, to the last bit of a number within
+_GRID = 1000  # values at which a transformed response is seen to rise or fall
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says of the law; None where nothing is said.
+
+    Attributes
+    ----------
+    coef : dict of float
+        Slopes, and the intercept, by the names of the design's columns.
+    scale : float or None
+        Of residuals, as an sd.
+    events : float or None
+        Share of failures or of ones.
+    response : Spread or None
+        Mean and sd of a response.
+    """
+
+    coef: Mapping[str, float]
+    scale: float | None
+    events: float | None
+    response: Spread | None
+
+
+@dataclass(frozen=True)
+class Law:
+    """How responses are drawn.
+
+    Attributes
+    ----------
+    coef : array, shape (p,)
+        Of the design's columns, the intercept included.
+    scale : float
+        Sd of residuals, of a gamma law the coefficient of variation, of times R's scale.
+    end : float
+        Of times: the logarithm of the longest watch, or its end; infinite if all rows fail.
+    assumed : tuple of str
+        What was not said, in words.
+    """
+
+    coef: Array
+    scale: float
+    end: float
+    assumed: tuple[str, ...]
+
+
+def read_asked(coef: Any, scale: Any, events: Any, response: Spread | None, names: tuple[str, ...]) -> Asked:
+    """Read ``coef=``, ``scale=`` and ``events=``.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if coef is not None and not isinstance(coef, Mapping):
+        raise SpecificationError(f"coef= is a dict such as {{{names[-1]!r}: 0.02}}, not {shown(coef)}")
+    slopes = dict(coef or {})
+    if not set(slopes) <= set(names):
+        raise SpecificationError(f"coef= names no coefficient of the model; it has {', '.join(names)}")
+    slopes = {name: _finite(f"coef[{name!r}]", value) for name, value in slopes.items()}
+    if scale is not None and not 0 < (scale := _finite("scale", scale)):
+        raise SpecificationError(f"scale must be positive, got {scale:g}")
+    if events is not None and not 0 < (events := _finite("events", events)) <= 1:
+        raise SpecificationError(f"events is the share of failures or of ones, up to 1; got {events:g}")
+    return Asked(slopes, scale, events, response)
+
+
+def _finite(name: str, value: Any) -> float:
+    found = number(name, value)
+    if not math.isfinite(found):
+        raise SpecificationError(f"{name} must be finite, got {found:g}")
+    return found
+
+
+class MeanLaw:
+    """Of a response with a mean: linear and generalised linear models.
+
+    Parameters
+    ----------
+    design : Design
+    family : GlmFamily
+    """
+
+    def __init__(self, design: Design, family: GlmFamily) -> None:
+        assert isinstance(design.response, NumericResponse)
+        self._design, self._family = design, family
+        self._response = design.response
+        self._variable, self._undo = _undone(design)
+
+    def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
+        """Fill in what was not said, for rows such as these."""
+        coef, given = _coefficients(self._design, asked)
+        eta, assumed = exog @ coef + offset, []
+        mean = self._mean(asked)
+        if self._design.has_intercept and not given:
+            if mean is None:
+                mean = sum(self._response.bounds) / 2
+                assumed.append(f"a mean response of {mean:.4g}, the middle of its bounds")
+            coef[0] = self._level(mean, eta)
+        scale = self._scale(asked, float(eta.var()), assumed)
+        return Law(coef, scale, math.inf, tuple(assumed))
+
+    def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """The response of each row."""
+        mean, phi = self._family.mean(exog @ law.coef + offset), law.scale**2
+        variable = self._design.schema[self._variable]
+        if isinstance(variable, Flag | Event):
+            return {self._variable: coded(variable, rng.uniform(size=len(mean)) < mean)}
+        if not self._family.free_dispersion and phi > 1:
+            mean, phi = rng.gamma(np.maximum(mean, 1e-12) / (phi - 1), phi - 1), 1.0
+        return {self._variable: self._undo(self._family.draw(mean, phi, rng))}
+
+    def _mean(self, asked: Asked) -> float | None:
+        if asked.events is not None:
+            if not isinstance(self._design.schema[self._variable], Flag | Event):
+                raise SpecificationError("events= is of times to failure and of yes or no; leave it out")
+            if asked.events == 1:
+                raise SpecificationError("events must be below 1: else nothing is left to explain")
+            return asked.events
+        return asked.response.mean if asked.response else None
+
+    def _level(self, mean: float, eta: Array) -> float:
+        """The intercept for which responses have this mean."""
+        middle = float(self._family.link(np.array(mean)))
+        ends = middle - float(eta.max()), middle - float(eta.min())
+        if ends[0] == ends[1]:
+            return ends[0]
+        return float(optimize.brentq(lambda a: float(self._family.mean(a + eta).mean()) - mean, *ends))
+
+    def _scale(self, asked: Asked, explained: float, assumed: list[str]) -> float:
+        if isinstance(self._design.schema[self._variable], Flag | Event):
+            return 1.0
+        sd = asked.response.sd if asked.response else math.nan
+        if asked.scale is not None:
+            if not self._family.free_dispersion and asked.scale < 1:
+                raise SpecificationError("scale= of counts is at least 1, the root of their dispersion")
+            return asked.scale
+        if not self._family.free_dispersion:
+            return 1.0
+        if not self._family.constant_variance:
+            assumed.append("a scale (sd over mean) of 1")
+            return 1.0
+        if math.isnan(sd):
+            sd = (self._response.bounds[1] - self._response.bounds[0]) / 12**0.5
+            assumed.append(f"an sd of the response of {sd:.4g}, as if it were even over its bounds")
+        if not sd**2 > explained:
+            raise SpecificationError(
+                f"coef= explains a response with an sd of {explained**0.5:.4g}, all of the sd that it has, "
+                f"{sd:.4g}; give scale=, the sd of residuals, or smaller coefficients"
+            )
+        return math.sqrt(sd**2 - explained)
+
+
+class TimeLaw:
+    """Of a time to failure that is censored when a unit's watch ends.
+
+    Units enter service evenly, so that watches of all lengths up to the longest are as frequent; times of
+    distributions that are not of logarithms end together.
+
+    Parameters
+    ----------
+    design : Design
+    dist : Dist
+    """
+
+    def __init__(self, design: Design, dist: Dist) -> None:
+        assert isinstance(design.response, SurvResponse)
+        if design.delayed:
+            raise SpecificationError("plan knows no late entries; plan the model without the entry")
+        self._design, self._dist, self._response = design, dist, design.response
+        self._variable, self._undo = _undone(design)
+
+    def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
+        """Fill in what was not said, for rows such as these."""
+        coef, given = _coefficients(self._design, asked)
+        assumed: list[str] = []
+        scale = asked.scale if asked.scale is not None else 1.0
+        if asked.scale is None:
+            assumed.append("a scale of 1")
+        events = 1.0 if self._response.all_failed else asked.events
+        ends = np.array(self._response.time_bounds)
+        low, high = np.log(ends) if self._dist.log else ends
+        rng = np.random.default_rng(1)
+        life = exog @ coef + offset + scale * self._residuals(rng, len(exog))
+        over = life - self._watch(rng, len(exog))
+        if events is None and not given:
+            events = 0.5
+            assumed.append("failures of half of the rows")
+        if events is None:
+            return Law(coef, scale, high, (*assumed, f"watches up to {ends[1]:.4g}"))
+        if not given:
+            middle = (low + high) / 2 - float(life.mean())
+            coef[0] += middle if events == 1 else high - float(np.quantile(over, events))
+            over = over + coef[0]
+        end = math.inf if events == 1 else float(np.quantile(over, events))
+        return Law(coef, scale, end, tuple(assumed))
+
+    def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
+        """Time and event of each row."""
+        life = exog @ law.coef + offset + law.scale * self._residuals(rng, len(exog))
+        watch = law.end + self._watch(rng, len(exog))
+        time = np.minimum(life, watch)
+        found = {self._variable: self._undo(np.exp(time) if self._dist.log else time)}
+        if self._response.event is not None:
+            name, one = self._response.event
+            variable = self._design.schema[name]
+            assert isinstance(variable, Flag | Event)
+            found[name] = coded(variable, (life <= watch) == (one == 1))
+        return found
+
+    def _residuals(self, rng: np.random.Generator, n: int) -> Array:
+        drawn = self._dist.family.quantile(rng.uniform(1e-12, 1, n))
+        return np.clip(drawn, -_FARTHEST, _FARTHEST)
+
+    def _watch(self, rng: np.random.Generator, n: int) -> Array:
+        """Ends of watches, less the longest."""
+        return np.log(rng.uniform(1e-3, 1, n)) if self._dist.log else np.zeros(n)
+
+
+def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:
+    """Coefficients of the columns, and whether the intercept is among those that were given."""
+    return np.array([asked.coef.get(name, 0.0) for name in design.names]), INTERCEPT in asked.coef
+
+
+def _undone(design: Design) -> tuple[str, Callable[[Array], Array]]:
+    """The variable that is measured, and how its values follow from those of the response."""
+    measured, schema = design.response.measured, design.schema
+    if len(measured.variables) != 1:
+        raise SpecificationError(
+            f"plan makes up responses of one variable, and {measured.text!r} reads several; plan with one "
+            "variable in their place"
+        )
+    (name,) = measured.variables
+    low, high = schema[name].bounds  # type: ignore[union-attr]
+    grid = np.asarray(measured.values({name: np.linspace(low, high, _GRID)}))
+    steps = np.diff(grid)
+    if not (steps >= 0).all() and not (steps <= 0).all():
+        raise SpecificationError(
+            f"plan needs a response that rises or falls with its variable, and {measured.text!r} does both"
+        )
+    rising = bool(grid[-1] > grid[0])
+
+    def undo(target: Array) -> Array:
+        below, above = np.full(len(target), low), np.full(len(target), high)
+        for _ in range(_HALVINGS):
+            middle = (below + above) / 2
+            short = (np.asarray(measured.values({name: middle})) < target) == rising
+            below, above = np.where(short, middle, below), np.where(short, above, middle)
+        return (below + above) / 2
+
+    return name, (lambda target: target) if measured.text == name else undo
+
+
+def moved(asked: Asked, coef: Mapping[str, float]) -> Asked:
+    """The same with some coefficients replaced."""
+    return replace(asked, coef={**asked.coef, **coef})
+
+
+def linear_law(design: Design) -> MeanLaw:
+    """Of a linear model."""
+    return MeanLaw(design, GAUSSIAN)

@@ -1,0 +1,173 @@
+"""Made-up rows have the means, sds, skewness, shares and correlations that were told."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.formula import build_design
+from dpstats.planning.knowledge import read_known
+from dpstats.planning.rows import Maker
+from dpstats.planning.search import rounded_up, smallest
+from dpstats.planning.trials import Setting
+from dpstats.planning.truth import read_asked
+
+SCHEMA = dps.Schema(
+    x=dps.bounded(0, 60),
+    z=dps.bounded(-500, 500),
+    income=dps.bounded(0, 1000),
+    g=dps.levels("a", "b", "c"),
+    smokes=dps.flag("yes", "no"),
+    y=dps.bounded(0.01, 1e4),
+    w=dps.bounded(0, 3),
+    time=dps.bounded(0.1, 4000),
+    failed=dps.event(),
+    ended=dps.flag(),
+)
+DESIGN = build_design("y ~ x + z + income + g + smokes", SCHEMA)
+KNOWN = {
+    "x": (5, 4),
+    "z": (1.0, 0.3),
+    "income": (60, 50, 3.0),
+    "g": {"a": 0.6, "b": 0.3, "c": 0.1},
+    "smokes": 0.2,
+    ("x", "z"): -0.5,
+    ("income", "smokes"): 0.3,
+}
+
+
+def made(known: Any, n: int = 60_000) -> pd.DataFrame:
+    maker = Maker(read_known(known, DESIGN, "y"), SCHEMA, ("x", "z", "income", "g", "smokes"))
+    return pd.DataFrame(maker.draw(np.random.default_rng(3), n))
+
+
+def test_made_up_rows_are_as_told() -> None:
+    rows = made(KNOWN)
+    np.testing.assert_allclose(rows[["x", "z", "income"]].mean(), [5, 1, 60], rtol=0.02)
+    np.testing.assert_allclose(rows[["x", "z", "income"]].std(), [4, 0.3, 50], rtol=0.04)
+    assert abs(rows["income"].skew() - 3) < 0.5
+    shares = rows["g"].value_counts(normalize=True)
+    np.testing.assert_allclose([shares["a"], shares["b"], shares["c"]], [0.6, 0.3, 0.1], atol=0.01)
+    rows["smokes"] = (rows["smokes"] == "yes").astype(float)
+    assert abs(rows["smokes"].mean() - 0.2) < 0.01
+    corr = rows[["x", "z", "income", "smokes"]].corr()
+    assert abs(corr["x"]["z"] + 0.5) < 0.02 and abs(corr["income"]["smokes"] - 0.3) < 0.03
+    assert abs(corr["x"]["income"]) < 0.02
+    assert rows["x"].between(0, 60).all() and rows["income"].between(0, 1000).all()
+
+
+def test_what_is_not_told_is_even_over_its_bounds() -> None:
+    known = read_known(None, DESIGN, "y")
+    assert set(known.assumed) == {"x", "z", "income", "g", "smokes"}
+    rows = made(None)
+    np.testing.assert_allclose(rows["x"].quantile([0.1, 0.5, 0.9]), [6, 30, 54], rtol=0.03)
+
+
+def test_public_rows_are_drawn_as_they_are() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0], "z": [3.0, 4.0], "income": 5.0, "g": "a", "smokes": ["yes", "no"]})
+    rows = made(frame, 1000)
+    assert set(zip(rows["x"], rows["z"], strict=True)) == {(1.0, 3.0), (2.0, 4.0)}
+
+
+def test_public_moments_tell_means_sds_shares_and_correlations() -> None:
+    rows = made(KNOWN).assign(y=1 + 0.1 * np.arange(60_000) % 7)
+    known = read_known(dps.public_moments(DESIGN.formula, rows, SCHEMA), DESIGN, "y")
+    assert abs(known.spreads["x"].sd - 4) < 0.1 and abs(known.spreads["smokes"].mean - 0.2) < 0.01
+    np.testing.assert_allclose(known.shares["g"], [0.6, 0.3, 0.1], atol=0.01)
+    assert abs(known.correlations["x", "z"] + 0.5) < 0.02
+
+
+@pytest.mark.parametrize(
+    "known, words",
+    [
+        ({"height": (1, 2)}, "it reads"),
+        ({"x": 5}, "mean and sd of 'x'"),
+        ({"x": (70, 5)}, "between its bounds"),
+        ({"x": (30, 40)}, "below 30"),
+        ({"x": (30, 4, 1e6)}, "skewness"),
+        ({"smokes": 1.5}, "share of ones"),
+        ({"g": {"a": 0.6, "d": 0.4}}, "share of each level"),
+        ({"g": {"a": 0.6, "b": 0.2}}, "add up to 1"),
+        ({("x", "g"): 0.2}, "two numbers or flags"),
+        ({("x", "z"): 1.0}, "between -1 and 1"),
+        ([1, 2], "is a dict"),
+    ],
+)
+def test_what_cannot_be_is_refused(known: Any, words: str) -> None:
+    with pytest.raises(dps.SpecificationError, match=words):
+        read_known(known, DESIGN, "y")
+
+
+LAWS: list[tuple[Any, dict[str, Any], str]] = [
+    (dps.ols("np.log(y) ~ x", None, SCHEMA), {"scale": 0.5, "coef": {"Intercept": 3.0, "x": 0.02}}, "y"),
+    (dps.glm("y ~ x", None, SCHEMA, "gamma"), {"scale": 0.5, "known": {"y": 40}}, "y"),
+    (dps.logit("smokes ~ x", None, SCHEMA), {"events": 0.15, "coef": {"x": 0.1}}, "smokes"),
+    (dps.survreg("Surv(time, failed) ~ x", None, SCHEMA), {"events": 0.3, "scale": 0.5}, "failed"),
+    (
+        dps.survreg("Surv(time, censored=ended) ~ x", None, SCHEMA),
+        {"events": 0.3, "scale": 0.5, "coef": {"Intercept": 4.0, "x": 0.01}},
+        "ended",
+    ),
+]
+
+
+@pytest.mark.parametrize("model, law, column", LAWS, ids=lambda each: each if isinstance(each, str) else "")
+def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law: dict, column: str) -> None:
+    design = model.design
+    response = design.response.text if design.response.text in SCHEMA else None
+    known = read_known(law.get("known"), design, response)
+    asked = read_asked(
+        law.get("coef"), law.get("scale"), law.get("events"), known.spreads.get(response or ""), design.names
+    )
+    trial = Setting(model, known, asked).trial()
+    rng = np.random.default_rng(0)
+    _, exog, offset = trial._covariates(rng, 40_000)
+    values = pd.Series(trial._of.columns(trial.law, exog, offset, rng)[column])
+    if column == "y" and "known" in law:
+        assert abs(values.mean() - 40) < 1 and abs(values.std() - 20) < 1
+    elif column == "y":
+        eta = 3 + 0.02 * exog[:, 1]
+        assert (
+            abs(np.log(values).mean() - eta.mean()) < 0.02 and abs((np.log(values) - eta).std() - 0.5) < 0.02
+        )
+    elif column == "ended":
+        assert abs((values.astype(str) == "0").mean() - 0.3) < 0.01
+    else:
+        assert abs((values.astype(str).isin(["yes", "1"])).mean() - (law["events"])) < 0.01
+
+
+@pytest.mark.parametrize(
+    "model, law, words",
+    [
+        (dps.ols("y ~ x", None, SCHEMA), {"coef": {"z": 1.0}}, "names no coefficient"),
+        (dps.ols("y ~ x", None, SCHEMA), {"coef": {"x": np.inf}}, "finite"),
+        (dps.ols("y ~ x", None, SCHEMA), {"scale": -1}, "positive"),
+        (dps.ols("y ~ x", None, SCHEMA), {"events": 0.5}, "yes or no"),
+        (dps.ols("y ~ x", None, SCHEMA), {"coef": {"x": 1e4}}, "explains a response"),
+        (dps.logit("smokes ~ x", None, SCHEMA), {"events": 1.0}, "below 1"),
+        (dps.ols("I(y + w) ~ x", None, SCHEMA), {}, "several"),
+        (dps.ols("np.abs(z) ~ x", None, SCHEMA), {}, "rises or falls"),
+        (dps.survreg("Surv(w, time, failed) ~ x", None, SCHEMA), {"events": 0.3}, "late entries"),
+    ],
+)
+def test_a_law_that_cannot_be_is_refused(model: Any, law: dict, words: str) -> None:
+    with pytest.raises(dps.SpecificationError, match=words):
+        dps.plan(model, dps.approx(1, 1e-6), 1000, **law)
+
+
+def test_the_smallest_factor_is_found() -> None:
+    asked: list[float] = []
+
+    def ratio(factor: float) -> float:
+        asked.append(factor)
+        return float("inf") if factor < 0.01 else (0.04 + 1 / factor**2) ** 0.5
+
+    wanted = (1 / 0.96) ** 0.5
+    for start in (0.001, 0.5, 1.0, 50.0):
+        asked.clear()
+        assert wanted <= smallest(ratio, start) * 1.001 < wanted * 1.05
+        assert len(asked) < 16
+    assert smallest(lambda factor: 2.0, 1.0) is None
+    assert rounded_up(0.02301) == 0.024 and rounded_up(23_000.0) == 23_000

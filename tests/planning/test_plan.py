@@ -1,0 +1,227 @@
+"""A plan says what fits come to, reads no row, charges no ledger and keeps no fit."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats import testing
+from dpstats.results import Fit
+from dpstats.rows import Rows
+from tests.results.test_record import reachable
+
+BUDGET = dps.approx(1, 1e-6)
+SCHEMA = dps.Schema(
+    x=dps.bounded(0, 60),
+    z=dps.bounded(-5, 5),
+    g=dps.levels("a", "b"),
+    smokes=dps.flag("yes", "no"),
+    y=dps.bounded(-100, 300),
+    sick=dps.flag(),
+    visits=dps.count(40),
+    cost=dps.bounded(0.01, 1e4),
+    time=dps.bounded(0.1, 4000),
+    failed=dps.event(failed="dead", censored="alive"),
+)
+KNOWN = {"x": (25, 6), "z": (0.5, 1.0), ("x", "z"): 0.5, "g": {"a": 0.7, "b": 0.3}}
+RIGHT = "x + z + g"
+MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "ols": (dps.ols(f"y ~ {RIGHT}", None, SCHEMA), {"coef": {"Intercept": 50, "x": 1.0}, "scale": 20}),
+    "ridge": (dps.ridge(f"y ~ {RIGHT}", None, SCHEMA, alpha=0.1), {"coef": {"x": 1.0}, "scale": 20}),
+    "logit": (dps.logit(f"sick ~ {RIGHT}", None, SCHEMA), {"coef": {"z": 0.3}, "events": 0.2}),
+    "poisson": (dps.glm(f"visits ~ {RIGHT}", None, SCHEMA, "poisson"), {"coef": {"Intercept": 1, "z": 0.2}}),
+    "gamma": (
+        dps.glm(f"cost ~ {RIGHT}", None, SCHEMA, "gamma"),
+        {"coef": {"Intercept": 4, "z": 0.2}, "scale": 0.7},
+    ),
+    "survreg": (
+        dps.survreg(f"Surv(time, failed) ~ {RIGHT}", None, SCHEMA, dist="lognormal"),
+        {"coef": {"Intercept": 5, "z": 0.2}, "scale": 0.5, "events": 0.4},
+    ),
+}
+N = 10_000
+
+
+def covariates(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Rows of which KNOWN tells."""
+    z = rng.normal(size=n)
+    x = 25 + 6 * (0.5 * z + 0.75**0.5 * rng.normal(size=n))
+    return {"x": x, "z": 0.5 + z, "g": rng.choice(["a", "b"], n, p=[0.7, 0.3])}
+
+
+def responses(name: str, made: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    n, x, z = len(made["x"]), made["x"], made["z"]
+    if name in ("ols", "ridge"):
+        return {"y": 50 + x * (name == "ols") + rng.normal(0, 20, n)}
+    if name == "logit":
+        eta = 0.3 * z
+        a = -1.575
+        return {"sick": (rng.uniform(size=n) < 1 / (1 + np.exp(-a - eta))).astype(int)}
+    if name == "poisson":
+        return {"visits": rng.poisson(np.exp(1 + 0.2 * z))}
+    if name == "gamma":
+        return {"cost": np.exp(4 + 0.2 * z) * rng.gamma(1 / 0.49, 0.49, n)}
+    life, end = 5 + 0.2 * z + 0.5 * rng.normal(size=n), rng.uniform(4.2, 5.5, n)
+    end += np.quantile(life - end, 0.4)
+    failed = np.where(life <= end, "dead", "alive")
+    return {"time": np.exp(np.minimum(life, end)), "failed": failed}
+
+
+def fits(name: str, model: Any, number: int) -> list[Fit]:
+    """Of rows that the plan has not seen."""
+    formula, found = model.design.formula, []
+    makers = {
+        "ols": lambda data: dps.ols(formula, data, SCHEMA),
+        "ridge": lambda data: dps.ridge(formula, data, SCHEMA, alpha=0.1),
+        "logit": lambda data: dps.logit(formula, data, SCHEMA),
+        "poisson": lambda data: dps.glm(formula, data, SCHEMA, "poisson"),
+        "gamma": lambda data: dps.glm(formula, data, SCHEMA, "gamma"),
+        "survreg": lambda data: dps.survreg(formula, data, SCHEMA, dist="lognormal"),
+    }
+    for seed in range(number):
+        rng = np.random.default_rng([9, seed])
+        made = covariates(rng, N)
+        with testing.noise(testing.SeededNoise(100 + seed)):
+            found.append(makers[name](made | responses(name, made, rng)).fit(BUDGET))
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_plan_says_what_fits_come_to(name: str) -> None:
+    """Standard errors, and their parts, within 15 % of the median over fits of other rows."""
+    model, law = MODELS[name]
+    table = dps.plan(model, BUDGET, N, covariates=KNOWN, **law).table().set_index("term")
+    found = fits(name, model, 5)
+    bse = np.median([fit.bse for fit in found], axis=0)
+    np.testing.assert_allclose(table["std_error"], bse, rtol=0.15)
+    np.testing.assert_allclose(table["half_width"], 1.96 * bse, rtol=0.16)
+    assert (table["not_estimable"] == 0).all()
+    if name != "ridge":  # of which z is shrunk to nothing
+        assert table["std_error"]["z"] > 4 * table["std_error"]["x"]  # z has an sd of 1, x of 6
+
+
+def test_a_plan_repeats_itself_and_changes_with_what_is_said() -> None:
+    model, law = MODELS["ols"]
+    first, second = (dps.plan(model, BUDGET, 2000, covariates=KNOWN, **law).table() for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    more = dps.plan(model, BUDGET, 8000, covariates=KNOWN, **law).table()
+    np.testing.assert_allclose(more["sampling"], first["sampling"] / 2, rtol=0.15)
+    wider = dps.plan(model, BUDGET, 2000, covariates=KNOWN | {"x": (25, 12)}, **law).table()
+    assert wider["half_width"][2] < 0.7 * first["half_width"][2]
+
+
+def test_a_plan_charges_no_ledger_and_leaves_the_default_as_it_was(tmp_path: Path) -> None:
+    model, law = MODELS["ols"]
+    with dps.Ledger(tmp_path / "a.ledger", total=BUDGET) as ledger:
+        ahead = dps.plan(model, BUDGET, 1000, covariates=KNOWN, **law)
+        ahead.power({"x": 0.1}), ahead.n_for({"x": 0.5}), ahead.summary()
+        assert ledger.entries() == []
+        made = covariates(np.random.default_rng(0), 500)
+        data = made | responses("ols", made, np.random.default_rng(1))
+        dps.ols(model.design.formula, data, SCHEMA).fit(BUDGET)
+        assert len(ledger.entries()) == 1
+
+
+def test_a_plan_reads_no_row_and_leads_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = covariates(np.random.default_rng(0), 500)
+    data = pd.DataFrame(made | responses("ols", made, np.random.default_rng(1)))
+    model = dps.ols(f"y ~ {RIGHT}", data, SCHEMA)
+    own = model._rows
+    read = Rows._read
+
+    def only_made(rows: Rows) -> None:
+        assert rows is not own
+        read(rows)
+
+    monkeypatch.setattr(Rows, "_read", only_made)
+    ahead = dps.plan(model, BUDGET, 500, covariates=KNOWN, scale=20)
+    everything = reachable(ahead)
+    assert not any(item is own or item is data for item in everything)
+    assert not any(isinstance(item, Fit) for item in everything)
+    other = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), BUDGET, 500, covariates=KNOWN, scale=20)
+    pd.testing.assert_frame_equal(ahead.table(), other.table())
+
+
+def test_real_fits_after_a_plan_have_secure_noise() -> None:
+    model, law = MODELS["ols"]
+    dps.plan(model, BUDGET, 500, covariates=KNOWN, **law)
+    made = covariates(np.random.default_rng(0), 500)
+    data = made | responses("ols", made, np.random.default_rng(1))
+    assert not dps.ols(model.design.formula, data, SCHEMA).fit(BUDGET).not_private
+
+
+def test_budgets_and_rows_reach_what_is_asked() -> None:
+    model, law = MODELS["logit"]
+    ahead = dps.plan(model, BUDGET, 5000, covariates=KNOWN, **law)
+    width = float(ahead.table()["half_width"][3])
+    less = ahead.budget_for({"z": 1.3 * width})
+    assert less.epsilon < 1 and less.delta == 1e-6
+    again = dps.plan(model, less, 5000, covariates=KNOWN, **law).table()
+    assert 0.9 * width < again["half_width"][3] < 1.3 * 1.1 * width
+    rows = ahead.n_for({"z": 0.6 * width})
+    again = dps.plan(model, BUDGET, rows, covariates=KNOWN, **law).table()
+    assert 0.45 * width < again["half_width"][3] < 0.6 * 1.1 * width
+
+
+def test_a_width_that_no_budget_reaches_is_said() -> None:
+    model, law = MODELS["logit"]
+    ahead = dps.plan(model, BUDGET, 5000, covariates=KNOWN, **law)
+    with pytest.raises(dps.BudgetError, match=r"no budget reaches this half width with n = 5000.*n_for"):
+        ahead.budget_for({"z": 0.01})
+    with pytest.raises(dps.BudgetError, match="delta"):
+        dps.plan(model, dps.approx(1, 1e-4), 5000, covariates=KNOWN, **law).n_for({"z": 0.01})
+
+
+def test_power_is_how_often_fits_find_an_effect() -> None:
+    model, law = MODELS["ols"]
+    ahead = dps.plan(model, BUDGET, N, covariates=KNOWN, coef={"Intercept": 50, "x": 1.0}, scale=20)
+    effect = float(ahead.table().set_index("term")["found_80"]["z"])
+    power = ahead.power({"z": effect})
+    assert 0.75 < power["z"] < 0.85
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng([4, seed])
+        made = covariates(rng, N)
+        made["y"] = 50 + made["x"] + effect * made["z"] + rng.normal(0, 20, N)
+        with testing.noise(testing.SeededNoise(seed)):
+            found.append(dps.ols(model.design.formula, made, SCHEMA).fit(BUDGET).pvalues["z"] < 0.05)
+    assert abs(np.mean(found) - power["z"]) < 3 * (0.16 / 60) ** 0.5 + 0.05
+
+
+def test_hopeless_fits_are_planned_as_such() -> None:
+    ahead = dps.plan(dps.ols(f"y ~ {RIGHT}", None, SCHEMA), dps.approx(0.01, 1e-6), 300, covariates=KNOWN)
+    table = ahead.table()
+    assert (table["not_estimable"] > 0.9).all() and np.isinf(table["half_width"]).all()
+    assert "not estimable" in str(ahead)
+    assert ahead.power({"x": 5.0})["x"] < 0.1
+
+
+def test_what_is_not_known_is_said_with_a_band() -> None:
+    model = dps.ols("y ~ x + z", None, SCHEMA)
+    ahead = dps.plan(model, BUDGET, 5000, covariates={"z": (0, 1)})
+    table, text = ahead.table().set_index("term"), str(ahead).replace("\n", " ")
+    assert "Nothing is known of x" in text and "middle of its bounds" in text
+    assert table["half_low"]["x"] < 0.8 * table["half_width"]["x"] < table["half_high"]["x"] * 0.7
+    told = dps.plan(model, BUDGET, 5000, covariates={"z": (0, 1), "x": (30, 60 / 12**0.5)}, scale=20)
+    assert "half_low" not in told.table()
+    assert "Nothing is known" not in str(told)
+
+
+def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
+    model, law = MODELS["ols"]
+    ax = dps.plan(model, BUDGET, 1000, covariates=KNOWN, **law).plot()
+    assert len(ax.lines) == 2 * 3 + 1
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["g[T.b]", "x", "z"]
+
+
+def test_units_of_privacy_and_weights_are_planned() -> None:
+    plain = dps.plan(dps.ols("y ~ z", None, SCHEMA), BUDGET, 5000, covariates={"z": (0, 1)}, scale=20)
+    unit = SCHEMA.unit("person", max_rows=3)
+    units = dps.plan(dps.ols("y ~ z", None, unit), BUDGET, 5000, covariates={"z": (0, 1)}, scale=20)
+    assert units.table()["privacy"][1] > 1.5 * plain.table()["privacy"][1]
+    weighted = dps.ols("y ~ z", None, dps.Schema(SCHEMA, w=dps.bounded(0, 2)), weights="w")
+    known = {"z": (0, 1), "w": (1, 0.4)}
+    assert dps.plan(weighted, BUDGET, 5000, covariates=known, scale=20).table()["sampling"][1] > 0
