@@ -54,7 +54,7 @@ class Curator(HoldsRows):
         For tests and studies, see :mod:`dpstats.testing`. Any but the defaults make the curator
         `not_private`.
     block_rows : int
-        Rows read at a time, at most 8192; no release depends on it.
+        Rows read at a time, at most 8192; releases depend on it by their last bits.
 
     Notes
     -----
@@ -71,12 +71,14 @@ class Curator(HoldsRows):
     equal hashes the first in the data. The hash has a public key, and its cells are those that the design
     reads, which is public; another design may choose other rows, and its releases are bounded by themselves.
     So the rows that weigh are the same in D and D', but for at most k of u and at most k of u'. What a
-    statistic sums over rows does not depend on their order. Let T_0 be the table of what weighs in D, filled
-    up to n rows with rows that weigh nothing, and T_k that of D' with its rows in such an order that they
-    differ at no more than k places. Change these places one by one: T_0, T_1, ..., T_k, all of n rows, each
-    from the last by one row, which may be one that weighs nothing. That is what a statistic bounds, rounding
-    included (`slack`), at each of k steps, and by the triangle inequality |sum(D) - sum(D')| <=
-    k * sensitivity in its L2 norm, its L1 norm, and the size of each coordinate. It is attained, where T_0
+    statistic sums over rows does not depend on their order, but for rounding, whose bound does not either
+    (:mod:`dpstats.curator.lattice`). Let T_0 be the table of what weighs in D, filled up to n rows with rows
+    that weigh nothing, and T_k that of D' with its rows in such an order that they differ at no more than k
+    places. Change these places one by one: T_0, T_1, ..., T_k, all of n rows, each from the last by one row,
+    which may be one that weighs nothing. That is what a statistic bounds at each of k steps, and what is
+    computed lies, once, within the `slack` of n rows: by the triangle inequality |sum(D) - sum(D')| <=
+    k * sensitivity + slack <= k (sensitivity + slack), in its L2 norm, its L1 norm, and each coordinate.
+    It is attained, where T_0
     holds k times the one row and T_k k times the other of a pair that attains the bound for one row.
     """
 
@@ -95,6 +97,7 @@ class Curator(HoldsRows):
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
         self._account = Account(budget, rows.unit.short)
+        self._scratch = "", Scratch()  # of the statistic that was released last
 
     @property
     def n(self) -> int:
@@ -250,7 +253,9 @@ class Curator(HoldsRows):
         return law
 
     def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
-        lattice, scratch, count = LatticeSum(statistic.parts), Scratch(), 0
+        if self._scratch[0] != statistic.name:  # the steps of a fit release one statistic again and again
+            self._scratch = statistic.name, Scratch()
+        lattice, scratch, count = LatticeSum(statistic.parts), self._scratch[1], 0
         for block in self._blocks:
             lattice.add(statistic.factors(block, scratch), block.ok)
             count += len(block.ok)

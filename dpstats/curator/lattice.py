@@ -1,33 +1,43 @@
-"""Exact sums of products of row entries (docs/theory/privacy.md#exact-sums).
+"""Sums of products of row entries, block by block, and how far they lie from the exact ones.
 
-Every entry is divided by its public scale, clipped to [-1, 1] and rounded to a multiple of 2^-20. In units
-of 2^-20 entries are integers q with |q| <= 2^20; a product of two is an integer below 2^40; the sum of at
-most 2^13 products is an integer of at most 2^53, and so is every partial sum. BLAS therefore forms ``L'R``
-of a block without any rounding, in any order, with or without fused multiply-add, and blocks are added as
-integers. The sum does not depend on the order of rows, the size of blocks or the number of threads and
-machines. Where all entries are 0 or 1, of scale 1, rounding changes none of them, and counting them gives the
-same integer; so does counting how many rows have which number, where each row has a 1 in one column alone.
+BLAS sums a block in floats, ``L'R``; the sum of the block is rounded to a lattice and blocks are added as
+integers. Let l and r be the entries of a row for one coordinate, as the statistic computes them and clipped
+to their scales: functions of the row alone, |l| <= s and |r| <= t. Let u = s t be the scale of the
+coordinate, times its weight (sqrt 2, as a rule) if it lies off the diagonal of a symmetric part. Let S be the
+exact sum of l r over n rows, which does not depend on their order, and F what `vector` returns.
 
-Sensitivity of the rounded sum (`slack`). Let e = 2^-21 + 2^-31. An entry differs from its real value by at
-most e times its scale: 2^-21 from rounding; 2^-31 for the division and for the statistic's own arithmetic,
-which must hold its entries to 2^-32 of their scale. Clipping moves an entry towards its real value. With
-|l| <= s and |r| <= t, real and rounded,
+*A block* has B <= 2^13 rows. In any order of its additions, with or without fused multiply-add, a sum of B
+products in floats errs by at most gamma B u, gamma = B 2^-53 / (1 - B 2^-53) <= 2^-40 (1 + 2^-39) (Higham,
+Accuracy and Stability of Numerical Algorithms, section 3.1). Nothing overflows, because s and t are at most
+1e100; what underflows is below 2^-1022 or, where numbers below that count as zero, 2^-1022 max(s, t), each
+less than 2^-600 u.
+*The lattice* has cells of 2^(e-49), 2^e the least power of two above s t, so that half a cell is at most
+2^-49 s t. The sum of a block is an integer of less than 2^63 cells. Scaling by a power of two is exact, and
+so is the sum of the integers. A block has one row at least: the lattice moves the sum by n 2^-49 u at most.
+*Conversion.* The total is rounded to a float, and multiplied with a weight that is rounded itself: three
+roundings, 2^-51 of a number of at most n u.
 
-    |l r - l_q r_q| <= |l| |r - r_q| + |r_q| |l - l_q| <= 2 e s t.
+Together |F - S| <= n u (2^-40 + 2^-48), whatever the blocks and the order of rows in them.
 
-Let u = s t be the scale of a released coordinate, times its weight (sqrt 2, as a rule) if it lies off the
-diagonal of a symmetric part. A row's contribution to it thus moves by at most 2 e u, and the difference
-between neighbours, two rows, by 4 e u. Last, the integer is converted to float64 (correctly rounded), scaled
-and weighted: at most five roundings, a relative 2^-50 of a number of at most n u, for either neighbour:
-2 n 2^-50 u. So the difference of the sums of neighbours is that of the real-valued statistic and a vector
-whose entries are at most
+Sensitivity of the computed sum (`slack`). A statistic holds its entries to 2^-32 of their scale, and clipping
+moves an entry towards its real value, so that for the real-valued entries l*, r*
 
-    u (4 e + n 2^-49)
+    |l r - l* r*| <= |l*| |r - r*| + |r| |l - l*| <= 2^-31 u.
 
-in size, the `slack` of the coordinate. The range of a coordinate grows by its slack; the L1 norm of the
-difference by at most the sum of the slacks and its L2 norm by at most their length, by the triangle
-inequality. The bounds of the real-valued statistic are raised by one part in 1e9 for their own rounding
-(:class:`dpstats.curator.law.Sensitivity`).
+Two rows, of which one replaces the other, thus differ by what the real-valued statistic says and 2^-30 u; and
+the sums F of neighbours by a vector that is the difference of the real-valued ones but for entries of at most
+
+    u (2^-30 + n (2^-39 + 2^-47))
+
+in size, the `slack` of the coordinate: 1.8e-6 u at a million rows. All n rows are charged, not those of the
+block in which neighbours differ, because nothing says that BLAS gives equal blocks equal bits: threads and
+the place of an array in memory may change the order. The range of a coordinate grows by its slack; the L1
+norm of the difference by at most the sum of the slacks and its L2 norm by at most their length, by the
+triangle inequality; so every body that a law of noise needs holds it. The bounds of the real-valued statistic
+are raised by one part in 1e9 for their own rounding (:class:`dpstats.curator.law.Sensitivity`).
+
+Counts, of entries of bool, are exact. A BLAS that multiplies by Strassen's method or in fewer bits would not
+keep the bound; tests measure the one that is there. See docs/theory/privacy.md#sums.
 """
 
 from __future__ import annotations
@@ -45,18 +55,22 @@ from dpstats.curator.blocks import Scratch
 __all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "slack"]
 
 MAX_ROWS = 2**13
-_GRID = 2.0**20
-_ENTRY_ERROR = 2.0**-21 + 2.0**-31
+_CELL_BITS = 49
 _LOW_BITS = 32
+_STRIP = 3
+"""Rows of a product formed at a time: OpenBLAS multiplies small matrices without packing them, which halves
+the time of a product of a dozen columns by 8,192 rows."""
+
+Pair = tuple[np.ndarray, np.ndarray | None]
 
 
 class Factor(NamedTuple):
     """What one part of a statistic reads from a block: its sum is ``left.T @ right``.
 
-    Arrays have shape (B, a) and (B, b), best in Fortran order. `right` is None for a symmetric part,
-    ``left.T @ left``. Arrays of bool, both of them, are counted, which is faster. Where each row has a 1 in
-    one column of `right` and 0 in the others, the numbers of these columns, integers of shape (B,), may stand
-    for it, beside a `left` of bool.
+    Arrays have shape (B, a) and (B, b), best in Fortran order. Floats are clipped in place, so that they are
+    never those of the block. `right` is None for a symmetric part, ``left.T @ left``. Arrays of bool, both of
+    them, are counted. Where each row has a 1 in one column of `right` and 0 in the others, the numbers of
+    these columns, integers of shape (B,), may stand for it, beside a `left` of bool.
     """
 
     left: np.ndarray
@@ -100,24 +114,39 @@ class Part:
         rows, columns = self.units.shape
         return rows * (rows + 1) // 2 if self.symmetric else rows * columns
 
+    @property
+    def weights(self) -> np.ndarray:
+        """What an entry is multiplied with to be a released coordinate, shape (size,)."""
+        return _weights(len(self.units), self.off_diagonal) if self.symmetric else np.ones(self.size)
+
+    def entries(self, matrix: np.ndarray) -> np.ndarray:
+        """Entries of `matrix` that are released, shape (size,)."""
+        return matrix.ravel()[_triangle(len(matrix))] if self.symmetric else matrix.ravel()
+
     def pack(self, matrix: np.ndarray) -> np.ndarray:
         """Released coordinates of `matrix`."""
-        if not self.symmetric:
-            return matrix.ravel()
-        rows, columns = _triangle(len(matrix))
-        return matrix[rows, columns] * np.where(rows == columns, 1.0, self.off_diagonal)
+        return self.entries(matrix) * self.weights
 
     def unpack(self, coordinates: np.ndarray) -> np.ndarray:
         """Inverse of `pack`."""
         if not self.symmetric:
             return coordinates.reshape(self.units.shape)
         matrix = np.zeros(self.units.shape)
-        rows, columns = _triangle(len(matrix))
-        matrix[rows, columns] = coordinates / np.where(rows == columns, 1.0, self.off_diagonal)
+        matrix.ravel()[_triangle(len(matrix))] = coordinates / self.weights
         return matrix + np.triu(matrix, 1).T
 
 
-_triangle = functools.cache(np.triu_indices)  # of a matrix of so many rows
+@functools.cache
+def _triangle(order: int) -> np.ndarray:
+    """Where the upper triangle of a square matrix stands in its entries."""
+    return np.flatnonzero(np.triu(np.ones((order, order), dtype=bool)))
+
+
+@functools.cache
+def _weights(order: int, off_diagonal: float) -> np.ndarray:
+    square = np.full((order, order), off_diagonal)
+    np.fill_diagonal(square, 1.0)
+    return square.ravel()[_triangle(order)]
 
 
 def _checked_scale(scale: np.ndarray) -> np.ndarray:
@@ -128,21 +157,22 @@ def _checked_scale(scale: np.ndarray) -> np.ndarray:
 
 
 def slack(parts: Sequence[Part], n: int) -> np.ndarray:
-    """What lattice and conversion to float64 may add to the difference of neighbouring sums over n rows.
+    """What arithmetic in floats may add to the difference of neighbouring sums over n rows.
 
     One number for each released coordinate, shape (m,).
     """
     scales = np.concatenate([part.pack(part.units) for part in parts])
-    return scales * (4 * _ENTRY_ERROR + n * 2.0**-49)
+    return scales * (2.0**-30 + n * (2.0**-39 + 2.0**-47))
 
 
 class LatticeSum:
-    """Accumulates the exact sums of the parts of one statistic, block by block."""
+    """Accumulates the sums of the parts of one statistic, block by block."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)
-        self._high = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
-        self._low = [np.zeros(part.units.shape, dtype=np.int64) for part in self._parts]
+        units = np.concatenate([part.entries(part.units) for part in self._parts])
+        self._cells = np.frexp(units)[1] - _CELL_BITS  # as powers of two
+        self._high, self._low = np.zeros((2, len(units)), dtype=np.int64)
         self._scratch = Scratch()
 
     def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
@@ -157,59 +187,74 @@ class LatticeSum:
         """
         if len(factors) != len(self._parts) or len(ok) > MAX_ROWS:
             raise ValueError(f"a block gives one factor for each part, and has at most {MAX_ROWS} rows")
-        pairs = [self._quantised(index, factor) for index, factor in enumerate(factors)]
+        pairs = [self._bounded(index, factor) for index, factor in enumerate(factors)]
         bad = np.flatnonzero(~ok)
         if bad.size:
             _switch_off(pairs, bad)
-        products = self._products(pairs)
-        if not all(np.isfinite(product).all() for product in products):
+        sums = self._sums(pairs)
+        if not np.isfinite(sums).all():
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
-            products = self._products(pairs)
-        for high, low, product in zip(self._high, self._low, products, strict=True):
-            integers = product.astype(np.int64)
-            high += integers >> _LOW_BITS
-            low += integers & (2**_LOW_BITS - 1)
+            sums = self._sums(pairs)
+        integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)
+        self._high += integers >> _LOW_BITS
+        self._low += integers & (2**_LOW_BITS - 1)
 
-    def _products(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
-        columns = (part.units.shape[1] for part in self._parts)
-        return [_product(left, right, count) for (left, right), count in zip(pairs, columns, strict=True)]
+    def _sums(self, pairs: list[Pair]) -> np.ndarray:
+        return np.concatenate(
+            [part.entries(self._product(part, *pair)) for part, pair in zip(self._parts, pairs, strict=True)]
+        )
 
-    def _quantised(self, index: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
+    def _product(self, part: Part, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
+        """Sum of the products of a block; of a symmetric part, no entry below the diagonal counts."""
+        if right is None:
+            return _gram(left)
+        if right.ndim == 1:
+            columns = part.units.shape[1]
+            return np.array([np.bincount(right[row], minlength=columns) for row in left], dtype=float)
+        if left.dtype == bool and right.dtype == bool:
+            both = self._scratch("both", *right.shape, dtype=bool)
+            counted = (np.logical_and(right, row, out=both) for row in left)
+            return np.array([[np.count_nonzero(column) for column in columns] for columns in counted], float)
+        return np.dot(left, right.T)
+
+    def _bounded(self, index: int, factor: Factor) -> Pair:
+        """Left and right entries, one row for each column."""
         part = self._parts[index]
-        left = self._integers(f"left {index}", factor.left, part.left_scale)
-        if part.right_scale is None or factor.right is None:
-            if part.right_scale is not None or factor.right is not None:
-                raise ValueError("only a symmetric part has no right factor")
-            return left, left
+        if part.symmetric is not (factor.right is None):
+            raise ValueError("only a symmetric part has no right factor")
+        left = self._clipped(f"left {index}", factor.left, part.left_scale)
+        if factor.right is None or part.right_scale is None:
+            return left, None
         if factor.right.ndim == 1:
             return left, _cells(left, factor.right, part.right_scale)
-        return left, self._integers(f"right {index}", factor.right, part.right_scale)
+        return left, self._clipped(f"right {index}", factor.right, part.right_scale)
 
-    def _integers(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Entries in units of 2^-20 of their scale, one contiguous row for each column; NaN stays NaN.
-
-        Entries of bool stay what they are.
-        """
+    def _clipped(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Entries clipped to their scales, in place; NaN stays NaN. Entries of bool are copied."""
         columns, counted = entries.T, entries.dtype == bool
         if columns.ndim != 2 or len(columns) != len(scale) or (counted and not (scale == 1).all()):
             raise ValueError("a factor has one column for each scale of its part, 1 for entries of bool")
-        buffer = self._scratch(key, *columns.shape, dtype=bool if counted else float)
         if counted:
-            np.copyto(buffer, columns)
-            return buffer
-        np.multiply(columns, (_GRID / scale)[:, None], out=buffer)
-        np.rint(buffer, out=buffer)
-        np.clip(buffer, -_GRID, _GRID, out=buffer)
-        return buffer
+            copied = self._scratch(key, *columns.shape, dtype=bool)
+            copied[:] = columns
+            return copied
+        return np.clip(columns, -scale[:, None], scale[:, None], out=columns)
 
     def vector(self) -> np.ndarray:
         """The sums so far as one vector of coordinates, each part packed in turn; shape (m,)."""
-        return np.concatenate(
-            [
-                part.pack(_to_float(high, low) * part.units)
-                for part, high, low in zip(self._parts, self._high, self._low, strict=True)
-            ]
-        )
+        totals = self._high.astype(object) * 2**_LOW_BITS + self._low.astype(object)
+        weights = np.concatenate([part.weights for part in self._parts])
+        return np.ldexp(totals.astype(float), self._cells) * weights  # Python rounds integers correctly
+
+
+def _gram(columns: np.ndarray) -> np.ndarray:
+    """``columns @ columns.T``, of which only the upper triangle is filled in."""
+    order = len(columns)
+    product = np.zeros((order, order))
+    for start in range(0, order, _STRIP):
+        rows = columns[start : start + _STRIP]
+        product[start : start + _STRIP, start:] = np.dot(rows, columns[start:].T)
+    return product
 
 
 def _cells(left: np.ndarray, cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -219,28 +264,13 @@ def _cells(left: np.ndarray, cells: np.ndarray, scale: np.ndarray) -> np.ndarray
     return np.clip(cells, 0, len(scale) - 1)
 
 
-def _product(left: np.ndarray, right: np.ndarray, columns: int) -> np.ndarray:
-    """``left @ right.T`` in units of 2^-40 of the scales, exactly."""
-    if right.ndim == 1:
-        return _GRID**2 * np.array([np.bincount(right[row], minlength=columns) for row in left])
-    if left.dtype != bool or right.dtype != bool:
-        return np.dot(left, right.T)
-    return _GRID**2 * np.array([[np.count_nonzero(row & other) for other in right] for row in left])
-
-
-def _switch_off(pairs: list[tuple[np.ndarray, np.ndarray]], rows: np.ndarray) -> None:
+def _switch_off(pairs: list[Pair], rows: np.ndarray) -> None:
     for left, right in pairs:
         left[:, rows] = 0.0
-        if right.ndim > 1:  # what a row is counted as does not matter where `left` is 0
+        if right is not None and right.ndim > 1:  # what a row is counted as matters nowhere `left` is 0
             right[:, rows] = 0.0
 
 
-def _with_nan(pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    entries = [entries for pair in pairs for entries in pair if entries.ndim > 1]
+def _with_nan(pairs: list[Pair]) -> np.ndarray:
+    entries = [one for pair in pairs for one in pair if one is not None and one.ndim > 1]
     return np.any([np.isnan(of_one).any(axis=0) for of_one in entries], axis=0)
-
-
-def _to_float(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """The two limbs as float64, correctly rounded: Python's integers are exact and so is division by 2^40."""
-    totals = high.astype(object) * 2**_LOW_BITS + low.astype(object)
-    return np.array([float(total) for total in totals.ravel()]).reshape(high.shape) / _GRID**2

@@ -23,7 +23,7 @@ The code takes twice that d, for the rounding of d itself and for gamma. Where n
 grid says nothing, 2^51 and beyond, d exceeds 1/2 and all rows are summed in the fixed order. Grids lie
 between 2^-900 and 2^900, far above what underflow loses.
 
-See docs/theory/privacy.md#exact-sums.
+See docs/theory/privacy.md#sums.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpstats.curator.blocks import Scratch
+from dpstats.curator.lattice import LatticeSum
 from dpstats.curator.products import RowProducts
 from dpstats.curator.statistics import REGISTRY
 from dpstats.families import FAMILIES, LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family, GlmFamily, huber_hinge
@@ -98,6 +99,20 @@ def moved(statistic, rows, sizes=SIZES):
     return changes
 
 
+def sums(statistic, rows):
+    """Over one block and over the same again, none of whose arrays may be written to."""
+    block = Block(
+        exog=np.asfortranarray(rows["exog"]), **{name: rows[name].copy() for name in rows.keys() - {"exog"}}
+    )
+    for column in vars(block).values():
+        column.setflags(write=False)
+    lattice, scratch = LatticeSum(statistic.parts), Scratch()
+    with np.errstate(all="ignore"):
+        for _ in range(2):
+            lattice.add(statistic.factors(block, scratch), block.ok)
+            yield lattice.vector()
+
+
 def test_every_statistic_is_covered():
     assert set(SPACES) == set(REGISTRY)
 
@@ -120,6 +135,8 @@ def test_a_row_is_the_same_at_every_place(name):
                 assert unlikely or (name.startswith("column_") and option == "offset")
                 continue
             assert moved(statistic, bank(d), sizes) == 0, (option, public)
+            once, twice = sums(statistic, bank(d))
+            assert (2 * once == twice).all()
             sizes = SOME
             seen.add(option)
     assert seen >= set(DESIGNS) - {"offset"}

@@ -117,13 +117,56 @@ MUTANTS = (
     ),
     planted(
         "entries are clipped into a new variable, and the old one is used (SmartNoise DPcovariance)",
-        "curator/test_lattice.py::test_a_sum_is_the_sum_of_rounded_integers",
-        (LATTICE, "np.clip(buffer, -_GRID, _GRID, out=buffer)", "clipped = np.clip(buffer, -_GRID, _GRID)"),
+        "curator/test_lattice.py::test_a_sum_is_that_of_clipped_entries",
+        (
+            LATTICE,
+            "return np.clip(columns, -scale[:, None], scale[:, None], out=columns)",
+            "clipped = np.clip(columns, -scale[:, None], scale[:, None])\n        return columns",
+        ),
     ),
     planted(
-        "sums of floats, which depend on the order of rows (Casacuberta)",
-        "privacy/test_invariance.py::test_order_of_rows_and_blocks",
-        (LATTICE, "np.rint(buffer, out=buffer)", "np.rint(buffer)"),
+        "rounding of sums is paid for in the block in which neighbours differ alone",
+        "curator/test_lattice.py::test_rounding_is_part_of_every_sensitivity",
+        (LATTICE, "(2.0**-30 + n * (", "(2.0**-30 + min(n, MAX_ROWS) * ("),
+    ),
+    planted(
+        "rounding of sums is paid for in one of the two neighbours",
+        "curator/test_lattice.py::test_the_slack_pays_for_all_that_was_proved",
+        (LATTICE, "n * (2.0**-39 + 2.0**-47)", "n * (2.0**-40 + 2.0**-47)"),
+    ),
+    planted(
+        "the lattice and the conversion of sums are not paid for",
+        "curator/test_lattice.py::test_the_slack_pays_for_all_that_was_proved",
+        (LATTICE, "n * (2.0**-39 + 2.0**-47)", "n * 2.0**-39"),
+    ),
+    planted(
+        "the arithmetic of a statistic is not paid for",
+        "curator/test_lattice.py::test_the_slack_pays_for_all_that_was_proved",
+        (LATTICE, "2.0**-30 + n", "2.0**-60 + n"),
+    ),
+    planted(
+        "cells of a lattice that is coarser than its proof",
+        "curator/test_lattice.py::test_no_block_is_worse_than_the_bound",
+        (LATTICE, "_CELL_BITS = 49", "_CELL_BITS = 29"),
+    ),
+    planted(
+        "cells so fine that the sum of a full block is no integer of 64 bits",
+        "curator/test_lattice.py::test_many_full_blocks_do_not_overflow_a_limb",
+        (LATTICE, "_CELL_BITS = 49", "_CELL_BITS = 52"),
+    ),
+    planted(
+        "a block is summed in floats of 32 bits",
+        "curator/test_lattice.py::test_no_block_is_worse_than_the_bound",
+        (
+            LATTICE,
+            "np.dot(rows, columns[start:].T)",
+            "np.dot(rows.astype('f'), columns[start:].T.astype('f'))",
+        ),
+    ),
+    planted(
+        "a row that one statistic switches off stays off for the next",
+        "curator/test_lattice.py::test_a_row_that_is_switched_off_stays_on_for_the_next_statistic",
+        (LATTICE, "return copied", "return columns"),
     ),
     planted(
         "rows that are not valid count",
@@ -193,7 +236,11 @@ MUTANTS = (
     planted(
         "conversion to floats of sums of very many rows is not paid for",
         "curator/test_lattice.py::test_conversion_to_floats_is_part_of_the_slack",
-        (LATTICE, "(4 * _ENTRY_ERROR + n * 2.0**-49)", "(4 * _ENTRY_ERROR + 0 * n)"),
+        (
+            LATTICE,
+            "(2.0**-30 + n * (2.0**-39 + 2.0**-47))",
+            "(2.0**-30 + min(n, 2**20) * (2.0**-39 + 2.0**-47))",
+        ),
     ),
     planted(
         "the ball of a cylinder is that of one row for a unit of several",

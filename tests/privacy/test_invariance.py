@@ -1,4 +1,4 @@
-"""T2: neither the order of rows, nor blocks, types or containers change a bit of what is noised."""
+"""T2: types and containers change no bit of what is noised; order and blocks no more than its slack."""
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from dpstats.budget import gdp
 from dpstats.curator import Curator
+from dpstats.curator.lattice import slack
+from dpstats.curator.statistics import REGISTRY
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, Recording
 from tests.privacy.harness import DESIGN, PUBLIC, SCHEMA
@@ -34,13 +36,19 @@ def exact(data, block_rows=8192):
     return np.concatenate(vectors)
 
 
+def apart(first, second, n):
+    """The largest difference, in units of the slack that sensitivities have for it."""
+    allowed = [slack(REGISTRY[name](DESIGN, **PUBLIC[name]).parts, n) for name in sorted(PUBLIC)]
+    return (np.abs(first - second) / np.concatenate(allowed)).max()
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 300), st.integers(1, 301))
 def test_order_of_rows_and_blocks(seed, n, block_rows):
     data = made(n, seed)
     order = np.random.default_rng(seed).permutation(n)
     shuffled = {name: column[order] for name, column in data.items()}
-    assert exact(data).tobytes() == exact(shuffled, block_rows).tobytes()
+    assert apart(exact(data), exact(shuffled, block_rows), n) <= 1
 
 
 def to_integers(data):
@@ -56,11 +64,15 @@ def to_integers(data):
         lambda data: {**data, "failed": data["failed"].astype(bool)},
         pd.DataFrame,
         lambda data: pd.DataFrame(data).astype({"maker": "category"}),
-        lambda data: pd.DataFrame(data).iloc[::-1],
         lambda data: {name: np.repeat(column, 2)[::2] for name, column in data.items()},
     ],
-    ids=["float32", "object", "integers", "bool", "frame", "category", "reversed", "strided"],
+    ids=["float32", "object", "integers", "bool", "frame", "category", "strided"],
 )
 def test_types_and_containers(change):
     data = made(500, 5)
     assert exact(change(data)).tobytes() == exact(data).tobytes()
+
+
+def test_a_frame_that_is_read_backwards():
+    data = made(500, 5)
+    assert apart(exact(pd.DataFrame(data).iloc[::-1]), exact(data), 500) <= 1
