@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,7 @@ from dpstats.estimators.published.functional import as_published, fit_quadratic
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay, publish
 from dpstats.results import SurvivalFit
 from dpstats.results.record import MOVED
 
@@ -45,23 +45,19 @@ def fit_by_functional(
     """
     epsilon = _checked(design, budget)
     method = PAPER_METHOD if compat else METHOD
-    line = curator.pay(ledger, formula=design.formula, method=method, costs={_WHAT: epsilon})
+    facts = pay(curator, design, budget, ledger, method, {_WHAT: epsilon})
     fit = fit_quadratic if compat else fit_functional
     found = fit(curator, box, dist.log, dist.family, epsilon)
-    names = (*design.names, "Log(scale)")
-    problems = (*found.problems, *(["published"] if compat else []))
-    return SurvivalFit(
+    return publish(
+        SurvivalFit,
+        facts,
+        design,
+        replace(found, problems=(*found.problems, *["published"] * bool(compat))),
+        (_WHAT,),
+        names=(*design.names, "Log(scale)"),
         model="survreg",
         dist=dist.name,
-        schema=design.schema,
-        names=names,
-        params=found.params,
-        cov=found.cov,
-        cov_privacy=found.cov_privacy,
-        released=(_WHAT,),
         settings=_settings(None if compat else as_published(found, box, dist.family)),
-        flags=cautions(problems, names),
-        **public_facts(curator, design, budget, method, ledger=line),
     )
 
 

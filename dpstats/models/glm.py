@@ -23,7 +23,6 @@ from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
 from dpstats.models.checks import (
     PMT_METHOD,
     check_budget,
@@ -37,7 +36,7 @@ from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay, publish
 from dpstats.results import GlmFit
 from dpstats.schema import Event, Flag, Schema
 
@@ -247,24 +246,20 @@ class GlmModel(HoldsRows):
         costs = self._costs(method, left(budget.mu, asked)) | ({LOGLIK: cost(budget.mu)} if asked else {})
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
-        line = curator.pay(ledger, formula=self.design.formula, method=named, costs=costs)
+        facts = pay(curator, self.design, budget, ledger, named, costs)
         result = self._estimate(curator, method, left(budget.mu, asked), robust)
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
-        return GlmFit(
+        return publish(
+            GlmFit,
+            facts,
+            self.design,
+            result,
+            costs,
             model=self._name,
             dist=self.family.name,
-            schema=self.design.schema,
-            weights=self.design.weights,
-            names=self.design.names,
-            params=result.params,
-            cov=result.cov,
-            cov_privacy=result.cov_privacy,
             dispersion=result.dispersion,
             loglik=loglik,
-            released=tuple(costs),
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
-            flags=cautions(result.problems, self.design.names),
-            **public_facts(curator, self.design, budget, named, ledger=line),
         )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan, reach: float = 2.0) -> GlmFit:

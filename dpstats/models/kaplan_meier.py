@@ -17,7 +17,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema
@@ -117,7 +117,7 @@ class KaplanMeier(HoldsRows):
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
         curator = Curator(self._rows, self.design, budget)
         cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
-        line = curator.pay(ledger, formula=self.design.formula, method=method, costs={"exit counts": cost})
+        facts = pay(curator, self.design, budget, ledger, method, {"exit counts": cost})
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
         return CurveFit(
             times=self.times,
@@ -125,7 +125,7 @@ class KaplanMeier(HoldsRows):
             counts=release.values[0],
             sds=release.sds[0],
             time_unit=_unit(self.design),
-            **public_facts(curator, self.design, budget, method, ledger=line),
+            **facts,
         )
 
     @always_shown

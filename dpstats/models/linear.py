@@ -24,7 +24,7 @@ from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public, check_apart
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.record import penalty
@@ -206,7 +206,7 @@ class LinearModel(HoldsRows):
         )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs
-        line = curator.pay(ledger, formula=self.design.formula, method=named, costs=released)
+        facts = pay(curator, self.design, budget, ledger, named, released)
         estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
         return LinearFit(
             model=self._name,
@@ -217,7 +217,7 @@ class LinearModel(HoldsRows):
             released=tuple(released),
             alpha=self.alpha,
             **estimate,
-            **public_facts(curator, self.design, budget, named, ledger=line),
+            **facts,
         )
 
     def fit_contributions(self, messages: Any, plan: ContributionPlan) -> LinearFit:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dpstats._arguments import among, shown
 from dpstats._private import HoldsRows
-from dpstats.budget import Budget, Gdp, Pure, Zcdp
+from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.newton import Problem
 from dpstats.estimators.objective import (
-    Estimate,
     Plan,
     UnitBall,
     check_debiased,
@@ -33,9 +31,8 @@ from dpstats.estimators.published.penalised import (
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay, publish
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 
@@ -116,13 +113,21 @@ def fit_margin(
         check_published_matrices(curator, ball, loss, plan)
     named = METHODS[method] + (" as published" if compat else "")
 
-    def estimated() -> Estimate:
-        fit = fit_published_minimum if compat else fit_penalised
-        return fit(curator, ball, loss, ridge, plan, method == "objective")
-
-    result, fields = _paid(curator, design, budget, named, plan.costs, ledger, estimated)
-    target, settings = TARGET.format(result.penalty, len(design.names)), {"loss": loss.title}
-    return kind(model=asked.model, dist=asked.dist, target=target, settings=settings, **fields)
+    facts = pay(curator, design, budget, ledger, _named(named, budget), plan.costs)
+    fit = fit_published_minimum if compat else fit_penalised
+    result = fit(curator, ball, loss, ridge, plan, tilted)
+    return publish(
+        kind,
+        facts,
+        design,
+        result,
+        plan.costs,
+        model=asked.model,
+        dist=asked.dist,
+        tails=result.tails,
+        settings={"loss": loss.title},
+        target=TARGET.format(result.penalty, len(design.names)),
+    )
 
 
 def fit_debiased_logit(
@@ -159,38 +164,24 @@ def fit_debiased_logit(
     plan = make_debiased_plan(budget, robust, problem.intercept)
     check_debiased(curator, problem, plan)
 
-    def estimated() -> Estimate:
-        return fit_debiased(curator, problem, plan, robust)
-
-    result, fields = _paid(curator, design, budget, DEBIASED, plan.costs, ledger, estimated)
+    facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), plan.costs)
+    result = fit_debiased(curator, problem, plan, robust)
     settings = {name: round(bound, 4) for name, bound in result.settings.items()} | said(robust)
-    return GlmFit(model=model, dist="binomial", settings=settings, **fields)
-
-
-def _paid(
-    curator: Curator,
-    design: Design,
-    budget: Budget,
-    method: str,
-    costs: dict[str, Pure | Gdp],
-    ledger: Ledger | str | Path | None,
-    estimated: Callable[[], Estimate],
-) -> tuple[Estimate, dict[str, Any]]:
-    """Pay and estimate; return the estimate, and what the record says of all such fits."""
-    method += " (pure epsilon)" if isinstance(budget, Pure) else ""
-    line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
-    result = estimated()
-    return result, dict(
-        schema=design.schema,
-        names=design.names,
-        params=result.params,
-        cov=result.cov,
-        cov_privacy=result.cov_privacy,
+    return publish(
+        GlmFit,
+        facts,
+        design,
+        result,
+        plan.costs,
+        model=model,
+        dist="binomial",
         tails=result.tails,
-        released=tuple(costs),
-        flags=cautions(result.problems, design.names),
-        **public_facts(curator, design, budget, method, ledger=line),
+        settings=settings,
     )
+
+
+def _named(method: str, budget: Budget) -> str:
+    return method + (" (pure epsilon)" if isinstance(budget, Pure) else "")
 
 
 def said(robust: bool) -> dict[str, str]:

@@ -1,31 +1,53 @@
-"""Facts that every model publishes beside its estimate, in the words of a record."""
+"""Paying for a fit, and publishing what came of it: the two ends of every model's page."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
-from dpstats.budget import Budget
+from dpstats.budget import Budget, Gdp, Pure
 from dpstats.curator import Curator
+from dpstats.estimators.engine.finish import Estimate
 from dpstats.formula import Design
+from dpstats.ledger import Ledger
+from dpstats.models.cautions import cautions
+from dpstats.results import Fit
 
-__all__ = ["public_facts"]
+__all__ = ["pay", "publish"]
+
+K = TypeVar("K", bound=Fit)
 
 
-def public_facts(
-    curator: Curator, design: Design, budget: Budget, method: str, ledger: str | None
+def pay(
+    curator: Curator,
+    design: Design,
+    budget: Budget,
+    ledger: Ledger | str | Path | None,
+    method: str,
+    costs: Mapping[str, float | Pure | Gdp],
 ) -> dict[str, Any]:
-    """Facts of a release: what was asked, of how many rows, whose privacy it is, and what it cost.
+    """Charge the whole budget of a fit; return what its record says of that, beside its estimate.
 
     Parameters
     ----------
     curator : Curator
-        Which made the release.
+        Which makes the releases.
     design : Design
     budget : Budget
+    ledger : Ledger or path, optional
+        As of the models' ``fit``.
     method : str
-    ledger : str or None
-        What the ledger said when it was charged.
+        The algorithm in words.
+    costs : mapping of str to cost
+        Of each kind of release.
+
+    Raises
+    ------
+    BudgetError
+        If the budget exceeds what the ledger has left; nothing is spent then.
     """
+    line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     return {
         "formula": design.formula,
         "nobs": curator.n,
@@ -33,6 +55,46 @@ def public_facts(
         "method": method,
         "adjacency": curator.unit.adjacency,
         "unit": str(curator.unit),
-        "ledger": ledger,
+        "ledger": line,
         "not_private": curator.not_private,
     }
+
+
+def publish(
+    kind: type[K],
+    facts: Mapping[str, Any],
+    design: Design,
+    result: Estimate,
+    released: Iterable[str],
+    names: tuple[str, ...] | None = None,
+    **more: Any,
+) -> K:
+    """Show an estimate as the fit of its kind.
+
+    Parameters
+    ----------
+    kind : type
+    facts : mapping
+        As :func:`pay` returned them.
+    design : Design
+    result : Estimate
+    released : iterable of str
+        What was released with noise.
+    names : tuple of str, optional
+        Of the coefficients; default those of the design's columns.
+    **more
+        Of a :class:`dpstats.results.record.Record`.
+    """
+    names = design.names if names is None else names
+    return kind(
+        schema=design.schema,
+        weights=design.weights,
+        names=names,
+        params=result.params,
+        cov=result.cov,
+        cov_privacy=result.cov_privacy,
+        released=tuple(released),
+        flags=cautions(result.problems, names),
+        **facts,
+        **more,
+    )

@@ -26,11 +26,10 @@ from dpstats.estimators.location_scale import (
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
 from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
-from dpstats.models.publishing import public_facts
+from dpstats.models.publishing import pay, publish
 from dpstats.moments.linear import Quantity
 from dpstats.results import SurvivalFit
 from dpstats.schema import Schema
@@ -171,20 +170,19 @@ class Survreg(HoldsRows):
         if isinstance(budget, Pure):
             _check_pure(self.design)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
-            line = curator.pay(ledger, formula=self.design.formula, method=PURE_METHOD, costs=pure_plan.costs)
-            result = fit_location_scale_pure(curator, problem, pure_plan)
-            return self._publish(result, budget, line, curator, PURE_METHOD, PURE_RELEASED)
+            facts = pay(curator, self.design, budget, ledger, PURE_METHOD, pure_plan.costs)
+            return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
         plan = make_plan(left(budget.mu, asked))
         costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan)} | (
             {LOGLIK: cost(budget.mu)} if asked else {}
         )
-        line = curator.pay(ledger, formula=self.design.formula, method=ROUTES, costs=costs)
+        facts = pay(curator, self.design, budget, ledger, ROUTES, costs)
         result = fit_location_scale(curator, problem, plan)
-        method, released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
+        facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
         if not asked:
-            return self._publish(result, budget, line, curator, method, released)
+            return self._publish(facts, result, released)
         loglik = self._log_likelihood(curator, budget.mu, result.params)
-        return self._publish(result, budget, line, curator, method, (*released, LOGLIK), loglik)
+        return self._publish(facts, result, (*released, LOGLIK), loglik)
 
     def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
         """Whether there is a bounded one, and what to call the fit where there is none."""
@@ -200,30 +198,15 @@ class Survreg(HoldsRows):
 
     def _publish(
         self,
+        facts: dict[str, Any],
         result: Estimate,
-        budget: Budget,
-        line: str | None,
-        curator: Curator,
-        method: str,
         released: tuple[str, ...],
         loglik: Quantity | None = None,
     ) -> SurvivalFit:
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        return SurvivalFit(
-            model="survreg",
-            dist=self.dist,
-            schema=self.design.schema,
-            names=names,
-            params=result.params,
-            cov=result.cov,
-            cov_privacy=result.cov_privacy,
-            released=released,
-            settings=settings,
-            loglik=loglik,
-            flags=cautions(result.problems, names),
-            **public_facts(curator, self.design, budget, method, ledger=line),
-        )
+        about = {"model": "survreg", "dist": self.dist, "settings": settings, "loglik": loglik}
+        return publish(SurvivalFit, facts, self.design, result, released, names, **about)
 
     @always_shown
     def __repr__(self) -> str:

@@ -16,7 +16,14 @@ PAYERS = {  # file of a model: a case of it
     "functional": "survreg-weibull-functional-pure",
     "margin": "svm-objective-pure",
 }
-PAYS, FACTS = "line = curator.pay(", "models/publishing.py"
+PAYS = {  # what a page pays with, and where it publishes that
+    "kaplan_meier": ("budget, ledger, method", "**facts"),
+    "linear": ("budget, ledger, named", "**facts"),
+    "glm": ("budget, ledger, named", "            facts,\n"),
+    "functional": ("budget, ledger, method", "        facts,\n        design"),
+    "margin": ("budget, ledger, _named(named", "        kind,\n        facts"),
+}
+FACTS = "models/publishing.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 FINISH = "estimators/engine/finish.py"
@@ -30,17 +37,19 @@ def unpaid(model: str, case: str) -> Mutant:
     return planted(
         f"a fit is not charged to its ledger ({model})",
         f"{WHOLE}[{case}]",
-        (f"models/{model}.py", f"{PAYS}ledger, formula=", "line = curator.pay(None, formula="),
+        (f"models/{model}.py", PAYS[model][0], PAYS[model][0].replace("ledger", "None")),
     )
 
 
 def late(model: str, case: str) -> Mutant:
     """The curator refuses to be paid after a release, so that the fault must go round it."""
+    paid, shown = PAYS[model]
+    start = f"pay(curator, {'' if model in ('functional', 'margin') else 'self.'}design, {paid}"
     return planted(
         f"the ledger is charged after the noise ({model})",
         f"{WHOLE}[{case}]",
-        (f"models/{model}.py", PAYS, "paid = lambda: curator.pay("),
-        (f"models/{model}.py", "ledger=line", "ledger=paid()"),
+        (f"models/{model}.py", f"facts = {start}", f"paid = lambda: {start}"),
+        (f"models/{model}.py", shown, shown.replace("facts", "paid()")),
         ("curator/account.py", "if self._spent or self._planned is not None:", "if False:"),
         (
             "curator/account.py",
@@ -203,7 +212,7 @@ MUTANTS = (
     planted(
         "the ledger is told of one route only (survreg)",
         "models/test_costs.py::test_the_ledger_holds_what_is_drawn_before_it_is[survreg]",
-        ("models/survreg.py", "method=ROUTES", "method=METHOD"),
+        ("models/survreg.py", "ledger, ROUTES, costs", "ledger, METHOD, costs"),
     ),
     planted(
         "Gaussian noise for a mu that the guard is not proved for",
@@ -238,9 +247,9 @@ MUTANTS = (
         f"{REPLAY}[glm-poisson-newton-zcdp]",
         (
             "models/glm.py",
-            "flags=cautions(result.problems, self.design.names)",
-            "flags=cautions((*result.problems, *['budget'] * any(not block.ok.all() for block in curator._blocks)),"
-            " self.design.names)",
+            "            result,\n            costs,",
+            "            replace(result, problems=['budget'] * any(not block.ok.all() for block in curator._blocks)),\n"
+            "            costs,",
         ),
     ),
     planted(
@@ -248,8 +257,8 @@ MUTANTS = (
         f"{TRACE}[svm-objective-pure]",
         (
             "models/margin.py",
-            "design, budget, method, ledger=line",
-            "design, budget, _keeping(method, curator), ledger=line",
+            "_named(named, budget), plan.costs",
+            "_keeping(_named(named, budget), curator), plan.costs",
         ),
         (
             "models/margin.py",
