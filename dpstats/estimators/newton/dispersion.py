@@ -120,11 +120,20 @@ def _inverse(
 def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
     """Mean square of bounded scores over their curvature, and their kurtosis."""
     counts = np.arange(math.ceil(mean + 30 * math.sqrt(phi * mean) + 30 * phi) + 1.0)
-    law = scipy.stats.nbinom(mean / (phi - 1), 1 / phi) if phi > 1 + _STEP / 2 else scipy.stats.poisson(mean)
-    shares = law.pmf(counts)
+    shares = _shares(counts, mean, phi)
     psi, curvature = score(counts, np.full(len(counts), math.log(mean)))
     square = float(shares @ psi**2)
     return square / float(curvature[0]), float(shares @ psi**4) / square**2
+
+
+def _shares(counts: Array, mean: float, phi: float) -> Array:
+    """Probabilities of counts by a negative binomial law, or a Poisson law where phi is 1."""
+    gammaln = scipy.special.gammaln
+    if phi <= 1 + _STEP / 2:
+        return np.exp(counts * math.log(mean) - mean - gammaln(counts + 1))
+    size = mean / (phi - 1)
+    failed = gammaln(counts + size) - gammaln(counts + 1) - gammaln(size)
+    return np.exp(failed - size * math.log(phi) + counts * math.log1p(-1 / phi))
 
 
 def seen(
