@@ -213,7 +213,7 @@ class LatticeSum:
             return np.array([np.bincount(right[row], minlength=columns) for row in left], dtype=float)
         if left.dtype == bool and right.dtype == bool:
             both = self._scratch("both", *right.shape, dtype=bool)
-            counted = (np.logical_and(right, row, out=both) for row in left)
+            counted = (right if row.all() else np.logical_and(right, row, out=both) for row in left)
             return np.array([[np.count_nonzero(column) for column in columns] for columns in counted], float)
         return np.dot(left, right.T)
 
