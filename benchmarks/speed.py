@@ -6,20 +6,23 @@
 LIFELINES_PYTHON is that of an environment with lifelines, scikit-learn and patsy, which do not share pandas
 with ours; without it their cases are left out. statsmodels lives in ours. Each measurement is a process, and
 engines alternate: a small fit for imports and caches, one whole fit for its peak of memory, one for its time.
-Private fits draw their noise securely. The goal of memory is 1 byte a cell of the design, 32 bytes a row and
-64 MB beyond the frame. Last come the import of the package, against that of pandas, its help, and how the
-time of survreg grows with the rows.
+``--kept FILE`` keeps measurements, so that a run that was stopped goes on where it was. Private fits draw
+their noise securely. The goal of memory is 1 byte a cell of the design, 32 bytes a row and 64 MB beyond the
+frame. Last come the import of the package, against that of pandas, its help, and how the time of survreg
+grows with the rows.
 """
 
 import argparse
+import json
 import math
+import os
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from provenance import header
+from provenance import estimator, header
 from speed_cases import CASES, Case
 from tabulate import tabulate
 from tqdm import tqdm
@@ -28,17 +31,38 @@ HELP = "from dpstats.cli import main; main(['--help'])"
 Result = list[float]
 
 
+class Kept:
+    """Measurements of an unchanged estimator, kept in a file as they are made."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._known = path, dict[str, Result]()
+        if path and path.exists():
+            for line in path.read_text().splitlines():
+                self._known.update(json.loads(line))
+
+    def __call__(self, python: str, name: str, engine: str, number: int) -> Result:
+        """Of one case in one round."""
+        key = f"{estimator()}: {name}, {engine}, {number}"
+        if key not in self._known:
+            self._known[key] = measured(python, name, engine)
+            if self._path:
+                with self._path.open("a") as file:
+                    file.write(json.dumps({key: self._known[key]}) + "\n")
+        return self._known[key]
+
+
 def measured(python: str, name: str, engine: str) -> Result:
     command = [python, Path(__file__).with_name("speed_cases.py"), name, engine]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [float(word) for word in done.stdout.split()[-2:]]
 
 
-def row(name: str, case: Case, peers: str, rounds: int) -> list[str]:
+def row(name: str, case: Case, peers: str, rounds: int, kept: Kept) -> list[str]:
     """A line of the table; the ratio is the median of the rounds' own."""
     theirs_at = peers if case.elsewhere else sys.executable
     pairs = [
-        (measured(sys.executable, name, "ours"), measured(theirs_at, name, "theirs")) for _ in range(rounds)
+        (kept(sys.executable, name, "ours", number), kept(theirs_at, name, "theirs", number))
+        for number in range(rounds)
     ]
     ours, theirs = (statistics.median(pair[i][0] for pair in pairs) for i in range(2))
     ratio = statistics.median(one[0] / other[0] for one, other in pairs)
@@ -104,16 +128,21 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES), help="beginnings of their names")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", nargs="+", type=int, default=[100_000, 300_000, 1_000_000])
+    parser.add_argument("--kept", type=Path, help="file of measurements, to go on with")
     options = parser.parse_args()
-    print(header(lifelines_python=options.peer_python))
+    print(header(lifelines_python=options.peer_python, kept=options.kept))
+    load = os.getloadavg()[2]
     print(
         f"processor seconds, medians of {options.rounds} alternating rounds; MB of memory beyond the frame\n"
     )
     chosen = [name for name in CASES if name.startswith(tuple(options.cases))]
     known = [name for name in chosen if options.peer_python or not CASES[name].elsewhere]
-    rows = [row(name, CASES[name], options.peer_python, options.rounds) for name in tqdm(known)]
+    kept = Kept(options.kept)
+    rows = [row(name, CASES[name], options.peer_python, options.rounds, kept) for name in tqdm(known)]
     heads = ("", "peer", "ours", "theirs", "ratio", "goal", "", "MB", "allowed", "")
     print(tabulate(rows, headers=heads, disable_numparse=True))
+    jobs = f"{load:.1f} before and {os.getloadavg()[2]:.1f} after, of {os.cpu_count()} processors"
+    print(f"\njobs that wanted a processor, in the mean of a quarter of an hour: {jobs}")
     if chosen == list(CASES):
         print()
         imports(options.rounds)
