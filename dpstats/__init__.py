@@ -1,65 +1,34 @@
 """Differentially private regression with R's formulas and tables.
 
 A public name is imported when it is first used: ``import dpstats`` and ``dpstats --help`` wait for nothing.
-Type checkers read ``__init__.pyi``.
+Type checkers read ``__init__.pyi``, and so does this module: what is public is said there.
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from dpstats._version import __version__
 
-# Where each public name is at home; "module:name" where it has another name there.
-_HOMES = {
-    "BudgetError": "errors",
-    "ContributionPlan": "contributors:Plan",
-    "DataError": "errors",
-    "Fit": "results",
-    "FormulaError": "errors",
-    "Ledger": "ledger",
-    "LedgerError": "errors",
-    "NotReleased": "errors",
-    "PublicMoments": "moments",
-    "Schema": "schema",
-    "SchemaError": "errors",
-    "SpecificationError": "errors",
-    "approx": "budget",
-    "bounded": "schema",
-    "compare": "results",
-    "contribute": "contributors",
-    "count": "schema",
-    "datasets": "datasets",
-    "event": "schema",
-    "flag": "schema",
-    "gdp": "budget",
-    "glm": "models",
-    "kaplan_meier": "models",
-    "levels": "schema",
-    "load": "results",
-    "logit": "models",
-    "ols": "models",
-    "parse_budget": "budget",
-    "plan": "planning",
-    "plan_contributions": "contributors",
-    "public_moments": "models",
-    "pure": "budget",
-    "read_csv": "rows",
-    "ridge": "models",
-    "survreg": "models",
-    "svm": "models",
-    "use_ledger": "ledger",
-    "zcdp": "budget",
-}
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+def _homes() -> dict[str, tuple[str, str]]:
+    """Where each public name is at home, and its name there: as the stub has it."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    lines = [line for line in stub.body if isinstance(line, ast.ImportFrom) and line.module]
+    return {name.asname or name.name: (line.module or "", name.name) for line in lines for name in line.names}
+
+
+_HOMES = _homes()
+_MODULES = {module.partition(".")[2] for module, _ in _HOMES.values()}
+__all__ = list(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES.values():  # dps.budget, say, as if it had been imported
+    if name in _MODULES:  # dps.budget, say, as if it had been imported
         return import_module(f"dpstats.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dpstats' has no attribute {name!r}")
-    module, _, other = _HOMES[name].partition(":")
-    found = getattr(import_module(f"dpstats.{module}"), other or name)
+    module, known = _HOMES[name]
+    found = import_module(f"dpstats.{name}") if module == "dpstats" else getattr(import_module(module), known)
     globals()[name] = found
     return found
 

@@ -22,6 +22,8 @@ from dpstats.results import Fit, compare, load
 from dpstats.rows import read_csv
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
+_HOMES: dict[str, tuple[str, str]]
+
 __all__ = [
     "BudgetError",
     "ContributionPlan",

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import inspect
 from pathlib import Path
 from typing import Any
 
+from dpstats import models
 from dpstats.budget import parse_budget
+from dpstats.cli.options import MODELS
 from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.tables import table
 from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
-from dpstats.models import GlmModel, LinearModel, Survreg, Svm, glm, logit, ols, ridge, survreg, svm
+from dpstats.models import GlmModel, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
 from dpstats.results import load
 from dpstats.schema import Schema
 
 Model = Survreg | LinearModel | GlmModel | Svm
 
-MODELS: dict[str, Callable[..., Model]] = {
-    "survreg": survreg,
-    "ols": ols,
-    "ridge": ridge,
-    "logit": logit,
-    "glm": glm,
-    "svm": svm,
+# Options of models, by their names without --, with an example where a model needs one; an option that was
+# not given is None.
+_OPTIONS = {
+    "dist": "",
+    "alpha": "its penalty: --alpha 0.1, or --alpha auto",
+    "public": "",
+    "family": "for example --family poisson",
+    "exposure": "",
+    "weights": "",
 }
-# Options of the models, by their names without --; an option that was not given is None.
-_TAKES = {
-    "survreg": ("dist",),
-    "ols": ("public", "weights"),
-    "ridge": ("alpha", "public", "weights"),
-    "logit": ("weights",),
-    "glm": ("family", "exposure", "weights"),
-    "svm": (),
-}
-_NEEDS = {
-    "ridge": ("alpha", "its penalty: --alpha 0.1, or --alpha auto"),
-    "glm": ("family", "for example --family poisson"),
-}
+_UNUSED = {"logit": "public", "glm": "public"}  # but by a method that is not the default
 
 
 def run(options: argparse.Namespace) -> None:
@@ -71,21 +63,27 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
         raise SpecificationError(
             "a formula stands in the place of the file; the order is: dpstats fit FORMULA DATA"
         )
-    takes = _TAKES[options.model]
-    given = {}
-    for name in ("dist", "alpha", "public", "family", "exposure", "weights"):
+    function, takes, given = getattr(models, options.model), _taken(options.model), {}
+    for name in _OPTIONS:
         value = getattr(options, name)
         if value is None:
             continue
         if name not in takes:
-            models = ", ".join(model for model in MODELS if name in _TAKES[model])
-            raise SpecificationError(f"--{name} is for --model {models}, not {options.model}")
+            able = ", ".join(model for model in MODELS if name in _taken(model))
+            raise SpecificationError(f"--{name} is for --model {able}, not {options.model}")
         given[name] = _public(value, options) if name == "public" else value
-    needed, example = _NEEDS.get(options.model, ("", ""))
-    if needed and needed not in given:
-        raise SpecificationError(f"--model {options.model} needs --{needed}, {example}")
+    for name, parameter in takes.items():
+        if parameter.default is parameter.empty and name not in given:
+            raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
     data = None if options.data is None else table(options.data, options)
-    return MODELS[options.model](options.formula, data, schema, **given)
+    made: Model = function(options.formula, data, schema, **given)
+    return made
+
+
+def _taken(model: str) -> dict[str, inspect.Parameter]:
+    """Options that a model has, by its function's parameters."""
+    known = inspect.signature(getattr(models, model)).parameters
+    return {name: known[name] for name in _OPTIONS if name in known and _UNUSED.get(model) != name}
 
 
 def _public(path: Path, options: argparse.Namespace) -> Any:

@@ -9,13 +9,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import dpstats
 from dpstats._version import __version__
 from dpstats.cli import texts
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-MODELS = ("survreg", "ols", "ridge", "logit", "glm", "svm")
+# of what is at home among the models, curves and public moments are no models to fit here
+MODELS = tuple(
+    name
+    for name, (module, _) in dpstats._HOMES.items()
+    if module == "dpstats.models" and name not in ("kaplan_meier", "public_moments")
+)
 AUTO = "auto"
 
 
