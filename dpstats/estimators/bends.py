@@ -23,7 +23,7 @@ _LEAST = 1e-3
 _DOUBTFUL, _USUAL = 0.001, 0.0455
 # share of the square that is left beside intercept and slopes, for a normal linear predictor
 _LEFT = 0.5
-_WORTH = 2.0  # standard errors that a bend may move a coefficient by before it is said
+WORTH = 2.0  # standard errors that a coefficient may be moved by before it is said
 # A row that counts for nothing lies about 4 sds out, where the square is some 16 more than its mean: what of
 # a bend moves the line is so many times the share of weight that is lost. In 45 real fits .1 to 25 times.
 _FAR = 16.0
@@ -136,9 +136,14 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = min(_FAR * line.lost, 1.0) * line.phi / (_LEFT * square)
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / spread
-    sure, usual = (_exceeded(chance, release.law, noise, sd) for chance in (_DOUBTFUL, _USUAL))
-    told = bool(abs(found) > sure and scale * abs(found) > _WORTH * min(errors))
+    sure, usual = by_chance(release.law, noise, sd)
+    told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
     return Bend(told, scale**2 * max(found**2 - usual**2, 0.0))
+
+
+def by_chance(law: str, noise: float, sd: float) -> tuple[float, float]:
+    """What a sum of this sd, part of it noise, exceeds by chance once in 1,000 fits, and in 22."""
+    return _exceeded(_DOUBTFUL, law, noise, sd), _exceeded(_USUAL, law, noise, sd)
 
 
 def _along(cov: Array, direction: Array) -> float:

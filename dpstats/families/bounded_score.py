@@ -110,6 +110,23 @@ class BoundedScore:
             lost = lost - self.family.clipped_mean(eta, np.maximum(limit, most), self.dispersion)
         return weight * lost
 
+    def gain(self, wider: BoundedScore) -> tuple[float, float]:
+        """Least and most that a wider limit adds to a score, for a family whose scores have one law.
+
+        Where no score lies below -limit, the least is the difference of what is put back for clipping.
+
+        Raises
+        ------
+        ValueError
+            If the limit of `wider` is not the larger one.
+        """
+        if not wider.limit > self.limit:
+            raise ValueError("the limit of `wider` must be the larger one")
+        most, at = wider.limit - self.limit, np.zeros(1)
+        if float(self.family.score(np.full(1, self.family.support[0]), at)[0]) < -self.limit:
+            return -most, most
+        return max(-most, min(0.0, float((self.correction(at) - wider.correction(at))[0]))), most
+
     @cached_property
     def _table(self) -> Array | float:
         """c at equally spaced eta; one number where it is the same for all."""

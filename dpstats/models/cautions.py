@@ -49,6 +49,12 @@ _WHOLE = {
         "all rows have one value: coefficients and sigma are those of the bulk, not of the mean; fit a yes "
         "or no by logit, and whether an amount is 0 apart from how large it is",
     ),
+    "far": (
+        "far",
+        "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "
+        "allows: coefficients describe the bulk, and means of all are larger; fit the far ones apart, or "
+        "their share by logit",
+    ),
     "tail": (
         "tail",
         "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "

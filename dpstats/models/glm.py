@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
 from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
 from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
@@ -319,17 +321,21 @@ class GlmModel(HoldsRows):
     def _costs(self, method: str, mu: float) -> dict[str, float]:
         """mu of all releases of each kind, by name."""
         if method == "newton":
-            return make_plan(mu, constant=self.design.has_intercept).costs
+            return self._plan(mu).costs
         return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
 
     def _estimate(self, curator: Curator, method: str, mu: float, robust: bool) -> Estimate:
         if method == "newton":
-            steps = count_steps(curator.n, curator.cost_per_row(mu), self._problem.k)
-            plan = make_plan(mu, *steps, constant=self.design.has_intercept)
+            plan = self._plan(mu, *count_steps(curator.n, curator.cost_per_row(mu), self._problem.k))
             return fit_newton(curator, replace(self._problem, robust=robust), plan)
         assert self._public is not None
         fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
         return fit(curator, self._problem, self._public, mu)
+
+    @property
+    def _plan(self) -> Callable[..., Plan]:
+        free = self.family.free_dispersion
+        return partial(make_plan, constant=self.design.has_intercept, free_dispersion=free)
 
     @always_shown
     def __repr__(self) -> str:

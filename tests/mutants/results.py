@@ -308,6 +308,16 @@ MUTANTS = (
         ("estimators/newton/check.py", "found.doubted(bend.square *", "found.doubted(0 * bend.square *"),
     ),
     planted(
+        "amounts far beyond the limit are not told (glm)",
+        "models/test_far.py::test_a_few_amounts_of_many_times_the_mean_are_told",
+        ("estimators/newton/check.py", '("far",) * told', "()"),
+    ),
+    planted(
+        "amounts far beyond the limit widen nothing (glm)",
+        "models/test_far.py::test_intervals_of_the_intercept_hold_the_mean_of_all_amounts",
+        ("estimators/newton/check.py", "found.doubted(max(total**2", "found.doubted(0 * max(total**2"),
+    ),
+    planted(
         "counts whose scatter no law explains have no tail (glm)",
         "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
         (

@@ -258,6 +258,20 @@ MUTANTS = (
         "2 * square_weight(most)",
     ),
     small(
+        "tails of scores: what is put back for clipping lies outside the range",
+        "score_tails",
+        "score_tails",
+        "self.sensitivity = most - least",
+        "self.sensitivity = most",
+    ),
+    small(
+        "tails of scores: what a wider limit adds is not clipped",
+        "score_tails",
+        "score_tails",
+        "np.clip(self._wider(block.time, eta)[0] - self._score(block.time, eta)[0], *self._range)",
+        "2 * (self._wider(block.time, eta)[0] - self._score(block.time, eta)[0])",
+    ),
+    small(
         "scores of a margin: one row more, not one replaced",
         "margin_sandwich",
         "margin",

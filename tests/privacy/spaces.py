@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,6 +150,15 @@ def bend(radius: float, start: float, slope: float, bounded: BoundedScore) -> Bu
     return public
 
 
+def tails(start: float, slope: float, bounded: BoundedScore, wider: float) -> Build:
+    def public(d: int) -> dict[str, Any]:
+        row = glm(1.0, start, slope, bounded)(d)
+        del row["whitening"], row["radius"]
+        return dict(row, wider=replace(bounded, limit=wider))
+
+    return public
+
+
 def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
     def public(d: int) -> dict[str, Any]:
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
@@ -210,6 +220,11 @@ SPACES = {
         Space(bend(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97, 0.97),
         Space(bend(20.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9, 0.9),
         Space(bend(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9, 0.9),
+    ],
+    "score_tails": [
+        Space(tails(0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5), 6.0), 25.0, 0.95, 0.95),
+        Space(tails(0.5, 0.1, BoundedScore(GAMMA, 0.6, 1.0, 0.0, 0.1), 0.8), 25.0, 0.95, 0.95),
+        Space(tails(0.0, 0.1, BoundedScore(GAUSSIAN, 1.0, 1.0, 0.0, 1.0), 2.5), 30.0, 0.95, 0.95),
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],

@@ -18,6 +18,7 @@ from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
+from dpstats.curator.statistics.score_tails import ScoreTails
 from dpstats.curator.statistics.signs import SignScore, SignSizes
 from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
 from dpstats.curator.statistics.truncated_glm import TruncatedInformation, TruncatedScore
@@ -57,5 +58,6 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ReachMeans,
         ReachCounts,
         PredictorBend,
+        ScoreTails,
     )
 }

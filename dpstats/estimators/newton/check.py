@@ -1,20 +1,24 @@
-"""Do responses follow the line? Scores against its square."""
+"""Do responses follow the line, and their law? Scores against its square, and what their limit takes away."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import Line, look, standardised
+from dpstats.estimators.bends import WORTH, Line, by_chance, look, standardised
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 
 Array = np.ndarray
+# times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
+# still as much is seen
+_WIDER = 2.0
 E = TypeVar("E", bound=Estimate)
 
 
@@ -38,6 +42,35 @@ class Read:
     lost: float
     score: BoundedScore | None = None
     phi: float = 1.0
+
+
+def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E) -> E:
+    """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
+
+    What is put back for clipping is that of the family. A few amounts of many times the mean move the
+    intercept by what the wider limit adds to the mean score, at least: it counts as error.
+    """
+    if not cost:
+        return found
+    assert read.score is not None
+    wider = replace(read.score, limit=_WIDER * read.score.limit)
+    back = np.linalg.inv(located.to_user(True))
+    public = dict(**located.public(), beta=back @ found.params, score=read.score, wider=wider)
+    release = curator.release("score_tails", cost, **public)
+    total, noise = float(release.values[0][0]), float(release.sds[0][0])
+    # both scores grow with the response: what is between varies no more than their variances differ
+    squares = read.score.family.clipped_square
+    assert squares is not None
+    sampling = release.n * max(squares(wider.limit, read.phi) - squares(read.score.limit, read.phi), 0.0)
+    sure, usual = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
+    first = located.to_user(True)[:, 0] / release.n
+    told = abs(total) > max(sure, WORTH * release.n * math.sqrt(_of_level(back, found.cov)))
+    return found.doubted(max(total**2 - usual**2, 0.0) * np.outer(first, first), *("far",) * told)
+
+
+def _of_level(back: Array, cov: Array) -> float:
+    """Variance of the linear predictor at the middle of the columns; infinite with any of a coefficient."""
+    return float(back[0] @ cov @ back[0]) if np.isfinite(cov).all() else math.inf
 
 
 def checked(curator: Curator, cost: float, problem: Problem, located: Located, read: Read, found: E) -> E:

@@ -17,7 +17,7 @@ from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import Read, checked
+from dpstats.estimators.newton.check import Read, checked, tailed
 from dpstats.estimators.newton.estimate import Estimate, estimate
 from dpstats.estimators.newton.information import FORGET, dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
@@ -77,6 +77,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), _DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, found)
+    found = tailed(curator, plan.cost("beyond"), located, read, found)
     return checked(curator, plan.cost("check"), problem, located, read, found)
 
 

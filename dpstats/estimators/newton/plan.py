@@ -9,6 +9,7 @@ from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
 FIRST, OCTAVES, EARLY, TAIL, CHECK = 0.03, 0.03, 0.24, 0.67, 0.03
+TAILS = 0.03  # taken from the averaged steps, where scores are clipped whose law may have a longer tail
 EARLY_STEPS, TAIL_STEPS = 8, 8
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
 _PLENTY, _FEW = 3000.0, (6, 3)
@@ -20,18 +21,24 @@ def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
 
 
 def make_plan(
-    mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS, constant: bool = True
+    mu: float,
+    early_steps: int = EARLY_STEPS,
+    tail_steps: int = TAIL_STEPS,
+    constant: bool = True,
+    free_dispersion: bool = False,
 ) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
-    Without an intercept no bend is looked for.
+    Without an intercept no bend is looked for. Where the dispersion is free, the law of scores is one, and
+    what lies in its tail is looked at; a count's scatter tells of its tail.
     """
-    check, steps = CHECK * constant, "score and information"
+    check, tails, steps = CHECK * constant, TAILS * (constant and free_dispersion), "score and information"
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(TAIL + CHECK - check, steps, alike(tail_steps)),
+        tail=Stage(TAIL + CHECK - check - tails, steps, alike(tail_steps)),
         check=Stage(check, "check for bends"),
+        beyond=Stage(tails, "check of the tail"),
     )
     return Plan(mu, False, stages)

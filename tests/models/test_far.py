@@ -1,0 +1,51 @@
+"""Amounts of which a few are many times the mean: scores are clipped, and the fit says so."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GAMMA, GAUSSIAN
+from dpstats.testing import SeededNoise, noise
+
+SCHEMA = dps.Schema(x=dps.bounded(-5, 5), y=dps.bounded(0, 2000))
+N = 20_000
+
+
+def fitted(seed: int, share: float, epsilon: float = 3.0, family: str = "gamma") -> dps.Fit:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=N)
+    y = np.exp(1 + 0.3 * x) * rng.gamma(2, 0.5, N) * np.where(rng.uniform(size=N) < share, 20, 1)
+    data = {"x": x, "y": np.minimum(y, 2000)}
+    with noise(SeededNoise(seed)):
+        return dps.glm("y ~ x", data, SCHEMA, family=family).fit(dps.approx(epsilon, 1e-6))
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_a_few_amounts_of_many_times_the_mean_are_told(epsilon: float) -> None:
+    for seed in range(3):
+        assert "far" in dict(fitted(seed, 0.04, epsilon).flags)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_amounts_of_the_law_are_not(epsilon: float) -> None:
+    for seed in range(3):
+        assert not fitted(seed, 0.0, epsilon).flags
+
+
+def test_intervals_of_the_intercept_hold_the_mean_of_all_amounts() -> None:
+    """log(1 + .04 (20 - 1)) = .565 beyond the intercept of the bulk."""
+    for seed in range(3):
+        low, high = fitted(seed, 0.04).conf_int().loc["Intercept"]
+        assert low < 1.565 < high
+
+
+def test_what_a_wider_limit_adds() -> None:
+    score, wider = BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5), BoundedScore(GAMMA, 6.0, 1.0, 0.0, 0.5)
+    least, most = score.gain(wider)
+    assert most == 3 and -0.02 < least < 0
+    y, eta = np.array([0.0, 1.0, 50.0]), np.zeros(3)
+    np.testing.assert_allclose(wider(y, eta)[0] - score(y, eta)[0], [least, least, most])
+    assert BoundedScore(GAUSSIAN, 1.0, 1.0).gain(BoundedScore(GAUSSIAN, 2.5, 1.0)) == (-1.5, 1.5)
+    with pytest.raises(ValueError, match="larger"):
+        wider.gain(score)
