@@ -57,9 +57,9 @@ __all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "slack"]
 MAX_ROWS = 2**13
 _CELL_BITS = 49
 _LOW_BITS = 32
-_STRIP = 3
-"""Rows of a product formed at a time: OpenBLAS multiplies small matrices without packing them, which halves
-the time of a product of a dozen columns by 8,192 rows."""
+_STRIP, _NARROW = 2, 32
+"""Rows formed at a time of a product of so many columns, at most: OpenBLAS multiplies small matrices without
+packing them, which takes a third of the time for a dozen columns of 8,192 rows, and longer for sixty."""
 
 Pair = tuple[np.ndarray, np.ndarray | None]
 
@@ -250,10 +250,12 @@ class LatticeSum:
 def _gram(columns: np.ndarray) -> np.ndarray:
     """``columns @ columns.T``, of which only the upper triangle is filled in."""
     order = len(columns)
+    if not _STRIP < order <= _NARROW:
+        return np.dot(columns, columns.T)
     product = np.zeros((order, order))
     for start in range(0, order, _STRIP):
-        rows = columns[start : start + _STRIP]
-        product[start : start + _STRIP, start:] = np.dot(rows, columns[start:].T)
+        first = min(start, order - _STRIP - 1)  # a strip times itself would be packed
+        product[start : start + _STRIP, first:] = np.dot(columns[start : start + _STRIP], columns[first:].T)
     return product
 
 
