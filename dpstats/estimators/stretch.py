@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.matrices import longest_image
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

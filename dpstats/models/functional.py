@@ -11,9 +11,9 @@ import numpy as np
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.estimators.columns import Box
 from dpstats.estimators.functional import fit_functional
 from dpstats.estimators.published.functional import as_published, fit_quadratic
+from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
 from dpstats.formula import Design, SurvResponse
 from dpstats.ledger import Ledger

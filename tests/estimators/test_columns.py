@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.columns import Box, FirstCosts, RowScale, find_columns
+from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.testing import NoNoise, SeededNoise
 from tests.made import MadeDesign, MadeRows
 

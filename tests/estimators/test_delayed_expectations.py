@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families import DISTS
 from dpstats.families.martingale import taper
 

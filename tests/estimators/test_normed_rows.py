@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.columns import Box, RowScale
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import longest_square
 from dpstats.testing import SeededNoise, noise
 

@@ -7,7 +7,6 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.levels import FARTHEST, SHIFTS, level
 from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
@@ -15,6 +14,7 @@ from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.newton.levels import read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families import DISTS, FAMILIES, SEV
 from dpstats.families.martingale import taper
 from dpstats.testing import SeededNoise, noise

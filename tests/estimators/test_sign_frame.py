@@ -9,7 +9,8 @@ from scipy import stats
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.columns import FirstCosts, find_columns
+from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.location_scale import Problem
 from dpstats.estimators.location_scale.sign_average import Step, average, by_selection
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized

@@ -8,8 +8,8 @@ import pytest
 from scipy import optimize
 
 import dpstats as dps
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.newton import is_noisy
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.models.survreg import METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.testing import NoNoise, SeededNoise, noise

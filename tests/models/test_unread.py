@@ -7,7 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.columns import FirstCosts
+from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.located import locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import Box
 from dpstats.estimators.engine.finish import Estimate, weak
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares
+from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
 Array = np.ndarray

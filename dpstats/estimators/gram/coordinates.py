@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
-from dpstats.estimators.columns import Box, RowScale
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.matrices import symmetric_power, with_floor
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import longest_square, unstretched
 from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import most_explained, posterior

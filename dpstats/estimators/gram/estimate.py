@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import Bend, Line, look, standardised
-from dpstats.estimators.columns import Box, RowScale, find_columns
+from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bending import lost_weight
 from dpstats.estimators.gram.bounds import (
@@ -32,6 +32,7 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.whole import of_all_rows
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments

@@ -15,11 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.columns import Box, RowScale, find_columns
+from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
 from dpstats.estimators.gram.whole import of_clipped_rows
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.spread import residual_variance
 from dpstats.moments.tails import grown_kurtosis

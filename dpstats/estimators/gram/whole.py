@@ -12,10 +12,10 @@ import math
 import numpy as np
 from scipy import special
 
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.gram.bounds import Bounds, kept_square, mean_weight
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.matrices import by_precision, with_floor
+from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 
 Array = np.ndarray

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import by_precision, not_noise, with_floor
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

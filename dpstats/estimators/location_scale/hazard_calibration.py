@@ -13,12 +13,12 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.estimate import Estimate
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import sigma_of
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
 
 Array = np.ndarray

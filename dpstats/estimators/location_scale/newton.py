@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale, find_columns
+from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
@@ -39,6 +39,7 @@ from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

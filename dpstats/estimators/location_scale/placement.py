@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.location_scale.event_expectations import (
     LEAST_SPREAD,
     Delayed,
@@ -23,6 +22,7 @@ from dpstats.estimators.location_scale.event_law import EventLaw
 from dpstats.estimators.location_scale.events import EventMoments, Events
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

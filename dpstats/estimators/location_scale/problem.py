@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpstats.estimators.columns import Box
+from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
 Array = np.ndarray

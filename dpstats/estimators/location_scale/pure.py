@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale, find_columns
+from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Choice
@@ -29,6 +29,7 @@ from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, not_noise
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import score_bounds
 
 Array = np.ndarray

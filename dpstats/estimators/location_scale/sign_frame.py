@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
@@ -22,6 +21,7 @@ from dpstats.estimators.location_scale.events import EventMoments
 from dpstats.estimators.location_scale.placement import PlacedByFamily
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import by_precision, pooled, symmetric_power
+from dpstats.estimators.row_scale import RowScale
 from dpstats.families.signs import largest_slope, sizes
 
 Array = np.ndarray

@@ -17,7 +17,6 @@ from dataclasses import replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import capped
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
@@ -26,6 +25,7 @@ from dpstats.estimators.location_scale.intercept_scale import Level, release_lev
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
 from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
+from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.columns import RowScale
 from dpstats.estimators.engine.step import capped
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 
 Array = np.ndarray

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.columns import FirstCosts, zoom_in
+from dpstats.estimators.columns import zoom_in
 from dpstats.estimators.engine.finish import to_user
+from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
 
 Array = np.ndarray

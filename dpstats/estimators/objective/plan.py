@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpstats.budget import Budget, Gdp, Pure
-from dpstats.estimators.columns import FirstCosts
+from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.families import MarginLoss
 
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.columns import Box
 from dpstats.estimators.functional.estimate import FunctionalFit, on_user_scale, solved
 from dpstats.estimators.functional.moments import Moments
+from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
 Array = np.ndarray

@@ -1,0 +1,132 @@
+"""Where rows may lie, as declared, and the scale on which they have mean 0 and sd 1, up to noise.
+
+See docs/theory/first_stage.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+# A norm is of use if it is less than this share of the norm that the half-widths allow.
+_TIGHT = 0.75
+# relative sd of a variance beyond which it may be next to nothing
+_UNKNOWN = 0.75
+
+
+@dataclass(frozen=True)
+class Box:
+    """Declared bounds of d covariates and, last, of the response on the model's scale.
+
+    Attributes
+    ----------
+    lower, upper : array, shape (d + 1,)
+    binary : array of bool, shape (d,)
+        Covariates that hold nothing but their two bounds, as flags and levels do.
+    norms : tuple of (tuple of int, float)
+        Covariates that are no longer together than a declared norm, and its radius.
+    """
+
+    lower: Array
+    upper: Array
+    binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    norms: tuple[tuple[tuple[int, ...], float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.binary.size:
+            object.__setattr__(self, "binary", np.zeros(len(self.lower) - 1, dtype=bool))
+
+    @property
+    def center(self) -> Array:
+        return (self.lower + self.upper) / 2
+
+    @property
+    def half(self) -> Array:
+        # a constant column has a declared width of 0; any positive scale serves it
+        return np.maximum((self.upper - self.lower) / 2, 1e-9)
+
+    @property
+    def tight(self) -> tuple[tuple[list[int], float], ...]:
+        """Norms that say more of how long a row is than the bounds do."""
+        groups = ((list(group), radius) for group, radius in self.norms)
+        return tuple(
+            (group, radius) for group, radius in groups if radius < _TIGHT * np.linalg.norm(self.half[group])
+        )
+
+
+@dataclass(frozen=True)
+class RowScale:
+    """Scale on which rows have mean 0 and sd 1, up to noise; without a constant, mean square 1.
+
+    Attributes
+    ----------
+    center, scale : array, shape (d,)
+    y_center, y_scale : float
+    log : bool
+    fraction, fraction_sd : float
+        Counted rows (those with an event, or all valid ones) per row, and its noise.
+    binary : array of bool, shape (d,)
+        Columns whose rows sit at the ends of their range.
+    lower, upper : array, shape (d + 1,)
+        The declared bounds on this scale, response last.
+    ratio : array, shape (d,)
+        Variance of each column on this scale, as far as it is known: below 1 where the scale is a bound.
+    error : array, shape (d,)
+        Relative sd of each variance, from noise.
+    shares, places : array, shape (d, cells)
+        Shares of the rows that were seen in cells of a column, and where those lie on this scale: root mean
+        square of an even cell, with its sign.
+    constant : bool
+        Whether a row begins with a 1.
+    norms : tuple of (list of int, float)
+        Covariates that are no longer together, on this scale, than a number.
+    """
+
+    center: Array
+    scale: Array
+    y_center: float
+    y_scale: float
+    log: bool
+    fraction: float
+    fraction_sd: float
+    binary: Array
+    lower: Array
+    upper: Array
+    ratio: Array
+    error: Array
+    shares: Array
+    places: Array
+    constant: bool = True
+    norms: tuple[tuple[list[int], float], ...] = ()
+
+    def public(self) -> dict[str, Any]:
+        """Parameters of the row map, as releases take them."""
+        return dict(
+            center=self.center,
+            scale=self.scale,
+            y_center=self.y_center,
+            y_scale=self.y_scale,
+            log=self.log,
+            constant=self.constant,
+        )
+
+    @property
+    def unknown(self) -> Array:
+        """Columns that may vary far less than their scale: nothing then bounds their coefficients."""
+        return self.error > _UNKNOWN
+
+    def typical(self, rows: Array) -> Array:
+        """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""
+        if not len(rows):
+            return np.zeros((0, len(self.center) + 1))
+        return np.column_stack([np.ones(len(rows)), np.nan_to_num((rows - self.center) / self.scale)])
+
+    @property
+    def row_box(self) -> Box:
+        """Bounds of a row x~, its leading 1 included."""
+        lead = [1.0] * self.constant
+        return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
