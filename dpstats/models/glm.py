@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from dpstats._arguments import among, expression_of, shown
 from dpstats._private import HoldsRows, forgetful, forgetting
@@ -16,31 +13,28 @@ from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
-from dpstats.errors import FormulaError, SpecificationError
-from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.newton import Estimate, Problem, count_steps, fit_newton, make_plan
-from dpstats.estimators.pmt import fit_pmt_glm, glm_costs
-from dpstats.estimators.published.truncated import PUBLISHED, fit_truncated_glm, truncated_glm_costs
+from dpstats.errors import SpecificationError
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.families.glm import BINOMIAL, FAMILIES, GAUSSIAN, GlmFamily
-from dpstats.formula import Design, NumericResponse, build_design
+from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import (
     PMT_METHOD,
     check_budget,
     check_family,
     check_gaussian,
-    check_method,
     rows_of,
 )
 from dpstats.models.contributed import fit_logistic
+from dpstats.models.glm_problem import check_options, problem_of
+from dpstats.models.glm_routes import costs_of, estimated
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
-from dpstats.models.margin import MarginModel, fit_debiased_logit, fit_margin, said
+from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
 from dpstats.models.publishing import pay, publish
 from dpstats.results import GlmFit
-from dpstats.schema import Event, Flag, Schema
+from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
 
@@ -141,9 +135,6 @@ def glm(
     return GlmModel("glm", FAMILIES[family], formula, data, schema, public, weights)
 
 
-_MARGIN = ("objective", "output")
-
-
 @forgetful
 class GlmModel(HoldsRows):
     """A model that has not been fitted.
@@ -168,7 +159,7 @@ class GlmModel(HoldsRows):
         check_family(family)
         self._name, self.family = name, family
         self.design: Design = build_design(formula, schema, weights)
-        self._problem = _problem(self.design, family, name)
+        self._problem = problem_of(self.design, family, name)
         check_apart(public, data)
         self._public = None if public is None else as_columns(public, self.design)
         self._rows = rows_of(data, self.design)
@@ -234,10 +225,10 @@ class GlmModel(HoldsRows):
         newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
         able = newton and self.family.log_likelihood is not None and self.design.weights is None
         asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
-        if self.family is BINOMIAL and among(method, _MARGIN):
+        if self.family is BINOMIAL and among(method, METHODS):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
-        self._check_options(method, compat, c, robust)
+        check_options(self.family, self._public, method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
             return fit_debiased_logit(
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
@@ -245,11 +236,14 @@ class GlmModel(HoldsRows):
         check_budget(budget, self._rows.n)
         check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
-        costs = self._costs(method, left(budget.mu, asked)) | ({LOGLIK: cost(budget.mu)} if asked else {})
+        costs = costs_of(method, self._problem, left(budget.mu, asked)) | (
+            {LOGLIK: cost(budget.mu)} if asked else {}
+        )
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
         facts = pay(curator, self.design, budget, ledger, named, costs)
-        result = self._estimate(curator, method, left(budget.mu, asked), robust)
+        problem = replace(self._problem, robust=robust)
+        result = estimated(curator, method, problem, self._public, left(budget.mu, asked))
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
         return publish(
             GlmFit,
@@ -301,77 +295,6 @@ class GlmModel(HoldsRows):
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")
         return fit_logistic(self._name, self.design, messages, plan, reach)
 
-    def _check_options(self, method: str, compat: str | None, c: float | None, robust: bool) -> None:
-        known = ("auto", "newton", "pmt") + (_MARGIN if self.family is BINOMIAL else ())
-        check_method(method, known, compat, self._public)
-        if c is not None:
-            raise SpecificationError("c goes with method='objective' or 'output'; leave it out")
-        if robust and (self.family is not BINOMIAL or method not in ("auto", "newton")):
-            raise SpecificationError(
-                "robust goes with logistic regression by the default method; leave it out (standard errors "
-                "of other families do not rest on the law of the response)"
-            )
-        if compat and self.family not in PUBLISHED:
-            covered = " and ".join(family.name for family in PUBLISHED)
-            raise SpecificationError(
-                f"compat='paper' covers {covered}: the paper's algorithm for {self.family.name} is not "
-                "private; leave compat out"
-            )
-
-    def _costs(self, method: str, mu: float) -> dict[str, float]:
-        """mu of all releases of each kind, by name."""
-        if method == "newton":
-            return self._plan(mu).costs
-        return truncated_glm_costs(mu) if method == "paper" else glm_costs(mu, self._problem)
-
-    def _estimate(self, curator: Curator, method: str, mu: float, robust: bool) -> Estimate:
-        if method == "newton":
-            plan = self._plan(mu, *count_steps(curator.n, curator.cost_per_row(mu), self._problem.k))
-            return fit_newton(curator, replace(self._problem, robust=robust), plan)
-        assert self._public is not None
-        fit = fit_truncated_glm if method == "paper" else fit_pmt_glm
-        return fit(curator, self._problem, self._public, mu)
-
-    @property
-    def _plan(self) -> Callable[..., Plan]:
-        free = self.family.free_dispersion
-        return partial(make_plan, constant=self.design.has_intercept, free_dispersion=free)
-
     @always_shown
     def __repr__(self) -> str:
         return f"{self._name}, family = {self.family.name!r}: {self.design!r}"
-
-
-def _problem(design: Design, family: GlmFamily, model: str) -> Problem:
-    """Public facts in the estimator's terms."""
-    response = design.response
-    if not isinstance(response, NumericResponse):
-        raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
-    if family is BINOMIAL and not isinstance(design.schema.get(response.text), Flag | Event):
-        raise FormulaError(
-            f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
-        )
-    low, high = family.support
-    if response.bounds[0] < low or response.bounds[1] > high:
-        raise FormulaError(
-            f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
-            f"{response.bounds[0]:g} by its public bounds"
-        )
-    lower, upper = design.bounds[int(design.has_intercept) :].T
-    return Problem(
-        family,
-        lower,
-        upper,
-        response.bounds,
-        design.offset_bounds,
-        design.has_intercept,
-        coded=_coded(design)[int(design.has_intercept) :],
-    )
-
-
-def _coded(design: Design) -> np.ndarray:
-    """Which columns are 0 or 1 by the schema: flags, and levels of a category that stands alone."""
-    coded = np.array([isinstance(design.schema.get(name), Flag | Event) for name in design.names])
-    for first, levels in design.categories:
-        coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
-    return coded

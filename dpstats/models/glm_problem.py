@@ -1,0 +1,75 @@
+"""What is public about a generalised linear model, and which options go with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.estimators.newton import Problem
+from dpstats.estimators.published.truncated import PUBLISHED
+from dpstats.families.glm import BINOMIAL, GlmFamily
+from dpstats.formula import Design, NumericResponse
+from dpstats.models.checks import check_method
+from dpstats.models.margin import METHODS
+from dpstats.schema import Event, Flag
+
+
+def check_options(
+    family: GlmFamily, public: object, method: str, compat: str | None, c: float | None, robust: bool
+) -> None:
+    """Refuse options of other methods than those of objective or output perturbation.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    known = ("auto", "newton", "pmt") + (tuple(METHODS) if family is BINOMIAL else ())
+    check_method(method, known, compat, public)
+    if c is not None:
+        raise SpecificationError("c goes with method='objective' or 'output'; leave it out")
+    if robust and (family is not BINOMIAL or method not in ("auto", "newton")):
+        raise SpecificationError(
+            "robust goes with logistic regression by the default method; leave it out (standard errors "
+            "of other families do not rest on the law of the response)"
+        )
+    if compat and family not in PUBLISHED:
+        covered = " and ".join(each.name for each in PUBLISHED)
+        raise SpecificationError(
+            f"compat='paper' covers {covered}: the paper's algorithm for {family.name} is not "
+            "private; leave compat out"
+        )
+
+
+def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
+    """Public facts in the estimator's terms."""
+    response = design.response
+    if not isinstance(response, NumericResponse):
+        raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
+    if family is BINOMIAL and not isinstance(design.schema.get(response.text), Flag | Event):
+        raise FormulaError(
+            f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
+        )
+    low, high = family.support
+    if response.bounds[0] < low or response.bounds[1] > high:
+        raise FormulaError(
+            f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
+            f"{response.bounds[0]:g} by its public bounds"
+        )
+    lower, upper = design.bounds[int(design.has_intercept) :].T
+    return Problem(
+        family,
+        lower,
+        upper,
+        response.bounds,
+        design.offset_bounds,
+        design.has_intercept,
+        coded=_coded(design)[int(design.has_intercept) :],
+    )
+
+
+def _coded(design: Design) -> np.ndarray:
+    """Which columns are 0 or 1 by the schema: flags, and levels of a category that stands alone."""
+    coded = np.array([isinstance(design.schema.get(name), Flag | Event) for name in design.names])
+    for first, levels in design.categories:
+        coded[first : first + levels.shape[1]] = np.isin(levels, (0.0, 1.0)).all()
+    return coded
