@@ -94,6 +94,23 @@ class Bend:
     square: float
 
 
+def lost_spread(line: Line, squares: Array) -> float:
+    """Share of the variance of the linear predictor that rows have lost with their weight.
+
+    Whitening knows the moments of weighted rows; columns were seen with all rows counted in full. Where a
+    column is skewed, its long rows are most of its square, and few of the rows.
+
+    Parameters
+    ----------
+    line : Line
+    squares : array, shape (k,)
+        Mean squares of the standardised columns, all rows counted in full.
+    """
+    moments = np.linalg.matrix_power(np.linalg.inv(line.whitening), 2)
+    more = line.slopes**2 @ np.maximum(squares - np.diag(moments) / moments[0, 0], 0.0)
+    return float(more / max(more + line.spread**2, 1e-300))
+
+
 def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Array]:
     """Covariances of a `Line`, by what takes the user's coefficients to those of standardised columns."""
     if not np.isfinite(cov).all():

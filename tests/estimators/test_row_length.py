@@ -24,7 +24,7 @@ def length(n: int, mu: float, rare: int = 0, thinnest: float = 1.0) -> float:
         np.zeros(K),
         -FAR,
         FAR,
-        thinnest=thinnest,
+        squares=np.array([thinnest, *np.ones(K - 1)]),
         rare=(LEVEL,) * rare,
         mean=0.5,
         sd=0.5,

@@ -73,7 +73,7 @@ def fitted(steps: Averaged, dim: bool = False) -> Estimate:
         zeros,
         -ones,
         ones,
-        thinnest=1.0,
+        squares=ones,
         rare=(),
         mean=0.5,
         sd=0.5,

@@ -303,6 +303,11 @@ MUTANTS = (
         ("estimators/newton/check.py", '("bends",) * bend.told', "()"),
     ),
     planted(
+        "what a skewed column loses of its spread is nothing (glm)",
+        "models/test_bends.py::test_an_effect_of_a_skewed_column_that_levels_off_is_seen",
+        ("estimators/newton/check.py", "max(line.lost, lost_spread(line, located.squares))", "line.lost"),
+    ),
+    planted(
         "a bend that is hardly seen widens nothing (glm)",
         "models/test_bends.py::test_a_bend_widens_intervals_the_more_the_larger_it_is",
         ("estimators/newton/check.py", "found.doubted(bend.square *", "found.doubted(0 * bend.square *"),

@@ -51,8 +51,9 @@ class Located:
         Smallest mean square that whitening assumes of a standardised column.
     lower, upper : array, shape (k,)
         The declared bounds on this scale.
-    thinnest : float
-        Smallest mean square of a standardised column, about; below 1 where one has rare long values.
+    squares : array, shape (k,)
+        Mean squares of the standardised columns, all rows counted in full, as far as noise lets see; below 1
+        where a column has rare long values.
     rare : tuple of (array, array)
         Of each column with rare long values that stand out from the noise, shares of the rows and their
         squares on this scale.
@@ -78,7 +79,7 @@ class Located:
     least: Array
     lower: Array
     upper: Array
-    thinnest: float
+    squares: Array
     rare: tuple[tuple[Array, Array], ...]
     mean: float
     sd: float
@@ -88,6 +89,11 @@ class Located:
     dim: Array
     usable: float = 1.0
     unread: bool = False
+
+    @property
+    def thinnest(self) -> float:
+        """Smallest mean square of a standardised column; at most 1."""
+        return float(np.min(self.squares, initial=1.0))
 
     def unknown(self, unseen: Array, axes: Array) -> Array:
         """Variance of coefficients along directions that no release has shown, shape (k, k).
@@ -165,7 +171,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         least=np.append(first_column, np.where(stretched, 1.0, 0.0)),
         lower=np.append(first_column + 1, (problem.lower - middle) / width),
         upper=np.append(first_column + 1, (problem.upper - middle) / width),
-        thinnest=float(np.min((roots / scales) ** 2, initial=1.0)),
+        squares=np.append(first_column + 1, (roots / scales) ** 2),
         rare=tuple(
             (spread.shares[j], spread.squares[j] / scales[j] ** 2)
             for j in np.flatnonzero(stretched & spread.visible[:d])

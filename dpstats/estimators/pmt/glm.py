@@ -105,7 +105,7 @@ def _located(curator: Curator, problem: Problem, where: Frame, mu: float | None)
         np.zeros(problem.k),
         lower,
         upper,
-        thinnest=1.0,
+        squares=np.ones(problem.k),
         rare=(),
         mean=mean,
         sd=math.sqrt(mean),
