@@ -8,13 +8,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpstats._arguments import is_line, path_of, plain, shown, truth
-from dpstats._private import forgetful, forgetting
+from dpstats._arguments import is_line, path_of, shown, truth
+from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import default, store
 from dpstats.ledger.amounts import Amount, add, covers, subtract
+from dpstats.ledger.arguments import absolute, check_budget, releases, text
 from dpstats.ledger.report import Report
 from dpstats.ledger.rules import Charge, Rule, rule_of
 from dpstats.ledger.store import Entry
@@ -23,9 +24,7 @@ from dpstats.schema import ROW
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Ledger", "use_ledger"]
-
-_MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
+__all__ = ["Ledger"]
 
 
 @forgetful
@@ -63,12 +62,12 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, total: Budget | None = None, dataset: str | None = None) -> None:
-        self.path = _absolute(path_of("path", path, LedgerError))
+        self.path = absolute(path_of("path", path, LedgerError))
         name: object = dataset
         if name is not None and not (isinstance(name, str) and is_line(name)):
             raise LedgerError(f"dataset must be the name of the data set on one line, not {shown(name)}")
         if total is not None:
-            _check_budget("total", total)
+            check_budget("total", total)
             if not os.path.lexists(self.path):
                 self._create(total, dataset or self.path.stem)
         elif not self.path.exists():
@@ -144,9 +143,9 @@ class Ledger:
         >>> print(ledger.spent, ledger.left)
         rho = 0.25 (zCDP) rho = 0.75 (zCDP)
         """
-        _check_budget("budget", budget)
-        formula, method, unit = _text("formula", formula), _text("method", method), _text("unit", unit)
-        gaussian, told = truth("gaussian", gaussian), _told(released)
+        check_budget("budget", budget)
+        formula, method, unit = text("formula", formula), text("method", method), text("unit", unit)
+        gaussian, told = truth("gaussian", gaussian), releases(released)
         if gaussian and isinstance(budget, Pure):
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
         wanted = Charge(budget, gaussian or isinstance(budget, Gdp))
@@ -270,76 +269,6 @@ class Ledger:
         return f"Ledger {self.path.name}: {self.line()}"
 
 
-@forgetting
-def use_ledger(
-    path: str | Path | None, total: Budget | None = None, dataset: str | None = None
-) -> Ledger | None:
-    """Have every fit of this process charge a ledger, unless its ``ledger=`` is another.
-
-    Parameters
-    ----------
-    path : str, Path or None
-        Of the ledger; None for none from now on.
-    total, dataset : optional
-        As of :class:`dpstats.Ledger`.
-
-    Returns
-    -------
-    Ledger or None
-
-    Raises
-    ------
-    LedgerError
-        As of :class:`dpstats.Ledger`, or inside ``with ledger:``; what was used before is used on.
-
-    Examples
-    --------
-    >>> import dpstats as dps
-    >>> ledger = dps.use_ledger("fleet.ledger", total=dps.approx(epsilon=3, delta=1e-6))
-    >>> plant = dps.datasets.load("ccpp")
-    >>> fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.approx(epsilon=1, delta=1e-6))
-    >>> print(ledger.line())
-    1.00 of 3.00 spent on 'fleet'
-    >>> dps.use_ledger(None)
-    """
-    if path is None and not (total is None and dataset is None):
-        raise LedgerError("total and dataset are of a ledger, and path=None is none; give its path")
-    default.require_none_entered()
-    ledger = None if path is None else Ledger(path, total, dataset)
-    default.use(ledger)
-    return ledger
-
-
-def _check_budget(name: str, value: object) -> None:
-    if not isinstance(value, Budget):
-        raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {shown(value)}")
-
-
-def _text(name: str, value: object) -> str:
-    """An argument that is a text which the file can keep."""
-    if not isinstance(value, str):
-        raise SpecificationError(f"{name} must be a text, not {shown(value)}")
-    if len(value) > _MOST_TEXT or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise SpecificationError(
-            f"{name} must be a text of at most {_MOST_TEXT:,} characters, all of them valid Unicode"
-        )
-    return str(value)
-
-
-def _told(released: object) -> dict[str, str]:
-    """Names of releases with their costs, as texts."""
-    problem = "released must be names such as ['score'], or names with costs such as {'score': 'mu = 0.2'}"
-    if isinstance(released, str) or not isinstance(released, Iterable):
-        raise SpecificationError(f"{problem}; got {shown(released)}")
-    costs = released.items() if isinstance(released, Mapping) else ((name, "") for name in released)
-    found = {}
-    for name, cost in costs:
-        if not isinstance(name, str) or not isinstance(plain(cost), str | int | float | Budget):
-            raise SpecificationError(f"{problem}; not {type(name).__name__} with {type(cost).__name__}")
-        found[_text("a name in released", name)] = _text("a cost in released", str(cost))
-    return found
-
-
 def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:
     return budget.amount if budget else 0.0
 
@@ -356,13 +285,3 @@ def _spelled(budget: Budget) -> str:
 
 def _decimal(value: float) -> str:
     return f"{value:.2f}" if value == 0 or value >= 0.095 else f"{value:.2g}"
-
-
-def _absolute(path: Path) -> Path:
-    try:
-        return Path(os.path.abspath(path.expanduser()))
-    except (OSError, RuntimeError):
-        raise LedgerError(
-            f"nobody can say where {path} is: the folder in which the program runs is gone, "
-            "or ~ stands for no one's; give the whole path"
-        ) from None

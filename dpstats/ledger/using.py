@@ -1,0 +1,51 @@
+"""The ledger of a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpstats._private import forgetting
+from dpstats.budget import Budget
+from dpstats.errors import LedgerError
+from dpstats.ledger import default
+from dpstats.ledger.ledger import Ledger
+
+
+@forgetting
+def use_ledger(
+    path: str | Path | None, total: Budget | None = None, dataset: str | None = None
+) -> Ledger | None:
+    """Have every fit of this process charge a ledger, unless its ``ledger=`` is another.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        Of the ledger; None for none from now on.
+    total, dataset : optional
+        As of :class:`dpstats.Ledger`.
+
+    Returns
+    -------
+    Ledger or None
+
+    Raises
+    ------
+    LedgerError
+        As of :class:`dpstats.Ledger`, or inside ``with ledger:``; what was used before is used on.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> ledger = dps.use_ledger("fleet.ledger", total=dps.approx(epsilon=3, delta=1e-6))
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.approx(epsilon=1, delta=1e-6))
+    >>> print(ledger.line())
+    1.00 of 3.00 spent on 'fleet'
+    >>> dps.use_ledger(None)
+    """
+    if path is None and not (total is None and dataset is None):
+        raise LedgerError("total and dataset are of a ledger, and path=None is none; give its path")
+    default.require_none_entered()
+    ledger = None if path is None else Ledger(path, total, dataset)
+    default.use(ledger)
+    return ledger
