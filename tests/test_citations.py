@@ -103,7 +103,7 @@ def test_the_modules_a_page_names_are_there(page: Path) -> None:
 
 
 def test_a_module_that_is_not_there_is_caught() -> None:
-    page = "`dpstats/budget.py`, `budget.py`, `odel.py`\n```\n`in_code.py`\n```\n`dpstats/absent.py`"
+    page = "`dpstats/errors.py`, `errors.py`, `odel.py`\n```\n`in_code.py`\n```\n`dpstats/absent.py`"
     assert absent(page) == ["odel.py", "dpstats/absent.py"]
 
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 PLANTED = {
-    "budget.py": "import dpstats.formula",
+    "budget/kinds.py": "import dpstats.formula",
     "results/released.py": "import dpstats.curator",
     "estimators/__init__.py": "import dpstats.rows\nimport dpstats.curator.mechanisms",
     "models/__init__.py": "import opendp",

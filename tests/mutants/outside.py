@@ -126,7 +126,7 @@ MUTANTS = (
     planted(
         "parts of a budget that add up to more",
         "test_budget.py",
-        ("budget.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
+        ("budget/kinds.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
     ),
     planted(
         "a message's record is not shortened",

@@ -1,0 +1,190 @@
+"""Budgets as users write them, and from texts and dictionaries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from dpstats._arguments import shown
+from dpstats._private import forgetting
+from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.errors import BudgetError
+
+__all__ = ["approx", "from_dict", "gdp", "parse_budget", "pure", "zcdp"]
+
+
+@forgetting
+def pure(epsilon: float) -> Pure:
+    """Pure epsilon budget.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+
+    Returns
+    -------
+    Pure
+
+    Raises
+    ------
+    BudgetError
+        If epsilon is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.pure(1)
+    >>> print(budget)
+    epsilon = 1
+    >>> budget.split(0.5, 0.5)[0].epsilon
+    0.4999999999999991
+    """
+    return Pure(epsilon)
+
+
+@forgetting
+def zcdp(rho: float) -> Zcdp:
+    """Zero-concentrated budget rho.
+
+    Parameters
+    ----------
+    rho : float
+        Positive.
+
+    Returns
+    -------
+    Zcdp
+
+    Raises
+    ------
+    BudgetError
+        If rho is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.zcdp(0.5)
+    >>> budget.mu  # of the Gaussian noise that it buys
+    1.0
+    >>> round(budget.to_approx(1e-6).epsilon, 2)
+    5.22
+    """
+    return Zcdp(rho)
+
+
+@forgetting
+def gdp(mu: float) -> Gdp:
+    """Gaussian differential privacy budget mu.
+
+    Parameters
+    ----------
+    mu : float
+        Positive.
+
+    Returns
+    -------
+    Gdp
+
+    Raises
+    ------
+    BudgetError
+        If mu is not a number from 1e-30 to 1e30.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> print(dps.gdp(3) + dps.gdp(4))
+    mu = 5 (GDP)
+    """
+    return Gdp(mu)
+
+
+@forgetting
+def approx(epsilon: float, delta: float) -> Approx:
+    """(epsilon, delta) budget, kept as the mu of the exact dual formula.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        Positive and below 1; choose it far below one over the number of rows.
+
+    Returns
+    -------
+    Approx
+
+    Raises
+    ------
+    BudgetError
+        If a number is not positive, or delta is 1.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> budget = dps.approx(epsilon=1, delta=1e-6)
+    >>> print(budget)
+    epsilon = 1, delta = 1e-06
+    >>> round(budget.mu, 4)
+    0.2367
+    """
+    return Approx(epsilon, delta)
+
+
+_MAKERS: dict[str, tuple[Callable[..., Budget], tuple[str, ...]]] = {
+    "pure": (pure, ("epsilon",)),
+    "zcdp": (zcdp, ("rho",)),
+    "gdp": (gdp, ("mu",)),
+    "approx": (approx, ("epsilon", "delta")),
+}
+
+
+def from_dict(record: Mapping[str, float | str]) -> Budget:
+    """Budget from the dictionary that ``to_dict`` writes; BudgetError names what is wrong with another."""
+    kind = str(record.get("kind"))
+    if kind not in _MAKERS:
+        raise BudgetError(f"the kind of a budget is one of {', '.join(_MAKERS)}; got {shown(kind)}")
+    make, names = _MAKERS[kind]
+    if set(record) != {"kind", *names}:
+        given = ", ".join(sorted(set(record) - {"kind"}))
+        raise BudgetError(f"a {kind} budget has {' and '.join(names)}; got {given}")
+    return make(*(record[name] for name in names))
+
+
+@forgetting
+def parse_budget(text: str) -> Budget:
+    """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Pure, Zcdp, Gdp or Approx
+
+    Raises
+    ------
+    BudgetError
+        If the text is no budget.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> print(dps.parse_budget("zcdp(0.5)"))
+    rho = 0.5 (zCDP)
+    """
+    problem = f"cannot read the budget {shown(text)}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"
+    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text) if isinstance(text, str) else None
+    if match is None or match[1] not in _MAKERS:
+        raise BudgetError(problem)
+    make, names = _MAKERS[match[1]]
+    items = [item.strip() for item in match[2].split(",")]
+    if len(items) != len(names):
+        raise BudgetError(problem)
+    record: dict[str, float | str] = {"kind": match[1]}
+    for expected, item in zip(names, items, strict=True):
+        name, equals, value = item.rpartition("=")
+        record[name.strip() if equals else expected] = value.strip()
+    return from_dict(record)
