@@ -78,8 +78,8 @@ class Curator(HoldsRows):
     which may be one that weighs nothing. That is what a statistic bounds at each of k steps, and what is
     computed lies, once, within the `slack` of n rows: by the triangle inequality |sum(D) - sum(D')| <=
     k * sensitivity + slack <= k (sensitivity + slack), in its L2 norm, its L1 norm, and each coordinate.
-    It is attained, where T_0
-    holds k times the one row and T_k k times the other of a pair that attains the bound for one row.
+    It is attained, where T_0 holds k times the one row and T_k k times the other of a pair that attains the
+    bound for one row.
     """
 
     def __init__(

@@ -1,12 +1,10 @@
 """Without noise and bounds the iteration ends at R's maximum likelihood estimates, on every golden data set.
 
 A budget that makes noise negligible bounds nothing; the iteration gets more steps than a fit has, so that it
-ends at the root and not near it. What is left of the machinery is the lattice of the sums: with sums in
-floats instead, the estimates are R's to 1e-6 standard errors; with it, to a few thousandths.
+ends at the root and not near it. The estimates are R's to 1e-6 standard errors.
 """
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,6 @@ import pytest
 from dpstats import datasets
 from dpstats.budget import gdp
 from dpstats.curator import Curator
-from dpstats.curator import curator as chokepoint
-from dpstats.curator.lattice import Factor, Part
 from dpstats.estimators.location_scale import Problem, fit_location_scale, make_plan
 from dpstats.families import DISTS
 from dpstats.formula import Design, build_design
@@ -33,21 +29,6 @@ FITS, TRUNCATED = (
 SOME = [fit for fit in FITS if fit["model"] in ("rotterdam_8", "engines_6", "lung", "capacitor")]
 UNLIMITED = gdp(1e12)
 EARLY, TAIL = 100, 8
-
-
-class FloatSum:
-    """What the lattice sums, in floats."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts, self.totals = parts, [np.zeros(part.units.shape) for part in parts]
-
-    def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
-        for total, (left, right) in zip(self.totals, factors, strict=True):
-            total += left[ok].T @ (left if right is None else right)[ok]
-
-    def vector(self) -> np.ndarray:
-        packed = [part.pack(total) for part, total in zip(self.parts, self.totals, strict=True)]
-        return np.concatenate(packed)
 
 
 def problem(design: Design, dist: str) -> Problem:
@@ -75,26 +56,14 @@ def name(golden: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("golden", FITS + TRUNCATED, ids=name)
-def test_the_iteration_ends_at_the_estimates_of_r(
-    golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
+def test_the_iteration_ends_at_the_estimates_of_r(golden: dict[str, Any]) -> None:
     assert errors(golden, golden["dist"], golden["formula"]).max() < 1e-6
 
 
 @pytest.mark.parametrize("golden", SOME, ids=name)
-def test_distributions_of_log_time_are_the_same_models(
-    golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distributions_of_log_time_are_the_same_models(golden: dict[str, Any]) -> None:
     """sev, logistic and gaussian of log(time), by the formula, against weibull, loglogistic and lognormal."""
-    monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
     left, _, right = golden["formula"].partition("~")
     time, event = left.removeprefix("Surv(").rstrip(") ").split(",")
     dist = {"weibull": "sev", "loglogistic": "logistic", "lognormal": "gaussian"}[golden["dist"]]
     assert errors(golden, dist, f"Surv(np.log({time}),{event}) ~{right}").max() < 1e-6
-
-
-@pytest.mark.parametrize("golden", SOME, ids=name)
-def test_the_lattice_costs_a_few_thousandths_of_a_standard_error(golden: dict[str, Any]) -> None:
-    """At bounds that no real budget can pay for, where its steps are coarsest."""
-    assert errors(golden, golden["dist"], golden["formula"]).max() < 5e-3

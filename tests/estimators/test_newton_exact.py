@@ -1,7 +1,6 @@
 """Without noise and bounds noisy Newton ends at statsmodels' estimates and standard errors.
 
-A budget that makes noise negligible bounds nothing. What is left is the lattice of the sums: with sums in
-floats instead, estimates are statsmodels' to 1e-8.
+A budget that makes noise negligible bounds nothing, and estimates are statsmodels' to 1e-8.
 """
 
 import importlib
@@ -15,10 +14,8 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 import dpstats as dps
-from dpstats.curator import curator as chokepoint
 from dpstats.estimators.newton import make_plan
 from dpstats.testing import NoNoise, noise
-from tests.estimators.test_exact import FloatSum
 
 UNLIMITED = dps.gdp(1e9)
 SCHEMA = dps.Schema(
@@ -97,7 +94,6 @@ def take_many_steps(monkeypatch) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
-    monkeypatch.setattr(chokepoint, "LatticeSum", FloatSum)
     take_many_steps(monkeypatch)
     ours, theirs = CASES[name]
     with noise(NoNoise()):
@@ -106,16 +102,6 @@ def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
     np.testing.assert_allclose(fit.params.to_numpy(), expected.params.to_numpy(), rtol=0, atol=1e-8)
     assert (fit.params.index == expected.params.index).all()
     np.testing.assert_allclose(np.sqrt(np.diag(fit.cov_params())), standard_errors(expected), rtol=2e-4)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_lattice_costs_a_hundredth_of_a_standard_error(frame, name) -> None:
-    """At bounds that no real budget can pay for, where its steps are coarsest."""
-    ours, theirs = CASES[name]
-    with noise(NoNoise()):
-        fit = ours(frame).fit(UNLIMITED)
-    expected = theirs(frame)
-    assert (np.abs(fit.params - expected.params) / expected.bse).max() < 1e-2
 
 
 def test_robust_standard_errors_of_a_wrong_model(frame, monkeypatch) -> None:

@@ -32,7 +32,7 @@ SCHEMA = dps.Schema(
 FORMULA = "y ~ x + z + g"
 BUDGETS = [dps.gdp(1), dps.gdp(0.05), dps.gdp(1e6), dps.pure(3)]
 WEIGHTS = pytest.mark.parametrize("weights", [None, "w"])
-SAME = dict(rel=1e-6, abs=1e-8)  # an entry may round to another point of the lattice
+SAME = dict(rel=1e-6, abs=1e-8)  # a whitened row may round to another point of its grid
 
 
 def schema(**changes: Any) -> dps.Schema:

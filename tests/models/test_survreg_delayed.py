@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic"])
 EVERY = pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
-SAME = dict(rel=1e-6, abs=1e-5)  # a logarithm may round to another point of the lattice
+SAME = dict(rel=1e-6, abs=1e-5)  # a whitened row may round to another point of its grid
 
 
 def fit(

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 BUDGETS = [dps.approx(3, 1e-6), dps.gdp(1e6)]
 DATA = drives(3000, 11)
 DISTS = pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
-SAME = dict(rel=1e-6, abs=1e-5)  # a logarithm may round to another point of the lattice
+SAME = dict(rel=1e-6, abs=1e-5)  # a whitened row may round to another point of its grid
 
 
 def fit(
