@@ -52,6 +52,8 @@ class Zoomed:
         Relative sds of these two; 1 where not enough was seen.
     hidden : array, shape (m,)
         Of a column that seems constant, the share of its rows that may lie elsewhere; else 0.
+    held : array, shape (m,)
+        Share of the rows in cells where some were seen.
     shares : array, shape (m, cells)
         Of the rows that were seen, in each cell.
     edges : array, shape (m, cells + 1)
@@ -64,6 +66,7 @@ class Zoomed:
     variance: Array
     doubt: Array
     hidden: Array
+    held: Array
     shares: Array
     edges: Array
 
@@ -73,7 +76,7 @@ class Zoomed:
 
     def among(self, chosen: Array) -> Zoomed:
         """With the columns that were not `chosen` as they were declared."""
-        usual = Zoomed(*(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0)))
+        usual = Zoomed(*(np.array(value) for value in (0.0, 1.0, 0.0, UNSEEN_SD**2, 1.0, 0.0, 0.0, 0.0, 0.0)))
         parts = []
         for part in fields(self):
             own = getattr(self, part.name)
@@ -93,13 +96,13 @@ def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]
     count = int(np.sum(public["chosen"])) + 1
     edges = np.zeros((count, 2 * _OCTAVES - 1))
     law, sds = curator.noise("reach_counts", costs[2], edges=edges, **public)
-    return _least(law, sds[0].size) * float(sds[0][0, 0]) < _IN_SIGHT * curator.n
+    return least_seen(law, sds[0].size) * float(sds[0][0, 0]) < _IN_SIGHT * curator.n
 
 
 def unzoomed(count: int) -> Zoomed:
     """`count` columns as they were declared."""
     none = np.zeros(0)
-    nothing = Zoomed(none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)))
+    nothing = Zoomed(none, none, none, none, none, none, none, np.zeros((0, 1)), np.zeros((0, 2)))
     return nothing.among(np.zeros(count, dtype=bool))
 
 
@@ -133,7 +136,7 @@ def _counts(curator: Curator, cost: float, public: dict[str, Any], edges: Array)
     return curator.release("reach_counts", cost, edges=edges[:, 1:-1], **public)
 
 
-def _least(law: str, size: int) -> float:
+def least_seen(law: str, size: int) -> float:
     """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
     chance = _FALSE_CELL / size
     if law == "gaussian":
@@ -144,7 +147,7 @@ def _least(law: str, size: int) -> float:
 def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:
     """Lower end of the first cell that stands out, upper end of the last, and which ones do."""
     cells = counts.values[0]
-    visible = cells > _least(counts.law, cells.size) * counts.sd
+    visible = cells > least_seen(counts.law, cells.size) * counts.sd
     rows, found = np.arange(len(cells)), visible.any(axis=1)
     first, last = visible.argmax(axis=1), cells.shape[1] - visible[:, ::-1].argmax(axis=1)
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
@@ -172,6 +175,7 @@ def _seen(counts: Release, edges: Array, origin: Array) -> Zoomed:
         np.where(found, np.maximum(variance, LEAST_VARIANCE), UNSEEN_SD**2),
         np.where(found, _BY_CELLS, 1.0),
         np.where(found & (visible.sum(axis=1) == 1), min(_HIDDEN * counts.sd / counts.n, 1.0), 0.0),
+        seen / np.clip(total, counts.sd, counts.n),
         shares,
         edges,
     )

@@ -43,12 +43,6 @@ _WHOLE = {
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
         "the model, and a penalty shrinks the slopes; without compat they are corrected",
     ),
-    "clipped": (
-        "clipped",
-        "most of the response's variance lies in residuals so large that they are clipped, as where nearly "
-        "all rows have one value: coefficients and sigma are those of the bulk, not of the mean; fit a yes "
-        "or no by logit, and whether an amount is 0 apart from how large it is",
-    ),
     "far": (
         "far",
         "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "

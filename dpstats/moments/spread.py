@@ -17,7 +17,6 @@ from dpstats.moments.tails import tail_mean, tail_rate
 __all__ = [
     "Quantity",
     "clipped_line",
-    "mostly_clipped",
     "residual_variance",
     "score_covariance",
     "share_explained",
@@ -32,9 +31,6 @@ _SHORTENED = 2.0
 # Of errors with the tails of t of 3 degrees of freedom, clipping takes up to this many times more of the
 # variance than is told from the kurtosis that is left
 _HEAVIER = 3.0
-# Variance of the response, over that which line and clipped residuals tell, from which most of it lies in
-# what is clipped; and sds of its noise by which it surely does
-_MOSTLY, _SURELY = 4.0, 3.0
 
 
 class Quantity(NamedTuple):
@@ -72,7 +68,8 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
         apart = np.linalg.solve(model + floor, score_covariance(moments, fit) / variance - model)
         lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
         uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
-    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2)
+    beyond = moments.beyond * moments.mean_weight / max(moments.square, 0.05)
+    return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
 
 
 def share_explained(moments: NoisyMoments) -> Quantity:
@@ -100,7 +97,7 @@ def _share(moments: NoisyMoments) -> tuple[float, float, float]:
 
 
 class _Fitted(NamedTuple):
-    """The line on the user's scale, its direction less the mean, what noise adds to it, and its variance.
+    """The line on the user's scale, its direction less the mean, how far noise has it off, and its variance.
 
     The variance is that of fitted values over all rows, in units of r.
     """
@@ -122,7 +119,9 @@ def _fitted(moments: NoisyMoments) -> _Fitted:
     # the noise of delta adds its own variance to that of the fitted values
     covariance = fit.gain @ moments.noise_at(fit.delta) @ fit.gain.T
     spurious = float(np.sum(gram * covariance))
-    return _Fitted(slopes, direction, covariance, max(float(direction @ gram @ direction) - spurious, 0.0))
+    return _Fitted(
+        slopes, direction, covariance + fit.guess, max(float(direction @ gram @ direction) - spurious, 0.0)
+    )
 
 
 def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
@@ -131,7 +130,9 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
     gram, sigma = moments.all_rows, spread(moments)
     residual, residual_noise = (sigma.value / moments.scale) ** 2, 2 * sigma.value * sigma.se_privacy
     both = explained + residual
-    of_gram = 4 * float(direction @ gram @ covariance @ gram @ direction)
+    # of a quadratic form: near a line of no slope the second term is all
+    errors = gram @ covariance
+    of_gram = float(4 * direction @ errors @ gram @ direction + 2 * np.sum(errors * errors.T))
     of_gram += (moments.noise_gram / moments.gram_weight * float(direction @ direction)) ** 2
     if moments.whole_error is not None:
         squares = moments.whole_error**2
@@ -139,17 +140,6 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
         of_gram += float(slopes**2 @ entries @ slopes**2) / moments.scale**4
     noise = math.hypot(residual * math.sqrt(of_gram), explained * residual_noise / moments.scale**2)
     return explained / both, noise / both**2, explained * residual / both**2
-
-
-def mostly_clipped(moments: NoisyMoments) -> bool:
-    """Whether three quarters of the response's variance are neither in the line nor in clipped residuals.
-
-    So it is where nearly all rows have one value, 0 say: residuals are then clipped at a few sds of those.
-    """
-    if moments.total is None or moments.noise_total is None:
-        return False
-    told = spread(moments).value ** 2 + _fitted(moments).explained * moments.scale**2
-    return moments.total - _SURELY * moments.noise_total > _MOSTLY * told
 
 
 def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
@@ -170,12 +160,12 @@ def _variance_noise(moments: NoisyMoments, delta: Array) -> float:
 
 
 def _kurtosis(moments: NoisyMoments) -> float:
-    """Of the residuals; 3, as the normal's, as far as the noise hides it."""
+    """Of the residuals; the usual one as far as the noise hides it."""
     if moments.fourth is None or moments.noise_fourth is None:
-        return 3.0
+        return moments.usual
     trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
     found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
-    return max(trust * found + (1 - trust) * 3.0, 1.5)
+    return max(trust * found + (1 - trust) * moments.usual, 1.5)
 
 
 def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
@@ -215,6 +205,7 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     kurtosis = (moments.fourth + moments.noise_fourth / 2) / moments.mean_weight / square**2
     size = math.sqrt(square)
     mean = size * tail_mean(moments.limit / size, kurtosis)
+    mean = mean if moments.most_lost is None else min(mean, moments.most_lost)
     gram = positive(moments.gram)
     variance = residual_variance(moments, moments.normal_equations())
     uneven = (between / variance - gram) @ moments.constant / 2

@@ -79,7 +79,7 @@ def test_a_declared_norm_makes_a_better_line() -> None:
     errors = {}
     for schema in (PLAIN, NORMED):
         model, found = dps.ols("y ~ 0 + " + " + ".join(NAMES), data, schema), []
-        for seed in range(12):
+        for seed in range(48):
             with noise(SeededNoise(seed)):
                 found.append(np.sum((model.fit(dps.gdp(0.05)).params.to_numpy() - line) ** 2))
         errors[len(schema.norms)] = np.mean(found)

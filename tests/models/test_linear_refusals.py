@@ -145,7 +145,8 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         {
             "columns": "mu = 0.2828",
             "pilot second moments": "mu = 0.5916",
-            "second moments": "mu = 0.7348",
+            "reach of residuals": "mu = 0.1732",
+            "second moments": "mu = 0.7141",
             "check for bends": "mu = 0.1732",
         },
     ),
@@ -154,7 +155,8 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         {"public": ROWS},
         {
             "pilot second moments": "mu = 0.3873",
-            "second moments": "mu = 0.9055",
+            "reach of residuals": "mu = 0.1732",
+            "second moments": "mu = 0.8888",
             "check for bends": "mu = 0.1732",
         },
     ),
@@ -167,17 +169,23 @@ PARTS: dict[str, tuple[Any, dict[str, Any], dict[str, str]]] = {
         dps.pure(2),
         {},
         {
-            "columns": "epsilon = 0.28",
+            "columns": "epsilon = 0.22",
             "matrix": "epsilon = 0.6",
             "pilot score": "epsilon = 0.5",
-            "score": "epsilon = 0.56",
+            "reach of residuals": "epsilon = 0.08",
+            "score": "epsilon = 0.54",
             "check for bends": "epsilon = 0.06",
         },
     ),
     "pure with public moments": (
-        dps.pure(1.12),
+        dps.pure(1.18),
         {"public": ROWS},
-        {"pilot score": "epsilon = 0.5", "score": "epsilon = 0.56", "check for bends": "epsilon = 0.06"},
+        {
+            "pilot score": "epsilon = 0.5",
+            "reach of residuals": "epsilon = 0.08",
+            "score": "epsilon = 0.54",
+            "check for bends": "epsilon = 0.06",
+        },
     ),
 }
 

@@ -334,7 +334,7 @@ MUTANTS = (
     planted(
         "tails of residuals are not told (linear, pure)",
         "models/test_linear_honest.py::test_under_pure_epsilon_an_intercept_is_held_where_errors_are_skewed",
-        ("estimators/gram/pure.py", "    moments = _with_kurtosis(moments, before, bounds, pilot)\n", ""),
+        ("estimators/gram/pure.py", "_with_kurtosis(moments, before, bounds, pilot)", "moments"),
     ),
     planted(
         "nobody looks for a bend (logit, pure)",
@@ -354,7 +354,7 @@ MUTANTS = (
     planted(
         "a bend is not told (linear)",
         "models/test_bends.py::test_a_curved_line_is_seen",
-        ("estimators/gram/estimate.py", '("bends",) * bend.told', "()"),
+        ("estimators/gram/estimate.py", '("bends",) * ("R" in settings and bend.told)', "()"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (linear)",
@@ -466,9 +466,9 @@ MUTANTS = (
         ("moments/solution.py", "    lost |= not seen\n", ""),
     ),
     planted(
-        "most of the variance is clipped, and nothing says so",
-        "models/test_clipped.py::test_a_rare_yes_is_said_in_most_fits",
-        ("moments/spread.py", "_MOSTLY, _SURELY = 4.0, 3.0", "_MOSTLY, _SURELY = 400.0, 3.0"),
+        "residuals that are the spread of a response of one value are counted, and clipped all the same",
+        "models/test_spike.py::test_intervals_hold_and_are_of_use",
+        ("estimators/gram/reach.py", "prior=prior, tail=tail)", "prior=prior)"),
     ),
     planted(
         "limits of a survival curve take the noise of pure epsilon for normal",

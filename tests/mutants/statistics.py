@@ -66,6 +66,20 @@ MUTANTS = (
         "np.copyto(counts, beyond[:-1])",
     ),
     small(
+        "counts of residuals: one row more, not one replaced",
+        "residual_counts",
+        "residual_counts",
+        "math.sqrt(2), 2.0",
+        "1.0, 2.0",
+    ),
+    small(
+        "counts of residuals: in every cell that a row is beyond",
+        "residual_counts",
+        "residual_counts",
+        "np.equal(at, ",
+        "np.greater_equal(at, ",
+    ),
+    small(
         "event matrix: one row more, not one replaced",
         "event_matrix",
         "moments",

@@ -1,7 +1,9 @@
 """T5, a slice: what a whole linear fit spends stays below the claim, and with halved noise does not.
 
 Two rows that lie opposite each other attain the sensitivity of the score, and all but a few percent of that
-of the second moments, at every release of a fit with public moments. All other rows are switched off.
+of the second moments, at every such release of a fit with public moments. Their residuals are of one size, so
+that counts of these, 3 to 7 % of the budget, are the same (their worst pair is searched in test_worst_case).
+All other rows are switched off.
 
 Gaussian noise: a sampled lower bound on mu, from the event that the privacy loss, summed over the releases,
 is in favour of the first row. Pure epsilon: three releases compose, and losses near epsilon are too rare to
@@ -50,7 +52,8 @@ def model(side: int) -> Any:
 def mirrored(name: str, exact: np.ndarray) -> np.ndarray:
     """The exact sums of the other row."""
     other = exact.copy()
-    other[CROSS[name]] *= -1
+    if name in CROSS:
+        other[CROSS[name]] *= -1
     return other
 
 
@@ -100,11 +103,15 @@ def test_the_pair_attains_the_sensitivity_at_every_release(budget: Any) -> None:
         with noise(recording := Recording(NoNoise())):
             model(side).fit(budget)
         sides.append(recording.records)
-    assert len(sides[0]) == (2 if budget is GAUSSIAN else 3)
-    first, second = sides[0][0], sides[1][0]
+    assert len(sides[0]) == (3 if budget is GAUSSIAN else 4)
+    # of the first release about a line, which is the same
+    first, second = (next(record for record in side if record.name in CROSS) for side in sides)
     assert second.exact == pytest.approx(mirrored(first.name, first.exact), abs=1e-3)
-    for record in sides[0]:
-        assert 0.96 < record.law.distance(record.exact - mirrored(record.name, record.exact)) <= 1
+    for first, second in zip(*sides, strict=True):
+        if first.name not in CROSS:
+            assert (second.exact == first.exact).all() and first.exact.sum() == pytest.approx(1)
+            continue
+        assert 0.96 < first.law.distance(first.exact - mirrored(first.name, first.exact)) <= 1
 
 
 @pytest.mark.parametrize(("budget", "claim"), [(GAUSSIAN, 2), (PURE, 1)], ids=str)

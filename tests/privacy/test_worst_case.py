@@ -151,6 +151,7 @@ def test_what_is_declared_is_searched():
         "functional_weights",
         "reach_counts",
         "reach_means",
+        "residual_counts",
     }
     assert names(declaring("ranges")) == {
         "box_moments",
@@ -164,6 +165,7 @@ def test_what_is_declared_is_searched():
         "predictor_bend",
         "reach_counts",
         "reach_means",
+        "residual_counts",
         "score_alone",
         "information_sizes",
         "sign_sizes",

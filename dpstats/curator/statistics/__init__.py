@@ -16,6 +16,7 @@ from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.martingale_parts import InformationSizes, ScoreAlone
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
+from dpstats.curator.statistics.residual_counts import ResidualCounts
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.score_tails import ScoreTails
@@ -40,6 +41,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ResidualMoments,
         BoxMoments,
         ResidualScore,
+        ResidualCounts,
         TruncatedGram,
         TruncatedTriangle,
         TruncatedCross,

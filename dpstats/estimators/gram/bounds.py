@@ -15,10 +15,15 @@ import numpy as np
 import scipy
 from scipy import special
 
-_PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
+from dpstats.estimators.gram.tail import NO_TAIL, Tail
+
+PILOT_LIMIT, _MOST_LIMIT = 3.0, 12.0
+_MOST_SQUARE = 0.5  # of the mean square of residuals: where less is in the tail, a pilot may clip it
 # Residual sds at which residuals may be clipped. What that moves the intercept by is taken to be e^-(L + 1)
 # of them, as with exponential errors.
 _LIMITS = np.arange(1.5, _MOST_LIMIT + 0.01, 0.05)
+# of k entries, what is clipped moves those along the constant and along the predictor
+_MOVED = 2.0
 # Below this many sampling sds noise matters little, and rows and residuals may be longer, so that under a
 # wrong model the estimate is that of least squares; but no row so long that the noise of the matrix, as an
 # operator, exceeds the second, or the third where more rows are long than a normal law has;
@@ -66,8 +71,19 @@ def base_square(k: int) -> float:
     return max(1.25 * k, k + 1.5)
 
 
+def moved_share(k: int) -> float:
+    """Of k entries of a line, what clipping moves."""
+    return min(_MOVED / k, 1.0)
+
+
 def choose_bounds(
-    n: int, mu: float, k: int, farthest: float, widest: float, lost: float = 0.0, weighted: bool = False
+    n: int,
+    mu: float,
+    k: int,
+    allowed: tuple[float, float],
+    lost: float = 0.0,
+    weighted: bool = False,
+    tail: Tail = NO_TAIL,
 ) -> Bounds:
     """Bounds for n rows of k coordinates and a release of cost mu.
 
@@ -75,14 +91,17 @@ def choose_bounds(
     ----------
     n, mu, k
         Number of rows, cost for a unit of one row, number of coordinates.
-    farthest, widest : float
+    allowed : tuple of float
         The longest row and the largest residual that the declared bounds allow.
     lost : float
         By how much rows weigh less at the usual radius than normal ones would, see
         :func:`dpstats.estimators.gram.bending.lost_weight`.
     weighted : bool
         Whether rows have weights of their own: residuals of heavy rows may then be many sds large.
+    tail : Tail
+        What was counted beyond the bulk of residuals.
     """
+    farthest, widest = allowed
 
     def noise(radius: float, limit: float) -> float:
         return 2 * radius * limit / (math.sqrt(n) * mu)
@@ -92,21 +111,26 @@ def choose_bounds(
     if noise(farthest, widest) <= _NOTHING:
         return Bounds(farthest, widest, farthest * widest, spread)
     radius = math.sqrt(base_square(k))
-    limit = _best_limit(n, noise(radius, 1.0))
+    limit = _best_limit(n, noise(radius, 1.0), tail, moved_share(k))
     room = max(_FREE / noise(radius, limit), 1.0)
     enough = math.sqrt(k * (1 + math.log(40 * n)) / base_square(k))
     quiet = math.sqrt(n * mu / (4 * math.sqrt(k) * base_square(k)))
     bent = min(_best_length(n, k, noise(radius, limit), lost), math.sqrt(_BENT_NOISE) * quiet)
     radius *= max(min(max(bent, min(room, math.sqrt(_MATRIX_NOISE) * quiet)), enough), 1.0)
-    limit = min(limit * max(room / enough, 1.0), _MOST_LIMIT)
+    limit = max(limit, min(limit * max(room / enough, 1.0), _MOST_LIMIT))
     radius, limit = min(radius, farthest), min(limit, widest)
-    most = limit if weighted else _MEAT_SDS
+    most = limit if weighted or tail.any else _MEAT_SDS
     return Bounds(radius, limit, _meat_limit(n, mu, k, radius, limit, most), spread)
 
 
-def pilot_bounds(k: int, farthest: float, widest: float) -> Bounds:
-    """Bounds for a release that only improves the coordinates of the next."""
-    radius, limit = min(math.sqrt(base_square(k)), farthest), min(_PILOT_LIMIT, widest)
+def pilot_bounds(n: int, mu: float, k: int, allowed: tuple[float, float], tail: Tail = NO_TAIL) -> Bounds:
+    """Bounds for a release that only improves the coordinates of the next; see :func:`choose_bounds`."""
+    radius, limit = math.sqrt(base_square(k)), PILOT_LIMIT
+    if tail.square > _MOST_SQUARE:
+        limits = np.append(limit, np.maximum(tail.upper, limit))
+        error = (2 * radius / mu * limits) ** 2 + (n * tail.lost(limits)) ** 2
+        limit = float(limits[np.argmin(error)])
+    radius, limit = min(radius, allowed[0]), min(limit, allowed[1])
     return Bounds(radius, limit, radius * limit)
 
 
@@ -130,16 +154,20 @@ def _best_length(n: int, k: int, noise: float, lost: float) -> float:
     return float((bending(lost) * n / (k * noise**2)) ** 0.25)
 
 
-def _best_limit(n: int, noise: float) -> float:
+def _best_limit(n: int, noise: float, tail: Tail, moved: float) -> float:
     """L of least error: what noise and sampling make of an entry of the score, and n times a squared bias.
+
+    The bias is what exponential errors lose, or what counted rows do, in a share `moved` of entries.
 
     In units of the variance of an entry of the score of normal residuals, whose slope clipping at L makes
     P(|z| < L); `noise` is the sd of the noise over that of sampling at L = 1.
     """
-    kept = 1 - 2 * special.ndtr(-_LIMITS)
-    left = kept - 2 * _LIMITS * np.exp(-(_LIMITS**2) / 2) / math.sqrt(2 * math.pi) + _LIMITS**2 * (1 - kept)
-    error = (left + (noise * _LIMITS) ** 2) / kept**2 + n * np.exp(-2 * (_LIMITS + 1))
-    return float(_LIMITS[np.argmin(error)])
+    limits = np.append(_LIMITS, tail.upper)
+    kept = 1 - 2 * special.ndtr(-limits)
+    left = kept - 2 * limits * np.exp(-(limits**2) / 2) / math.sqrt(2 * math.pi) + limits**2 * (1 - kept)
+    lost = np.maximum(np.exp(-(limits + 1)), math.sqrt(moved) * tail.lost(limits))
+    error = (left + (noise * limits) ** 2) / np.maximum(kept, 1e-6) ** 2 + n * lost**2
+    return float(limits[np.argmin(error)])
 
 
 def _meat_limit(n: int, mu: float, k: int, radius: float, limit: float, sds: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpstats.curator import Release
 from dpstats.estimators.gram.bounds import Bounds, base_square
+from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import longest_square, unstretched
@@ -17,6 +18,9 @@ from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import most_explained, posterior
 
 Array = np.ndarray
+
+_SURE = 2.0  # sds of noise by which a line surely explains no more
+_ALL_ROWS = 2.0  # of what it explains of rows of which long ones weigh less, that of all is at most so much
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,10 @@ class Coordinates:
         Covariance of how far the line is off, in units of a and r, up to a factor.
     expected : array, shape (k, k)
         Second moments of a, up to a factor: not the identity where a column is stretched less.
+    sure : float
+        Variance of y~ that the line surely leaves, whatever is left of clipped residuals.
+    tail : Tail
+        What was counted of residuals beyond their bulk, in units of y~.
     """
 
     scale: RowScale
@@ -41,13 +49,26 @@ class Coordinates:
     sigma: float
     prior: Array
     expected: Array
+    sure: float = 0.0
+    tail: Tail = NO_TAIL
 
     @classmethod
-    def of_scale(cls, scale: RowScale) -> Coordinates:
-        """The first ones: all that is known is that some columns of two values are stretched less."""
+    def of_scale(cls, scale: RowScale, weighted: bool) -> Coordinates:
+        """The first ones: all that is known is that some columns of two values are stretched less.
+
+        Of rows with weights of their own it is not known what variance is there.
+        """
         variances = np.append([1.0] * scale.constant, np.where(scale.binary, scale.ratio, 1.0))
         k = len(variances)
-        return cls(scale, np.eye(k), np.zeros(k), 1.0, np.eye(k) / k, np.diag(variances))
+        return cls(
+            scale,
+            np.eye(k),
+            np.zeros(k),
+            1.0,
+            np.eye(k) / k,
+            np.diag(variances),
+            0.0 if weighted else scale.y_sure,
+        )
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
@@ -59,6 +80,16 @@ class Coordinates:
             radius=bounds.radius,
             limit=bounds.limit,
         )
+
+    @property
+    def allowed(self) -> tuple[float, float]:
+        """The longest row and the largest residual that the declared bounds allow."""
+        return self.farthest, self.widest
+
+    @property
+    def reach(self) -> Tail:
+        """What was counted of residuals beyond their bulk."""
+        return self.tail.over(self.sigma)
 
     @property
     def farthest(self) -> float:
@@ -79,17 +110,31 @@ class Coordinates:
         return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
 
     def improved(
-        self, gram: Array, cross: Array, square: float, noise: Noise, n: int, whiten: bool = True
+        self,
+        gram: Array,
+        cross: Array,
+        square: float,
+        noise: Noise,
+        n: int,
+        whiten: bool = True,
+        limit: float = math.inf,
     ) -> Coordinates:
-        """Residuals about the line that released second moments give, in coordinates that whiten them."""
+        """Residuals about the line that released second moments give, in coordinates that whiten them.
+
+        Those were clipped at `limit`, which took of their mean square what was counted beyond.
+        """
         most = most_explained(square, noise.square)
         told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most, self.expected)
         delta = told.gain @ cross
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
         error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
-        left = max(left, 0.0) + 2 * error * float(np.trace(told.gain))
-        sigma = math.sqrt(max(left, 2 * noise.square, 1e-6)) if noise.square < 0.5 else 1.0
+        left = max(left, 0.0) + self.reach.beyond(limit) + 2 * error * float(np.trace(told.gain))
+        explained = 2 * float(delta @ cross) - float(delta @ told.gram @ delta)
+        explained += 2 * _SURE * math.sqrt(error * float(delta @ delta))
+        sure = self.sure - _ALL_ROWS * self.sigma**2 * max(explained, 0.0)
+        least = max(2 * noise.square, sure / self.sigma**2, 1e-6)
+        sigma = math.sqrt(max(left, least)) if noise.square < 0.5 else 1.0
         whitening = self._whitening(told.gram, noise.gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
@@ -97,7 +142,7 @@ class Coordinates:
         expected, way = back @ told.gram @ back.T, way / sigma
         # weights and limits change from one release to the next, and move the line within its sampling error
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
-        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected)
+        return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, sure, self.tail)
 
     def _whitening(self, gram: Array, noise: float) -> Array:
         """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""

@@ -31,12 +31,12 @@ from dpstats.estimators.gram.bounds import (
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.pure import fit_pure
+from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
-from dpstats.moments.spread import mostly_clipped
 
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
@@ -54,8 +54,7 @@ class LinearFit:
         "R", length in sds beyond which rows count less, and "residual", size in sds beyond which residuals
         are clipped, where the declared bounds allow anything beyond.
     problems : tuple of str
-        "bends", if the response follows the square of the line too; "clipped", if most of the response's
-        variance is in residuals that are clipped.
+        "bends", if the response follows the square of the line too.
     """
 
     moments: LinearMoments
@@ -89,13 +88,13 @@ def fit_gram(
     weighted = max_weight is not None
     own = public is None and not weighted
     if plan.pure:
-        moments, place, bounds = fit_pure(curator, box, constant, plan, public)
+        moments, place, bounds = fit_pure(curator, box, constant, plan, public, weighted)
     else:
         moments, place, bounds = _gaussian(curator, box, constant, plan, public, weighted)
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
-        moments = replace(moments, limit=None)
+        moments = replace(moments, limit=None, beyond=0.0)
     if not constant and "R" in settings:
         kept = mean_weight(len(moments.gram), bounds.radius)
         moments = replace(moments, kept=kept, doubt=(1 - kept) / 2)
@@ -105,11 +104,9 @@ def fit_gram(
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     bend = _look(curator, plan.cost("check"), moments, place, bounds) if constant else Bend(False, 0.0)
-    problems = ("clipped",) * ("residual" in settings and mostly_clipped(moments))
     if "R" in settings:
         moments = replace(moments, bent=moments.bent + bend.square / moments.scale**2)
-        problems += ("bends",) * bend.told
-    return LinearFit(moments, settings, problems)
+    return LinearFit(moments, settings, ("bends",) * ("R" in settings and bend.told))
 
 
 def _look(curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds) -> Bend:
@@ -136,17 +133,27 @@ def _gaussian(
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
-    place = public_coordinates(public, box, constant) if public else _first(curator, box, constant, plan)
+    place = (
+        public_coordinates(public, box, constant)
+        if public
+        else _first(curator, box, constant, plan, weighted)
+    )
     k, lost = len(place.line), 0.0
-    for cost in plan["pilots"]:
-        bounds = pilot_bounds(k, place.farthest, place.widest)
+    for step, cost in enumerate(plan["pilots"], 1):
+        if step == len(plan["pilots"]):
+            place = with_reach(curator, plan.cost("reach"), place)
+        mu = curator.cost_per_row(cost)
+        bounds = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds)
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
-        place = place.improved(gram, cross, square, noise, curator.n)
+        place = place.improved(gram, cross, square, noise, curator.n, limit=bounds.limit)
     mu = curator.cost_per_row(plan.cost("final"))
-    bounds = choose_bounds(curator.n, mu, k, place.farthest, place.widest, lost, weighted)
+    bounds = choose_bounds(curator.n, mu, k, place.allowed, lost, weighted, place.reach)
+    if place.tail.any:
+        farthest = max(bounds.spread_limit, bounds.limit * place.sigma)
+        bounds = replace(bounds, spread_limit=farthest)
     release = curator.release(
         "residual_moments",
         plan.cost("final"),
@@ -157,7 +164,7 @@ def _gaussian(
         spread_limit=bounds.spread_limit,
         **place.public(bounds),
     )
-    moments = _moments(release, place, bounds)
+    moments = replace(_moments(release, place, bounds), **place.reach.known(bounds.limit))
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
@@ -187,8 +194,8 @@ def _rated(moments: LinearMoments, max_weight: float, radius: float) -> LinearMo
     )
 
 
-def _first(curator: Curator, box: Box, constant: bool, plan: Plan) -> Coordinates:
-    return Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant))
+def _first(curator: Curator, box: Box, constant: bool, plan: Plan, weighted: bool) -> Coordinates:
+    return Coordinates.of_scale(find_columns(curator, plan.columns, box, False, constant), weighted)
 
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:

@@ -7,13 +7,14 @@ from dpstats.estimators.engine.plan import Plan, Stage
 
 # Gaussian noise: shares of mu^2, of which the last release has what the others leave. Pure epsilon: shares
 # of epsilon, which add up to 1.
-COLUMNS, CHECK = 0.08, 0.03
+COLUMNS, REACH, CHECK = 0.08, 0.03, 0.03
 # Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL, PURE_CHECK = 0.14, 0.3, (0.1, 0.15), 0.28, 0.03
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.11, 0.3, (0.1, 0.15), 0.27
+PURE_REACH, PURE_CHECK = 0.04, 0.03
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -35,6 +36,7 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
+            reach=Stage(PURE_REACH / left, "reach of residuals"),
             final=Stage((PURE_FINAL + PURE_CHECK - check) / left, "score"),
             check=Stage(check / left, "check for bends"),
         )
@@ -45,7 +47,8 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     stages = dict(
         columns=Stage(columns, "columns"),
         pilots=Stage(sum(pilots), "pilot second moments", pilots),
-        final=Stage(1 - columns - check - sum(pilots), "second moments"),
+        reach=Stage(REACH, "reach of residuals"),
+        final=Stage(1 - columns - check - REACH - sum(pilots), "second moments"),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)

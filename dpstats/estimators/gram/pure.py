@@ -19,6 +19,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
+from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.moments import LinearMoments, PublicMoments
@@ -36,7 +37,7 @@ _UNEVEN_WEIGHT = 0.02
 
 
 def fit_pure(
-    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None
+    curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
 ) -> tuple[LinearMoments, Coordinates, Bounds]:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
@@ -44,16 +45,17 @@ def fit_pure(
         k = len(place.line)
         gram, damping, noise, shape = np.eye(k), np.zeros((k, k)), math.sqrt(2 / public.n), np.eye(k)
     else:
-        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan)
+        place, gram, damping, noise, shape = _matrix(curator, box, constant, plan, weighted)
         k = len(place.line)
-    for cost in plan["pilots"]:
-        before = pilot_bounds(k, place.farthest, place.widest)
+    for step, cost in enumerate(plan["pilots"], 1):
+        if step == len(plan["pilots"]):
+            place = with_reach(curator, plan.cost("reach"), place)
+        mu = _equivalent(curator, cost, place)
+        before = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
-    trial = pilot_bounds(k, place.farthest, place.widest)
-    _, sds = curator.noise("residual_score", plan.cost("final"), **place.public(trial))
-    equivalent = 2 * trial.radius * trial.limit / float(sds[0].max())
-    bounds = choose_bounds(curator.n, equivalent, k, place.farthest, place.widest)
+    mu = _equivalent(curator, plan.cost("final"), place)
+    bounds = choose_bounds(curator.n, mu, k, place.allowed, tail=place.reach)
     score = _Score(curator.release("residual_score", plan.cost("final"), **place.public(bounds)), bounds)
     kept, weight = kept_square(k, bounds.radius), mean_weight(k, bounds.radius)
     way = place.to_user()
@@ -76,7 +78,7 @@ def fit_pure(
         limit=bounds.limit,
         **way,
     )
-    moments = _with_kurtosis(moments, before, bounds, pilot)
+    moments = replace(_with_kurtosis(moments, before, bounds, pilot), **place.reach.known(bounds.limit))
     if public is not None:
         moments = replace(moments, rows=score.square / max(score.noise_square, 1e-12))
     else:
@@ -84,6 +86,12 @@ def fit_pure(
         if not constant:
             moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
     return moments, place, bounds
+
+
+def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:
+    """The mu of Gaussian noise that is as large as that of a score of this cost."""
+    _, sds = curator.noise("residual_score", cost, **place.public(Bounds(1.0, 1.0, 1.0)))
+    return 2 / float(sds[0].max())
 
 
 def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot: _Score) -> LinearMoments:
@@ -107,7 +115,7 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
 
 
 def _matrix(
-    curator: Curator, box: Box, constant: bool, plan: Plan
+    curator: Curator, box: Box, constant: bool, plan: Plan, weighted: bool
 ) -> tuple[Coordinates, Array, Array, float, Array]:
     """Coordinates from a noisy matrix, and in them: it, what damps it, and size and shape of its noise."""
     scale = find_columns(curator, plan.columns, box, False, constant)
@@ -120,7 +128,9 @@ def _matrix(
     # An eigenvalue that noise made too small would let later steps jump too far, again and again. With a part
     # of the noise's size added, steps rather fall short, by less with every step.
     damped = joint[:k, :k] + _DAMPING * noise.gram * math.sqrt(2 * k) * np.eye(k)
-    place = Coordinates.of_scale(scale).improved(damped, joint[:k, k], float(joint[k, k]), noise, release.n)
+    place = Coordinates.of_scale(scale, weighted).improved(
+        damped, joint[:k, k], float(joint[k, k]), noise, release.n
+    )
     white = place.whitening
     gram, damping = (white @ matrix @ white for matrix in (joint[:k, :k], damped - joint[:k, :k]))
     return place, gram, damping, *_noise_of(white, sds[:k, :k], limits[:k])
@@ -157,11 +167,16 @@ class _Score:
 
     def __init__(self, release: Release, bounds: Bounds) -> None:
         n, c = release.n, math.sqrt(2) * bounds.radius / bounds.limit
-        self.n, self.cross, self.square = n, release.values[0] / n, float(release.values[1][0]) / (n * c)
+        self.limit, self.n, self.cross, self.square = (
+            bounds.limit,
+            n,
+            release.values[0] / n,
+            float(release.values[1][0]) / (n * c),
+        )
         self.noise_cross = float(release.sds[0].max()) / n
         self.noise_square = float(release.sds[1][0]) / (n * c)
 
     def improved(self, place: Coordinates, gram: Array, noise: float) -> Coordinates:
         """The same whitening about a better line."""
         sds = Noise(noise, self.noise_cross, self.noise_square)
-        return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False)
+        return place.improved(gram, self.cross, self.square, sds, self.n, whiten=False, limit=self.limit)

@@ -1,0 +1,83 @@
+"""How far residuals reach: counts by their size, however large, before limits are chosen.
+
+A few sds hold the residuals of most responses. Where nearly all have one value, the few others are the
+spread: a limit that is told from the bulk clips them, and the next one, from what that leaves, clips more.
+Counts have a sensitivity that does not grow with what is counted, so they see as far as the declared bounds.
+
+See docs/theory/linear.md#reach-of-residuals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.gram.bounds import PILOT_LIMIT, moved_share
+from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.tail import Tail
+from dpstats.estimators.zoom import least_seen
+
+Array = np.ndarray
+
+# Cells, in sds: the bulk, and from there two an octave.
+_RATIO = math.sqrt(2)
+_BULK = 4.0
+# cells that are looked at together: laws that noise hides in each cell alone may spread over two octaves
+_WINDOWS = (1, 2, 4)
+# a share of rows that noise may hide, in sds of one cell
+_HIDDEN = 1.5
+
+
+def with_reach(curator: Curator, cost: float, place: Coordinates) -> Coordinates:
+    """Release counts of residuals about the line of `place`, and say which cells are surely not empty.
+
+    Residuals have at least the sd of these cells alone. What pilots clipped was missing in their line.
+    """
+    tail = _counted(curator, cost, place)
+    sigma = max(math.sqrt(tail.square), place.sigma)
+    missing = float(tail.lost(np.array([PILOT_LIMIT * place.sigma]))[0]) / sigma
+    k = len(place.line)
+    prior = place.prior * (place.sigma / sigma) ** 2 + moved_share(k) * missing**2 * np.eye(k)
+    return replace(place, sigma=sigma, prior=prior, tail=tail)
+
+
+def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
+    edges = [_BULK]
+    while edges[-1] * _RATIO < place.widest:
+        edges.append(edges[-1] * _RATIO)
+    public = place.scale.public() | dict(line=place.line, sigma=place.sigma, edges=np.array(edges))
+    release = curator.release("residual_counts", cost, **public)
+    counts, ends = release.values[0], np.append(edges, max(place.widest, edges[-1])) * place.sigma
+    sd, far = float(release.sds[0][0]), counts[1:]
+    seen = _seen(far, release.law, sd)
+    hidden = _HIDDEN * sd / release.n
+    if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
+        return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden)
+    shares = np.maximum(far, 0.0) / release.n
+    return Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden)
+
+
+def _seen(counts: Array, law: str, sd: float) -> Array:
+    """Cells that stand out from noise, alone or together; if none does, the nearest that do."""
+    seen, size = np.zeros(len(counts), dtype=bool), len(counts) * (len(_WINDOWS) + 1)
+    normal, least = (least_seen(name, size) for name in ("gaussian", law))
+
+    def told(cells: slice) -> bool:
+        # sums of noise with long tails have shorter ones
+        width = len(counts[cells])
+        return bool(counts[cells].sum() > (normal + (least - normal) * width**-0.75) * sd * math.sqrt(width))
+
+    for width in _WINDOWS:
+        found = seen.copy()
+        for first in range(len(counts) - width + 1):
+            cells = slice(first, first + width)
+            if not found[cells].any():
+                seen[cells] |= told(cells)
+    for last in range(1, len(counts) + 1):
+        if seen.any():
+            break
+        seen[:last] = told(slice(last))
+    return seen

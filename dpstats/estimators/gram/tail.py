@@ -1,0 +1,80 @@
+"""Rows whose residuals lie beyond the bulk of all, and what limits take of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+# least mean square of the other residuals, as a share; mean of r^4 in a cell over the square of that of r^2,
+# of which a cell of half an octave holds any
+_LEAST_REST, _UNEVEN = 0.1, 1.1
+_AS_FAR = 2.0  # limits that hidden rows may lie beyond one
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Rows beyond the bulk of residuals r that are surely there.
+
+    Attributes
+    ----------
+    shares : array, shape (m,)
+        Of the rows, in cells that hold some for sure.
+    lower, upper : array, shape (m,)
+        Of these cells.
+    hidden : float
+        A share of the rows that noise may hide beyond.
+    """
+
+    shares: Array
+    lower: Array
+    upper: Array
+    hidden: float
+
+    @property
+    def any(self) -> bool:
+        """Whether there is one."""
+        return bool(len(self.shares))
+
+    @property
+    def square(self) -> float:
+        """What these rows alone make of the mean of r^2."""
+        return self.beyond(0.0)
+
+    def over(self, unit: float) -> Tail:
+        """In another unit."""
+        return Tail(self.shares, self.lower / unit, self.upper / unit, self.hidden)
+
+    def beyond(self, limit: float) -> float:
+        """What a limit takes of the mean of r^2."""
+        return float(np.sum(self.shares * np.maximum(self.lower * self.upper - limit**2, 0.0)))
+
+    def lost(self, limits: Array) -> Array:
+        """What limits take of the mean of |r| at most."""
+        return np.asarray(self.shares @ np.maximum(self.upper[:, None] - limits, 0.0))
+
+    def kurtosis(self, limit: float) -> float:
+        """Of residuals of mean square 1 that are normal but for these rows, clipped at a limit."""
+        squares = np.minimum(self.lower * self.upper, limit**2)
+        rest = max(1 - float(np.sum(self.shares * squares)), _LEAST_REST)
+        square = rest + float(np.sum(self.shares * squares))
+        return (3 * rest**2 + _UNEVEN * float(np.sum(self.shares * squares**2))) / square**2
+
+    def known(self, limit: float) -> dict[str, Any]:
+        """What :class:`dpstats.moments.LinearMoments` of residuals clipped at a limit take from it.
+
+        Rows may be hidden beyond the limit, some as far as it reaches.
+        """
+        if not self.any:
+            return {}
+        return dict(
+            usual=self.kurtosis(limit),
+            most_lost=float(self.lost(np.array([limit]))[0]) + _AS_FAR * self.hidden * limit,
+            beyond=self.beyond(limit) + self.hidden * limit**2,
+        )
+
+
+NO_TAIL = Tail(np.zeros(0), np.zeros(0), np.zeros(0), 0.0)

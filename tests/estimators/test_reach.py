@@ -1,0 +1,60 @@
+"""What counts of residuals beyond their bulk tell, and what limits make of it."""
+
+import numpy as np
+import pytest
+
+from dpstats.estimators.gram.bounds import choose_bounds, pilot_bounds
+from dpstats.estimators.gram.reach import _seen
+from dpstats.estimators.gram.tail import NO_TAIL, Tail
+
+N, MU, K, ALLOWED = 20_000, 0.2, 4, (1e3, 1e3)
+# 2 % of the rows at seven sds
+SPIKE = Tail(np.array([0.02]), np.array([6.5]), np.array([7.5]), 1e-4)
+
+
+def test_a_cell_that_holds_rows_is_seen_and_its_neighbours_are_not() -> None:
+    assert _seen(np.array([3.0, -8, 70, 2, 9]), "gaussian", 10.0).tolist() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_cells_that_hold_rows_together_are_seen() -> None:
+    assert _seen(np.array([0.0, 30, 30, 2, -9]), "gaussian", 10.0)[1:3].all()
+    near = _seen(np.array([22.0, 24, 19, 23, 21, 20, -8, 1, 4]), "gaussian", 10.0)
+    assert near[:4].all() and not near[6:].any()
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_noise_alone_is_seldom_taken_for_rows(law: str) -> None:
+    """One release in 50 at most, by the bound on all windows."""
+    rng, draws = np.random.default_rng(1), 4000
+    noise = rng.normal(size=(draws, 12)) if law == "gaussian" else rng.laplace(size=(draws, 12)) / np.sqrt(2)
+    assert np.mean([_seen(counts, law, 1.0).any() for counts in noise]) < 0.025
+
+
+def test_moments_of_a_tail_are_those_of_its_rows() -> None:
+    half = SPIKE.over(2.0)
+    assert half.square == pytest.approx(SPIKE.square / 4) and half.hidden == SPIKE.hidden
+    assert SPIKE.beyond(3.0) == pytest.approx(0.02 * (6.5 * 7.5 - 9))
+    assert SPIKE.beyond(8.0) == 0 and SPIKE.lost(np.array([3.0, 8.0])).tolist() == pytest.approx([0.09, 0])
+    # a mean square of 1 of which this is .975: about 1 / 0.02
+    assert 40 < SPIKE.kurtosis(100.0) < 60
+    assert NO_TAIL.kurtosis(5.0) == pytest.approx(3) and NO_TAIL.known(5.0) == {}
+
+
+def test_limits_hold_what_was_counted() -> None:
+    """Those of normal residuals are as they were; a pilot clips no tail that is most of the spread."""
+    usual, wide = (choose_bounds(N, MU, K, ALLOWED, tail=tail) for tail in (NO_TAIL, SPIKE))
+    assert usual.limit < 5 and wide.limit == pytest.approx(7.5, abs=0.1) and wide.radius == usual.radius
+    assert pilot_bounds(N, MU, K, ALLOWED).limit == 3
+    assert pilot_bounds(N, MU, K, ALLOWED, SPIKE).limit == pytest.approx(7.5)
+    assert pilot_bounds(N, MU, K, ALLOWED, SPIKE.over(2.0)).limit == 3
+
+
+def test_a_limit_is_not_so_wide_that_noise_costs_more_than_what_is_clipped() -> None:
+    few = Tail(np.array([1e-4]), np.array([80.0]), np.array([90.0]), 1e-4)
+    assert choose_bounds(2000, 0.05, K, ALLOWED, tail=few).limit < 10

@@ -1,0 +1,35 @@
+"""A response of which nearly all rows have one value: limits hold the others, and intervals the truth."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.testing import SeededNoise, noise
+
+N, RUNS = 20_000, 20
+BUDGETS = {"mu": dps.approx(2, 1e-6), "epsilon": dps.pure(4)}
+# least hits of 40 intervals that hold with 95 %, once in 5,000 tests
+FEWEST = 31
+
+
+def rows(seed: int, share: float, spread: float) -> dict[str, np.ndarray]:
+    """y is 0 but in a share of the rows, that rises with x; there it is 10, or lognormal about that."""
+    rng = np.random.default_rng([seed, 16])
+    x = rng.uniform(-1, 1, N)
+    amount = 10 * np.exp(spread * rng.normal(size=N) - spread**2 / 2)
+    return {"x": x, "y": amount * (rng.random(N) < share * (1 + 0.5 * x))}
+
+
+@pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+@pytest.mark.parametrize(("share", "spread", "top"), [(0.02, 0.0, 10), (0.05, 0.0, 30), (0.05, 0.6, 200)])
+def test_intervals_hold_and_are_of_use(budget: Budget, share: float, spread: float, top: float) -> None:
+    schema, held, shares = dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(0, top)), 0, []
+    for seed in range(RUNS):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x", rows(seed, share, spread), schema).fit(budget)
+        errors = fit.params.to_numpy() - 10 * share * np.array([1, 0.5])
+        held += int(np.sum(np.abs(errors) <= 1.96 * fit.bse.to_numpy()))
+        shares.append(fit.sigma.estimate / np.sqrt(100 * share * np.exp(spread**2) - (10 * share) ** 2))
+    assert held >= FEWEST
+    assert 0.7 < np.median(shares) < 1.5
