@@ -46,6 +46,8 @@ class Line:
         Variance of a score over its curvature.
     lost : float
         Share of the rows' weight that long rows, or rows of large means, have lost.
+    squares : array, shape (k,)
+        Mean squares of the standardised columns, all rows counted in full.
     """
 
     center: Array
@@ -57,6 +59,7 @@ class Line:
     offset: float
     phi: float
     lost: float
+    squares: Array
 
     @property
     def slopes(self) -> Array:
@@ -75,6 +78,17 @@ class Line:
         """sd of the linear predictor."""
         return math.sqrt(max(float(self.slopes @ self.along), 0.0))
 
+    @property
+    def unheard(self) -> float:
+        """`lost`, or the share of the variance of the linear predictor that rows have lost with their weight.
+
+        Whitening knows the moments of weighted rows, `squares` those of all. Where a column is skewed, its
+        long rows are most of its square, and few of the rows.
+        """
+        moments = np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
+        more = self.slopes**2 @ np.maximum(self.squares - np.diag(moments) / moments[0, 0], 0.0)
+        return max(self.lost, float(more / max(more + self.spread**2, 1e-300)))
+
 
 @dataclass(frozen=True)
 class Bend:
@@ -92,23 +106,6 @@ class Bend:
 
     told: bool
     square: float
-
-
-def lost_spread(line: Line, squares: Array) -> float:
-    """Share of the variance of the linear predictor that rows have lost with their weight.
-
-    Whitening knows the moments of weighted rows; columns were seen with all rows counted in full. Where a
-    column is skewed, its long rows are most of its square, and few of the rows.
-
-    Parameters
-    ----------
-    line : Line
-    squares : array, shape (k,)
-        Mean squares of the standardised columns, all rows counted in full.
-    """
-    moments = np.linalg.matrix_power(np.linalg.inv(line.whitening), 2)
-    more = line.slopes**2 @ np.maximum(squares - np.diag(moments) / moments[0, 0], 0.0)
-    return float(more / max(more + line.spread**2, 1e-300))
 
 
 def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Array]:
@@ -151,7 +148,7 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     sampling = line.cov - line.cov_privacy
     noisy = sum(_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along))
     sd = math.sqrt(square * (1 + noisy) + noise**2)
-    scale = min(_FAR * line.lost, 1.0) * line.phi / (_LEFT * square)
+    scale = min(_FAR * line.unheard, 1.0) * line.phi / (_LEFT * square)
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / spread
     sure, usual = by_chance(release.law, noise, sd)
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))

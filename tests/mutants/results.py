@@ -305,7 +305,7 @@ MUTANTS = (
     planted(
         "what a skewed column loses of its spread is nothing (glm)",
         "models/test_bends.py::test_an_effect_of_a_skewed_column_that_levels_off_is_seen",
-        ("estimators/newton/check.py", "max(line.lost, lost_spread(line, located.squares))", "line.lost"),
+        ("estimators/bends.py", "min(_FAR * line.unheard, 1.0)", "min(_FAR * line.lost, 1.0)"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (glm)",

@@ -122,6 +122,7 @@ def _look(curator: Curator, cost: float, moments: LinearMoments, place: Coordina
         0.0,
         moments.residual_sd() ** 2,
         _lost(moments, bounds.radius),
+        np.append(1.0, np.where(scale.binary, scale.ratio, 1.0)),
     )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     return look(curator, cost, line, score, moments.scale)

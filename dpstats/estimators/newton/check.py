@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import WORTH, Line, by_chance, look, lost_spread, standardised
+from dpstats.estimators.bends import WORTH, Line, by_chance, look, standardised
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -93,8 +93,8 @@ def checked(curator: Curator, cost: float, problem: Problem, located: Located, r
         located.offset,
         read.phi,
         read.lost,
+        located.squares,
     )
-    line = replace(line, lost=max(line.lost, lost_spread(line, located.squares)))
     bend = look(curator, cost, line, read.score or BoundedScore.unclipped(problem.family))
     if not read.lost:
         return found
