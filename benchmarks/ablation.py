@@ -152,6 +152,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the first design that is tried")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
     options = parser.parse_args()
+    top = header(folder=Path(options.folder))  # of the code that runs, whatever changes meanwhile
     for module in pkgutil.walk_packages(dpstats.__path__, "dpstats."):
         if ".cli" not in module.name and "__main__" not in module.name:
             importlib.import_module(module.name)
@@ -171,7 +172,7 @@ def main() -> None:
         pairs = [(usual, others[place]) for usual, others in records]
         rows.append((str(number), number.value, factor, *compared(pairs)))
     rows.sort(key=lambda row: -row[4])
-    print(header(folder=Path(options.folder)))
+    print(top)
     print(tabulate(rows, headers=HEADS, floatfmt=FORMATS))
 
 
