@@ -143,7 +143,9 @@ def test_a_unit_of_privacy_is_declared_in_the_file_of_the_schema(
     assert main(["schema", "check", "unit.toml", "serials.csv"]) == 0
     printed = capsys.readouterr().out
     assert "at most 2 rows weigh" in printed and "formula: temperature\n" in printed
-    assert main(fit("serials.csv", schema="unit.toml")) == 0
+    assert main(fit("serials.csv", schema="unit.toml")) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main([*fit("serials.csv", schema="unit.toml"), "--force"]) == 0
     assert "replace one serial" in capsys.readouterr().out
 
 
@@ -315,7 +317,7 @@ def test_a_fit_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[
 
 def test_a_fit_that_cannot_be_kept_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with full_disk():
-        assert main(fit()) == 2
+        assert main([*fit(), "--force"]) == 2
     printed, said = capsys.readouterr()
     assert "voltage" in printed and "epsilon = 1, delta = 1e-06" in printed
     assert "File too large" in said and "keep the table that was printed" in said and said.count("\n") == 1

@@ -104,6 +104,7 @@ COMMON: dict[str, Any] = {
     "honest": 1.0,
     "method": "statistics",
     "compat": None,
+    "force": True,
     "ball": 3.0,
     "names": ("Intercept", "x"),
     "n": 100,
@@ -179,7 +180,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         fit.t_test_pairwise("z"),
         fit.marginal_effects(given["newdata"]),
         fit.get_prediction(given["newdata"]),
-        models[0].fit(dps.pure(9)).life({"maker": "WDC"}),
+        models[0].fit(dps.pure(9), force=True).life({"maker": "WDC"}),
     )
     ahead = dps.plan(models[2], BUDGET, 400)
     effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
@@ -263,7 +264,7 @@ def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str,
         name, needed = parameter.name, parameter.default is parameter.empty
         if name == wrong:
             chosen = value
-        elif name in given and (needed or name in ALWAYS) or (needed and name in COMMON):
+        elif name in given and (needed or name in ALWAYS) or name in COMMON and (needed or name == "force"):
             chosen = given.get(name, COMMON.get(name))
         else:
             continue

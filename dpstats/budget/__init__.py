@@ -19,7 +19,7 @@ epsilon = 1, delta = 1e-06
 """
 
 from dpstats.budget.kinds import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp
-from dpstats.budget.making import approx, from_dict, gdp, parse_budget, pure, zcdp
+from dpstats.budget.making import approx, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
 
 __all__ = [
     "LEAST",
@@ -33,7 +33,9 @@ __all__ = [
     "approx",
     "from_dict",
     "gdp",
+    "measure",
     "parse_budget",
     "pure",
+    "scaled",
     "zcdp",
 ]

@@ -10,7 +10,7 @@ from dpstats._private import forgetting
 from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError
 
-__all__ = ["approx", "from_dict", "gdp", "parse_budget", "pure", "zcdp"]
+__all__ = ["approx", "from_dict", "gdp", "measure", "parse_budget", "pure", "scaled", "zcdp"]
 
 
 @forgetting
@@ -138,6 +138,17 @@ _MAKERS: dict[str, tuple[Callable[..., Budget], tuple[str, ...]]] = {
     "gdp": (gdp, ("mu",)),
     "approx": (approx, ("epsilon", "delta")),
 }
+
+
+def measure(budget: Budget) -> float:
+    """Epsilon of a pure budget, mu of another: what noise is in inverse proportion to."""
+    return budget.epsilon if isinstance(budget, Pure) else budget.mu
+
+
+def scaled(budget: Budget, factor: float, digits: int = 15) -> Budget:
+    """A budget of the same kind and delta, its amount times a factor, to so many digits."""
+    name = next(iter(vars(budget)))
+    return from_dict(budget.to_dict() | {name: float(f"{budget.amount * factor:.{digits}g}")})
 
 
 def from_dict(record: Mapping[str, float | str]) -> Budget:

@@ -16,7 +16,7 @@ from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models import GlmModel, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
-from dpstats.results import load
+from dpstats.results import Fit, load
 from dpstats.schema import Schema
 
 Model = Survreg | LinearModel | GlmModel | Svm
@@ -41,7 +41,10 @@ def run(options: argparse.Namespace) -> None:
     model = described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
     with new_file(options.out, JSON):
-        fit = model.fit(budget, ledger=book)
+        if isinstance(model, Svm):  # which takes any budget
+            fit: Fit = model.fit(budget, ledger=book)
+        else:
+            fit = model.fit(budget, ledger=book, force=options.force)
         save(fit, options.out)
     print(fit.summary())
 

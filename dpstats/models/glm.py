@@ -33,6 +33,7 @@ from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelih
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart
 from dpstats.models.publishing import pay, publish
+from dpstats.models.worth import PURE_LOGIT, SCORES, check_worth
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
 
@@ -164,7 +165,7 @@ class GlmModel(HoldsRows):
         self._public = None if public is None else as_columns(public, self.design)
         self._rows = rows_of(data, self.design)
 
-    def fit(
+    def fit(  # noqa: PLR0913 - what a fit may be asked for; public
         self,
         budget: Budget,
         method: str = "auto",
@@ -173,6 +174,7 @@ class GlmModel(HoldsRows):
         c: float | None = None,
         robust: bool = False,
         release: Sequence[str] = (),
+        force: bool = False,
     ) -> GlmFit:
         """Spend a budget and estimate.
 
@@ -200,6 +202,9 @@ class GlmModel(HoldsRows):
             ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood of a binomial or
             Poisson family, for ``fit.llf`` and ``fit.aic``, both with the size of their noise. For the
             default method, without weights.
+        force : bool
+            Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
+            is refused otherwise (docs/planning.md).
 
         Returns
         -------
@@ -208,8 +213,8 @@ class GlmModel(HoldsRows):
         Raises
         ------
         BudgetError
-            If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
-            Nothing is spent then.
+            If the budget is of a kind that the method cannot use, exceeds what the ledger has left, or is
+            too small for any coefficient to be estimable. Nothing is spent then.
 
         Examples
         --------
@@ -230,6 +235,8 @@ class GlmModel(HoldsRows):
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
         check_options(self.family, self._public, method, compat, c, robust)
         if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
+            check_budget(budget, self._rows.n)
+            check_worth(Curator(self._rows, self.design, budget), budget, self._problem.k, PURE_LOGIT, force)
             return fit_debiased_logit(
                 self.design, self._rows, budget, self._problem, model=self._name, robust=robust, ledger=ledger
             )
@@ -241,6 +248,8 @@ class GlmModel(HoldsRows):
         )
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
+        if method == "newton":
+            check_worth(curator, budget, self._problem.k, SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         problem = replace(self._problem, robust=robust)
         result = estimated(curator, method, problem, self._public, left(budget.mu, asked))

@@ -25,6 +25,7 @@ from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, chec
 from dpstats.models.contributed import fit_linear
 from dpstats.models.public import as_public, check_apart
 from dpstats.models.publishing import pay
+from dpstats.models.worth import LINEAR, PURE_LINEAR, check_worth
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.record import penalty
@@ -164,6 +165,7 @@ class LinearModel(HoldsRows):
         method: str = "auto",
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
+        force: bool = False,
     ) -> LinearFit:
         """Spend a budget and estimate.
 
@@ -180,6 +182,9 @@ class LinearModel(HoldsRows):
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.published`).
+        force : bool
+            Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
+            is refused otherwise (docs/planning.md).
 
         Returns
         -------
@@ -188,8 +193,8 @@ class LinearModel(HoldsRows):
         Raises
         ------
         BudgetError
-            If the budget is of a kind that the method cannot use, or exceeds what the ledger has left.
-            Nothing is spent then.
+            If the budget is of a kind that the method cannot use, exceeds what the ledger has left, or is
+            too small for any coefficient to be estimable. Nothing is spent then.
 
         Examples
         --------
@@ -206,6 +211,8 @@ class LinearModel(HoldsRows):
         )
         named = PMT_METHOD if pmt else PURE_METHOD if plan.pure else METHOD
         released = _pmt_costs(budget.mu) if pmt else plan.costs
+        if not pmt and self._public is None:
+            check_worth(curator, budget, len(self.design.names), PURE_LINEAR if plan.pure else LINEAR, force)
         facts = pay(curator, self.design, budget, ledger, named, released)
         estimate = self._pmt(curator, budget.mu, compat) if pmt else self._gram(curator, plan)
         return LinearFit(

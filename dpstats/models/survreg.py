@@ -30,6 +30,7 @@ from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.publishing import pay, publish
+from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
 from dpstats.moments.linear import Quantity
 from dpstats.results import SurvivalFit
 from dpstats.schema import Schema
@@ -119,6 +120,7 @@ class Survreg(HoldsRows):
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         release: Sequence[str] = (),
+        force: bool = False,
     ) -> SurvivalFit:
         """Spend a budget and estimate.
 
@@ -138,6 +140,9 @@ class Survreg(HoldsRows):
         release : sequence of str
             ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood, for ``fit.llf`` and
             ``fit.aic``, both with the size of their noise.
+        force : bool
+            Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
+            is refused otherwise (docs/planning.md).
 
         Returns
         -------
@@ -146,8 +151,8 @@ class Survreg(HoldsRows):
         Raises
         ------
         BudgetError
-            If the budget is of a kind that this method cannot use, or exceeds what the ledger has left.
-            Nothing is spent then.
+            If the budget is of a kind that this method cannot use, exceeds what the ledger has left, or is
+            too small for any coefficient to be estimable. Nothing is spent then.
 
         Examples
         --------
@@ -167,11 +172,14 @@ class Survreg(HoldsRows):
             return fit_by_functional(
                 curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
             )
+        k = len(self.design.names) + 1  # and log sigma
         if isinstance(budget, Pure):
             _check_pure(self.design)
+            check_worth(curator, budget, k, PURE_TIMES, force)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
             facts = pay(curator, self.design, budget, ledger, PURE_METHOD, pure_plan.costs)
             return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
+        check_worth(curator, budget, k, TIMES, force)
         plan = make_plan(left(budget.mu, asked))
         costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan)} | (
             {LOGLIK: cost(budget.mu)} if asked else {}

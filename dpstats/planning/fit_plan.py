@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from dpstats._arguments import number
 from dpstats._private import forgetful
-from dpstats.budget import Approx, Budget, Pure, from_dict
+from dpstats.budget import Approx, Budget, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.planning.drawing import draw
 from dpstats.planning.printed import document
@@ -168,8 +169,8 @@ class FitPlan(Shown):
         factor = None
         if floor < 1:
             start = self._guess(wanted, lambda f: np.hypot(self._found.sampling, self._found.privacy / f))
-            factor = smallest(lambda f: self._ratio(wanted, _times(self.budget, f), self.n), start)
-        if factor is None or _size(found := _times(self.budget, factor)) > _MOST_EPSILON:
+            factor = smallest(lambda f: self._ratio(wanted, scaled(self.budget, f), self.n), start)
+        if factor is None or measure(found := scaled(self.budget, factor)) > _MOST_EPSILON:
             raise BudgetError(
                 f"no budget reaches this half width with n = {self.n}: without noise it is {floor:.3g} times "
                 "as wide; n_for says how many rows would do with this budget"
@@ -237,9 +238,9 @@ class FitPlan(Shown):
         default = [name for name in self.names if name not in (INTERCEPT, LOG_SCALE)] or list(self.names)
         chosen = default if terms is None else list(self._targets("terms", dict.fromkeys(_texts(terms), 1.0)))
         places = [self.names.index(name) for name in chosen]
-        budgets = [_times(self.budget, 2.0**step) for step in range(-3, 4)]
-        found = [self._trial.run(one, self.n, quick=True).half_width[places] for one in budgets]
-        floor = self._trial.run(self._noiseless(), self.n, quick=True).half_width[places]
+        budgets = [scaled(self.budget, 2.0**step) for step in range(-3, 4)]
+        found = [self._quick(one, self.n)[places] for one in budgets]
+        floor = self._quick(self._noiseless(), self.n)[places]
         return draw(chosen, budgets, np.array(found), floor, self.budget, ax)
 
     def _targets(self, argument: str, given: Any, positive: bool = False) -> dict[str, float]:
@@ -255,8 +256,18 @@ class FitPlan(Shown):
 
     def _ratio(self, wanted: Mapping[str, float], budget: Budget, n: int) -> float:
         """The worst half width over what is asked."""
-        found = self._trial.run(budget, n, quick=True).half_width
+        found = self._quick(budget, n)
         return float(max(found[self.names.index(name)] / value for name, value in wanted.items()))
+
+    def _quick(self, budget: Budget, n: int) -> Array:
+        """Half widths by a few fits, corrected by what more fits say where the plan is."""
+        return self._trial.run(budget, n, quick=True).half_width * self._correction
+
+    @cached_property
+    def _correction(self) -> Array:
+        with np.errstate(all="ignore"):
+            found = self._found.half_width / self._trial.run(self.budget, self.n, quick=True).half_width
+        return np.where(np.isfinite(found) & (found > 0), found, 1.0)
 
     def _guess(self, wanted: Mapping[str, float], error: Callable[[float], Array]) -> float:
         """The factor at which errors that shrink so would be small enough; 1 if that says nothing."""
@@ -269,7 +280,7 @@ class FitPlan(Shown):
         return 1.0
 
     def _noiseless(self) -> Budget:
-        return _times(self.budget, _NO_NOISE / _size(self.budget))
+        return scaled(self.budget, _NO_NOISE / measure(self.budget))
 
 
 def _texts(terms: Any) -> list[str]:
@@ -277,16 +288,5 @@ def _texts(terms: Any) -> list[str]:
     return [one for one in (terms if several else [terms]) if isinstance(one, str)]
 
 
-def _size(budget: Budget) -> float:
-    """Epsilon of a pure budget, else mu."""
-    return budget.epsilon if isinstance(budget, Pure) else budget.mu
-
-
-def _times(budget: Budget, factor: float) -> Budget:
-    """A budget of the same kind whose amount is larger by a factor."""
-    amount = next(iter(vars(budget)))
-    return from_dict(budget.to_dict() | {amount: budget.amount * factor})
-
-
 def _rounded(budget: Budget) -> Budget:
-    return _times(budget, rounded_up(budget.amount) / budget.amount)
+    return scaled(budget, rounded_up(budget.amount) / budget.amount)

@@ -179,7 +179,8 @@ class Case:
     def fitting(self, model: Any) -> dict[str, Any]:
         """Arguments of the fit of such a model besides the budget."""
         how = {"method": self.method, "compat": self.compat}
-        return {k: v for k, v in how.items() if v is not None} | arguments(self.changes, model.fit)
+        forced = arguments({"force": True}, model.fit)  # rows are few, and cheap
+        return {k: v for k, v in how.items() if v is not None} | forced | arguments(self.changes, model.fit)
 
 
 def maker(model: str) -> Callable[..., Any]:

@@ -1,0 +1,77 @@
+"""Fits of which public numbers show that they are hopeless are refused before they spend.
+
+See docs/theory/intervals.md#refusals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpstats._arguments import truth
+from dpstats.budget import Budget, measure, scaled
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError
+
+__all__ = ["LINEAR", "PURE_LINEAR", "PURE_LOGIT", "PURE_TIMES", "SCORES", "TIMES", "Least", "check_worth"]
+
+_DOUBLINGS, _HALVINGS = 60, 30  # in the search of the budget that would do
+
+
+@dataclass(frozen=True)
+class Least:
+    """Where a route begins to estimate anything: at n mu = multiple * k^power, of k coefficients.
+
+    Under pure epsilon it is n epsilon. Where the unit of privacy has several rows, it is so many times that.
+
+    Attributes
+    ----------
+    multiple, power : float
+    """
+
+    multiple: float
+    power: float
+
+    def needed(self, k: int) -> float:
+        """n mu, or n epsilon, for k coefficients."""
+        return self.multiple * k**self.power
+
+
+# Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n.
+LINEAR, SCORES, TIMES = Least(2.5, 1.5), Least(5.0, 1.5), Least(6.5, 1.5)
+# Pure noise grows with the number of sums too; fits of times release sizes in the place of matrices.
+PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(2.0, 2.0), Least(30.0, 2.0), Least(200.0, 1.0)
+
+
+def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:
+    """Refuse a fit of k coefficients of which hardly one would be estimable, however good the rows are.
+
+    Rows, budget and coefficients decide, which are public. A fit under the noise of
+    :mod:`dpstats.testing` spends nothing, and is not refused.
+
+    Raises
+    ------
+    BudgetError
+        Unless `force`; it says how many rows or how large a budget may do.
+    """
+    forced = truth("force", force)
+    wanted = least.needed(k) * curator.unit.max_rows
+    if forced or curator.not_private or curator.n * measure(budget) >= wanted:
+        return
+    rows, larger = math.ceil(wanted / measure(budget)), _enough(budget, wanted / curator.n)
+    raise BudgetError(
+        f"{budget} buys too little for {k} coefficients from n = {curator.n} rows: noise would hide "
+        f"nearly all of them, and the fit say 'not estimable'. At the least {larger}, or n = {rows}, may do; "
+        "dps.plan(model, budget, n) says what to expect, fewer terms need less, and force=True (--force) "
+        "spends the budget all the same"
+    )
+
+
+def _enough(budget: Budget, wanted: float) -> Budget:
+    """A budget of the same kind that measures what is wanted, rounded up to three digits."""
+    high = next(2.0**i for i in range(_DOUBLINGS) if measure(scaled(budget, 2.0**i)) >= wanted)
+    low = high / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if measure(scaled(budget, middle)) >= wanted else (middle, high)
+    return scaled(budget, high * 1.005, digits=3)

@@ -1,0 +1,127 @@
+"""Hopeless fits are refused before they spend, by public numbers alone; what may do is said, and does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats import testing
+from dpstats.models.worth import LINEAR, PURE_LINEAR, PURE_LOGIT, PURE_TIMES, SCORES, TIMES, Least
+
+COLUMNS = [f"x{j}" for j in range(8)]
+SCHEMA = dps.Schema(
+    **{name: dps.bounded(-5, 5) for name in COLUMNS},
+    y=dps.bounded(-9, 9),
+    sick=dps.flag(),
+    visits=dps.count(30),
+    time=dps.bounded(0.01, 100),
+    failed=dps.event(),
+)
+RIGHT = " + ".join(COLUMNS)
+N = 300
+
+
+def rows(n: int = N, seed: int = 0) -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    made = {name: draw.normal(size=n) for name in COLUMNS}
+    made |= {"y": draw.normal(size=n), "sick": draw.integers(0, 2, n), "visits": draw.poisson(3, n)}
+    return made | {"time": draw.exponential(size=n), "failed": np.ones(n), "person": np.arange(n) // 2}
+
+
+def model(name: str, data: Any, schema: dps.Schema = SCHEMA) -> Any:
+    if name == "survreg":
+        return dps.survreg(f"Surv(time, failed) ~ {RIGHT}", data, schema)
+    if name == "ridge":
+        return dps.ridge(f"y ~ {RIGHT}", data, schema, alpha=0.1)
+    if name == "poisson":
+        return dps.glm(f"visits ~ {RIGHT}", data, schema, "poisson")
+    return getattr(dps, name)(f"{'sick' if name == 'logit' else 'y'} ~ {RIGHT}", data, schema)
+
+
+ROUTES: dict[tuple[str, str], tuple[Least, int]] = {
+    ("ols", "gdp"): (LINEAR, 9),
+    ("ridge", "gdp"): (LINEAR, 9),
+    ("logit", "gdp"): (SCORES, 9),
+    ("poisson", "gdp"): (SCORES, 9),
+    ("survreg", "gdp"): (TIMES, 10),
+    ("ols", "pure"): (PURE_LINEAR, 9),
+    ("logit", "pure"): (PURE_LOGIT, 9),
+    ("survreg", "pure"): (PURE_TIMES, 10),
+}
+
+
+def budget(kind: str, amount: float) -> Any:
+    return getattr(dps, kind)(amount)
+
+
+@pytest.mark.parametrize("name, kind", ROUTES)
+def test_a_fit_is_refused_below_its_least_and_not_above(name: str, kind: str, tmp_path: Path) -> None:
+    least, k = ROUTES[name, kind]
+    edge, ledger = least.needed(k) / N, dps.Ledger(tmp_path / "a.ledger", total=dps.pure(1e6))
+    if kind == "gdp":
+        ledger = dps.Ledger(tmp_path / "b.ledger", total=dps.gdp(1e3))
+    described = model(name, rows())
+    with pytest.raises(dps.BudgetError, match=rf"for {k} coefficients from n = {N} rows.*force=True"):
+        described.fit(budget(kind, 0.99 * edge), ledger=ledger)
+    assert not ledger.entries()
+    described.fit(budget(kind, 1.01 * edge), ledger=ledger)
+    described.fit(budget(kind, 0.99 * edge), ledger=ledger, force=True)
+    assert len(ledger.entries()) == 2
+
+
+@pytest.mark.parametrize(
+    "small", [dps.pure(0.05), dps.gdp(0.02), dps.zcdp(0.0002), dps.approx(0.05, 1e-6)], ids=str
+)
+def test_what_the_message_says_may_do_is_not_refused(small: Any) -> None:
+    with pytest.raises(dps.BudgetError) as refused:
+        model("ols", rows()).fit(small)
+    words = str(refused.value)
+    n = int(words.partition("or n = ")[2].partition(",")[0])
+    assert model("ols", rows(n)).fit(small).nobs == n
+    with pytest.raises(dps.BudgetError, match="buys too little"):
+        model("ols", rows(int(0.97 * n))).fit(small)
+    larger = words.partition("At the least ")[2].partition(", or n")[0]
+    amount = float(larger.split("=")[1].split(",")[0].split()[0])
+    told = type(small)(amount, *list(vars(small).values())[1:])
+    assert told.amount > small.amount and model("ols", rows()).fit(told).nobs == N
+    less = type(small)(0.95 * amount, *list(vars(small).values())[1:])
+    with pytest.raises(dps.BudgetError, match="buys too little"):
+        model("ols", rows()).fit(less)
+
+
+def test_a_unit_of_many_rows_needs_so_many_times_the_rows() -> None:
+    edge = LINEAR.needed(9) / N
+    unit = SCHEMA.unit("person", max_rows=2)
+    model("ols", rows()).fit(dps.gdp(1.9 * edge))
+    with pytest.raises(dps.BudgetError, match="buys too little"):
+        model("ols", rows(), unit).fit(dps.gdp(1.9 * edge))
+    model("ols", rows(), unit).fit(dps.gdp(2.1 * edge))
+
+
+@pytest.mark.parametrize("name, kind", ROUTES)
+def test_neighbours_are_refused_alike_and_in_the_same_words(name: str, kind: str) -> None:
+    least, k = ROUTES[name, kind]
+    small, said = budget(kind, 0.5 * least.needed(k) / N), set()
+    wild = rows()
+    for column in (*COLUMNS, "y", "time"):
+        wild[column][0] = np.inf
+    for data in (rows(), wild, rows(seed=3), {name: np.full(N, np.nan) for name in rows()}):
+        with pytest.raises(dps.BudgetError) as refused:
+            model(name, data).fit(small)
+        said.add(str(refused.value))
+    assert len(said) == 1
+
+
+def test_no_test_noise_and_no_public_moments_are_refused() -> None:
+    tiny = dps.gdp(0.02)
+    with testing.noise(testing.SeededNoise(0)):
+        assert not np.isfinite(model("ols", rows()).fit(tiny).bse).any()
+    public = dps.ols(f"y ~ {RIGHT}", rows(), SCHEMA, public=rows(seed=1))
+    public.fit(tiny)  # the moments that noise would hide are there already
+
+
+def test_force_is_a_truth_value() -> None:
+    with pytest.raises(dps.SpecificationError, match="force must be True or False"):
+        model("ols", rows()).fit(dps.gdp(1), force="yes")
