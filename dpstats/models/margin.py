@@ -161,7 +161,7 @@ def fit_debiased_logit(
     _check_weights(design, DEBIASED)
     check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
-    plan = make_debiased_plan(budget, robust, problem.intercept)
+    plan = make_debiased_plan(budget.epsilon, robust, problem.intercept)
     check_debiased(curator, problem, plan)
 
     facts = pay(curator, design, budget, ledger, _named(DEBIASED, budget), plan.costs)

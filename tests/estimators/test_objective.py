@@ -95,7 +95,7 @@ def test_the_map_to_users_and_back():
 def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> Estimate:
     budget = dps.pure(epsilon)
     private = curator(n, budget, seed)
-    return fit_debiased(private, PROBLEM, make_debiased_plan(budget, robust), robust)
+    return fit_debiased(private, PROBLEM, make_debiased_plan(budget.epsilon, robust), robust)
 
 
 def test_without_noise_and_penalty_it_is_maximum_likelihood():

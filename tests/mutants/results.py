@@ -339,7 +339,11 @@ MUTANTS = (
     planted(
         "nobody looks for a bend (logit, pure)",
         "models/test_bends.py::test_a_curved_response_is_seen",
-        (DEBIASED, "return checked(curator, plan.check, problem, located, read, found)", "return found"),
+        (
+            DEBIASED,
+            'return checked(curator, plan.cost("check"), problem, located, read, found)',
+            "return found",
+        ),
     ),
     planted(
         "noise of pure epsilon is taken for normal where bends are looked for",

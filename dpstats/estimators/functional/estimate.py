@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.finish import Estimate, weak
+from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.functional.bootstrap import bootstrap
 from dpstats.estimators.functional.moments import Line, Moments, least_squares
 from dpstats.estimators.row_scale import Box
@@ -105,13 +106,9 @@ def _problems(line: Line, guess: Array, cov: Array) -> tuple[str, ...]:
 
 def _to_user(box: Box) -> Array:
     """Matrix from params in the box to the user's."""
-    half, center, d = box.half, box.center, len(box.half) - 1
-    matrix = np.zeros((d + 2, d + 2))
-    matrix[0, 0], matrix[-1, -1] = half[-1], 1.0
-    slopes = half[-1] / (half[:-1] * math.sqrt(max(d, 1)))
-    matrix[1:-1, 1:-1] = np.diag(slopes)
-    matrix[0, 1:-1] = -slopes * center[:-1]
-    return matrix
+    reach = box.half[:-1] * math.sqrt(max(len(box.half) - 1, 1))
+    slopes = to_user(box.center[:-1], reach, True, float(box.half[-1]))
+    return np.asarray(scipy.linalg.block_diag(slopes, 1.0))
 
 
 def on_user_scale(params: Array, box: Box) -> Array:

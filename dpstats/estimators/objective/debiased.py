@@ -12,7 +12,9 @@ import math
 
 import numpy as np
 
+from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
 from dpstats.estimators.newton.bounds import LENGTHS
@@ -21,7 +23,7 @@ from dpstats.estimators.newton.levels import few_events
 from dpstats.estimators.newton.located import FIRST_LENGTH, Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.estimate import Estimate, estimate, judged
-from dpstats.estimators.objective.plan import Plan, least_ridge
+from dpstats.estimators.objective.plan import least_ridge
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.solution import believed, seen_share
@@ -64,23 +66,27 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     that noise hides, A is a guess: the variance that a coefficient may have there is added. The last two are
     no estimates: coefficients that they rule are not estimable.
     """
-    located = locate(curator, plan.first, plan.octaves, problem, _USUAL)
+    located = locate(curator, plan.columns, plan.cost("octaves"), problem, _USUAL)
     ball = _ball(curator, located, problem, plan)
     origin = _origin(located, problem) * ball.radius
     minimum = curator.minimise(
-        plan.minimum, loss=LOGISTIC_LOSS, ridge=_ridge(curator, plan), origin=origin, **ball.public()
+        Pure(plan.cost("minimum")),
+        loss=LOGISTIC_LOSS,
+        ridge=_ridge(curator, plan),
+        origin=origin,
+        **ball.public(),
     )
     matrices = _matrices(curator, ball, plan, minimum, robust)
     found = _corrected(ball, problem, located, minimum, *matrices)
     read = _read(ball, *matrices[:2])
-    return checked(curator, plan.check, problem, located, read, found)
+    return checked(curator, plan.cost("check"), problem, located, read, found)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
     """Have the curator refuse what it would refuse after the ledger was charged."""
     k = problem.k
     curator.check_minimum(
-        plan.minimum,
+        Pure(plan.cost("minimum")),
         loss=LOGISTIC_LOSS,
         ridge=_ridge(curator, plan),
         center=np.zeros(k),
@@ -93,7 +99,7 @@ def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
 
 def _ridge(curator: Curator, plan: Plan) -> float:
     """The least that privacy needs, and that floats can do with."""
-    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.minimum.amount), debiased=True)
+    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.cost("minimum")), debiased=True)
     return max(ridge, _LEAST_RIDGE * curator.n)
 
 
@@ -105,7 +111,7 @@ def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan) -> U
     """
     about = dict(loss=LOGISTIC_LOSS, params=np.zeros(problem.k))
     short = _of_length(FIRST_LENGTH, located, problem)
-    _, (sds,) = curator.noise("margin_curvature", plan.matrices, **short.public(), **about)
+    _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **short.public(), **about)
     error = noise_edge(sds) / (_LEVEL * curator.n) * problem.k  # of the curvature, for each unit of length
     length = max([FIRST_LENGTH, *(length for length in LENGTHS if error * length < _RESOLVED)])
     return _of_length(length, located, problem)
@@ -216,8 +222,8 @@ def _matrices(
     """Curvature per row, its noise sds, and squared scores per row."""
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
     if not robust:
-        release = curator.release("margin_curvature", plan.matrices, **about)
+        release = curator.release("margin_curvature", plan.cost("matrices"), **about)
         return release.values[0] / n, release.sds[0] / n, None
-    release = curator.release("margin_sandwich", plan.matrices, **about)
+    release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
     weight = LOGISTIC_LOSS.together / ball.longest * n
     return release.values[1] / weight, release.sds[1] / weight, release.values[0] / n

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from dpstats.budget import Budget, Gdp, Pure
-from dpstats.estimators.engine.plan import FirstCosts
+from dpstats.estimators.engine import plan as engine
+from dpstats.estimators.engine.plan import Stage
 from dpstats.families import MarginLoss
 
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
@@ -24,34 +25,15 @@ DEBIASED_SLACK, MOST_DEBIASED_SLACK = 0.2, 5.0
 
 @dataclass(frozen=True)
 class Plan:
-    """Cost of the minimum and of the matrices after it, each of the measure of its noise.
-
-    Attributes
-    ----------
-    matrices_name : str
-        What is released of these, in words for a ledger.
-    first : FirstCosts
-        Epsilon of where the columns lie, if that is asked first.
-    octaves : float
-        Epsilon of how far they spread then.
-    check : float
-        Epsilon of whether responses bend.
-    """
+    """Cost of a penalised minimum and of the matrices after it, each of the measure of its noise."""
 
     minimum: Pure | Gdp
     matrices: Pure | Gdp
-    matrices_name: str = "curvature and scores"
-    first: FirstCosts = FirstCosts(0.0, pure=True)
-    octaves: float = 0.0
-    check: float = 0.0
 
     @property
     def costs(self) -> dict[str, Pure | Gdp]:
         """Of each kind of release, by name."""
-        columns = {"column means": self.first.total, "column octaves": self.octaves}
-        found: dict[str, Pure | Gdp] = {name: Pure(epsilon) for name, epsilon in columns.items() if epsilon}
-        found |= {"minimum": self.minimum, self.matrices_name: self.matrices}
-        return found | ({"check for bends": Pure(self.check)} if self.check else {})
+        return {"minimum": self.minimum, "curvature and scores": self.matrices}
 
 
 def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
@@ -70,22 +52,26 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
     return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))
 
 
-def make_debiased_plan(budget: Pure, robust: bool = False, constant: bool = True) -> Plan:
-    """Split a budget for a fit without penalty.
+def make_debiased_plan(epsilon: float, robust: bool = False, constant: bool = True) -> engine.Plan:
+    """Split a pure budget for a fit without penalty.
 
     Parameters
     ----------
-    budget : Pure
+    epsilon : float
     robust : bool
         With squared scores beside the curvature.
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
     """
-    first, octaves, minimum, matrices, check = (budget.epsilon * share for share in DEBIASED)
-    if not constant:
-        minimum, check = minimum + check, 0.0
-    name = "curvature and scores" if robust else "curvature"
-    return Plan(Pure(minimum), Pure(matrices), name, FirstCosts(first, pure=True), octaves, check)
+    first, octaves, minimum, matrices, check = DEBIASED
+    stages = dict(
+        columns=Stage(first, "column means"),
+        octaves=Stage(octaves, "column octaves"),
+        minimum=Stage(minimum + check * (not constant), "minimum"),
+        matrices=Stage(matrices, "curvature and scores" if robust else "curvature"),
+        check=Stage(check * constant, "check for bends"),
+    )
+    return engine.Plan(epsilon, True, stages)
 
 
 def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:
