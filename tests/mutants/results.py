@@ -375,6 +375,46 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_wide_bounds_cost_next_to_nothing",
         ("estimators/newton/located.py", "(zoomed.hidden[:-1] == 0)", "(zoomed.hidden[:-1] < 0)"),
     ),
+    *(
+        planted(what, f"estimators/test_engine.py::test_{test}", (f"estimators/engine/{file}", old, new))
+        for what, test, file, old, new in (
+            (
+                "an error of the information widens nothing",
+                "an_error_of_the_information_widens_along_its_direction",
+                "information.py",
+                "1 + (2 * self.sds / self.used) ** 2",
+                "1 + (0 * self.sds / self.used) ** 2",
+            ),
+            (
+                "what is not seen has no variance",
+                "what_is_not_seen_gets_no_step_and_the_variance_of_a_guess",
+                "information.py",
+                "((1 - self.seen) * variance)",
+                "(0 * self.seen * variance)",
+            ),
+            (
+                "a step runs on beyond its cap",
+                "a_long_step_is_cut_short_and_a_short_one_is_as_it_is",
+                "step.py",
+                "step * min(1.0, longest / max(length, 1e-300))",
+                "step",
+            ),
+            (
+                "a lost coefficient keeps its privacy part",
+                "a_coefficient_that_is_lost_is_no_longer_weak_and_leaves_the_others",
+                "finish.py",
+                "cov[which, which] = privacy[which, which] = np.inf",
+                "cov[which, which] = np.inf",
+            ),
+            (
+                "doubt that a check finds is told and not counted",
+                "doubt_adds_to_all_uncertainty_and_not_to_that_of_noise",
+                "finish.py",
+                "cov=self.cov + cov",
+                "cov=self.cov",
+            ),
+        )
+    ),
     planted(
         "steps that still move are not told (survreg)",
         f"{SETTLED}steps_that_still_move_say_so",
