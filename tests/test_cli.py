@@ -158,6 +158,19 @@ def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ordinary
 
 
+def test_schema_check_shows_unusable_cells_when_it_is_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, first, *_ = Path("drives.csv").read_text().splitlines()
+    Path("odd.csv").write_text(f"{header}\n{first}\nmany{',' * header.count(',')}\n")
+    assert main(["schema", "check", "drives.toml", "odd.csv", "--values"]) == 0
+    printed = capsys.readouterr().out
+    assert "NOT PRIVATE" in printed and "No value was read" not in printed
+    assert str(dps.check("odd.csv", dps.Schema.load("drives.toml"))) in printed
+    assert main(["schema", "check", "drives.toml", "--values"]) == 2
+    assert "--values needs a table" in capsys.readouterr().err
+
+
 def planned(*words: str, n: str = "2000") -> list[str]:
     return ["plan", FORMULA, "--schema", "drives.toml", "--budget", "approx(1, 1e-6)", "--n", n, *words]
 

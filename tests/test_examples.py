@@ -15,6 +15,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import models
+from dpstats.checking import DataCheck
 from dpstats.planning import FitPlan
 from dpstats.results import CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
 from dpstats.results.estimates import Estimates
@@ -53,7 +54,7 @@ def methods() -> Iterator[tuple[str, Any, type]]:
 
 RESULTS = (
     *(Fit, LinearFit, GlmFit, SurvivalFit, SvmFit, Estimates, CurveFit),
-    *(Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan),
+    *(Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
 )
 OWNERS = {name: kind for name, _, kind in methods()}
 THINGS = (

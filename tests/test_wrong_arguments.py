@@ -68,6 +68,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
 PUBLIC = ("newdata", "use", "stress", "at")
 
 
+FEW = dps.Schema(time=dps.bounded(1, 1000), maker=dps.levels(CELL, "WDC"))
 FLAGGED = dps.Schema(time=dps.bounded(1, 1000), failed=dps.flag(), maker=dps.levels(CELL, "WDC"))
 PLAN = dps.plan_contributions("time ~ maker", SCHEMA, BUDGET, contributors=100)
 CHOICES = dps.plan_contributions("failed ~ maker", FLAGGED, BUDGET, contributors=100)
@@ -124,6 +125,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "kaplan_meier": TIMES,
     "logit": LABELLED,
     "svm": LABELLED,
+    "check": {"schema": FEW},
     "plan": {"model": dps.ols("time ~ maker", None, SCHEMA)},
     "compare": {"fits": (capacitor(),)},
     "Ledger": {"total": BUDGET, "path": "new.ledger"},
@@ -188,7 +190,14 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
     plain = (SCHEMA, *budgets, PLAN, *models, *found, MESSAGES[0], ledger, ledger.report())
-    return [*((each, {}) for each in plain), (ahead, effects), *contents, logit, *fits]
+    return [
+        *((each, {}) for each in plain),
+        (ahead, effects),
+        (dps.check(FRAME, FEW), {}),
+        *contents,
+        logit,
+        *fits,
+    ]
 
 
 FITS = ("survreg-weibull", "ols", "logit", "glm-poisson", "glm-gamma", "svm")

@@ -213,7 +213,10 @@ def _schema(commands: _SubParsersAction[Parser]) -> None:
     schema = _command(commands, "schema", "schema.check", does)
     schema.add_argument("action", choices=["check"])
     schema.add_argument("schema", type=Path, help="a .toml or .json file")
-    schema.add_argument("data", type=Path, nargs="?", help="a table; no value of it is read")
+    schema.add_argument("data", type=Path, nargs="?", help="a table; no value is read without --values")
+    schema.add_argument(
+        "--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"
+    )
     _add_csv_options(schema)
 
 

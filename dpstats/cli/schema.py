@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from dpstats.checking import check as data_check
 from dpstats.cli.tables import table
+from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, column_names, open_rows
 from dpstats.schema import Schema
 
@@ -16,7 +18,12 @@ def check(options: argparse.Namespace) -> None:
     unused = undeclared(table(options.data, options), schema) if options.data else []
     print(schema)
     if options.data:
-        print(f"\n{options.data} has every declared column. No value was read.")
+        read = "" if options.values else " No value was read."
+        print(f"\n{options.data} has every declared column.{read}")
+    if options.values:
+        if not options.data:
+            raise SpecificationError("--values needs a table: dpstats schema check SCHEMA DATA --values")
+        print(f"\n{data_check(table(options.data, options), schema)}")
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 

@@ -1,0 +1,150 @@
+"""What a fit would make of each column. NOT PRIVATE."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import shown
+from dpstats._private import forgetful, forgetting
+from dpstats.checking.cells import written
+from dpstats.checking.reasons import MISSING, reason
+from dpstats.errors import SchemaError
+from dpstats.results.document import Document, Shown
+from dpstats.results.table import Column, Table
+from dpstats.rows import open_rows
+from dpstats.schema import Bounded, Count, Levels, Schema, Variable
+
+BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
+_EXAMPLES = 3  # spellings that are shown of each reason
+_LONGEST = 24  # characters of one
+
+
+@forgetting
+def check(data: Any, schema: Schema) -> DataCheck:
+    """Count the cells that fits cannot use, and say why: for whoever holds the data, on their own screen.
+
+    It is not private: counts are exact, and cells are shown. Never publish it, and do not choose bounds or
+    levels of a fit by it, but correct how the data are written.
+
+    Parameters
+    ----------
+    data
+        As models take them. Of a generator there are counts without reasons.
+    schema : Schema
+        All its variables are looked for.
+
+    Returns
+    -------
+    DataCheck
+        Printed with a warning; ``.frame`` has the counts.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, or its storage type cannot hold what is declared.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(days=dps.bounded(0, 4000), maker=dps.levels("HGST", "WDC"))
+    >>> found = dps.check({"days": ["12", "1,234", "5000"], "maker": ["hgst", "WDC", None]}, schema)
+    >>> found.frame[["variable", "unusable", "above"]].values.tolist()
+    [['days', 1, 1], ['maker', 2, 0]]
+    """
+    if not isinstance(schema, Schema):
+        raise SchemaError(f"check needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
+    lost, below, above, n = _counted(data, schema)
+    records = [
+        {
+            "variable": name,
+            "kind": variable.kind,
+            "cells": n,
+            "unusable": int(lost[name].sum()),
+            "below": below[name],
+            "above": above[name],
+            "why": _why(data, name, variable, lost[name]),
+        }
+        for name, variable in schema.items()
+    ]
+    whole = np.any([*lost.values(), np.zeros(n, bool)], axis=0)
+    return DataCheck(pd.DataFrame(records), int(whole.sum()))
+
+
+def _counted(data: Any, schema: Schema) -> tuple[dict[str, np.ndarray], Counter[str], Counter[str], int]:
+    """Which cells of each variable are unusable, how many are below and above its bounds, and the rows."""
+    unusable: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in schema}
+    below, above, n = Counter[str](), Counter[str](), 0
+    for block in open_rows(data, schema, list(schema)).blocks():
+        for name, variable in schema.items():
+            values = block[name]
+            unusable[name].append(values < 0 if isinstance(variable, Levels) else np.isnan(values))
+            if isinstance(variable, Bounded | Count):
+                below[name] += int((values < variable.bounds[0]).sum())
+                above[name] += int((values > variable.bounds[1]).sum())
+        n += len(next(iter(block.values())))
+    return {name: np.concatenate(parts) for name, parts in unusable.items()}, below, above, n
+
+
+def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
+    """Reasons with how often, and what is written there."""
+    if not lost.any():
+        return ""
+    column = written(data, name, len(lost))
+    if column is None:
+        return "not known: the cells cannot be seen again"
+    reasons: dict[str, Counter[str]] = {}
+    for cell in column[lost]:
+        reasons.setdefault(reason(cell, variable), Counter())[str(cell)[:_LONGEST]] += 1
+    told = []
+    for why, cells in sorted(reasons.items(), key=lambda item: -item[1].total()):
+        examples = ", ".join(repr(text) for text, _ in cells.most_common(_EXAMPLES))
+        told.append(f"{cells.total()} {why}" + (f" ({examples})" if why != MISSING else ""))
+    return "; ".join(told)
+
+
+@forgetful
+@dataclass(frozen=True, repr=False)
+class DataCheck(Shown):
+    """What `check` found. NOT PRIVATE.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        For each variable its kind, cells, unusable ones, those below and above the bounds, and why.
+    unusable_rows : int
+        Rows with an unusable cell in any declared variable.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> table = dps.check({"days": ["12", "a week"]}, dps.Schema(days=dps.bounded(0, 4000)))
+    >>> table.unusable_rows
+    1
+    """
+
+    frame: pd.DataFrame
+    unusable_rows: int
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        heads = ("variable", "kind", "unusable", "below", "above")
+        rows = tuple(tuple(str(row[head]) for head in heads) for _, row in self.frame.iterrows())
+        cells = int(self.frame["cells"].max()) if len(self.frame) else 0
+        why = [f"{row['variable']}: {row['why']}." for _, row in self.frame.iterrows() if row["why"]]
+        note = (
+            f"{self.unusable_rows} of {cells} rows have an unusable cell in a declared variable; such rows "
+            "weigh nothing in fits of that variable. Values below or above the bounds are moved to them."
+        )
+        columns = (Column("variable", "l"), Column("kind", "l"), *(Column(head) for head in heads[2:]))
+        return Document(
+            title="What fits can use of these data",
+            banner=BANNER,
+            tables=(Table(columns, rows),),
+            notes=(*why, note),
+        )

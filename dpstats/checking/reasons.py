@@ -1,0 +1,44 @@
+"""Why a cell that a fit cannot use is none: by its text, and what is declared."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from dpstats.rows.grammar import MISSING_TEXTS
+from dpstats.schema import Event, Flag, Levels, Variable
+
+MISSING = "missing"
+_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([.,]\d*)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+
+
+def reason(cell: Any, variable: Variable) -> str:
+    """In a few words, of a cell that cannot be used as what is declared."""
+    if not isinstance(cell, str):
+        return MISSING if bool(pd.api.types.is_scalar(cell) and pd.isna(cell)) else _of_object(cell, variable)
+    text = cell.strip()
+    if text in MISSING_TEXTS:
+        return MISSING
+    if isinstance(variable, Levels | Flag | Event):
+        declared = variable.all if isinstance(variable, Levels) else variable.codes
+        alike = [one for one in declared if _folded(one) == _folded(text)]
+        return f"{alike[0]!r} in another spelling" if alike else "not declared"
+    if _GROUPED.fullmatch(text):
+        return "digits in groups: dps.read_csv(path, thousands=',')"
+    if _COMMA.fullmatch(text):
+        return "a decimal comma: dps.read_csv(path, decimal=',')"
+    return "a date" if _DATE.fullmatch(text) else "a text"
+
+
+def _of_object(cell: Any, variable: Variable) -> str:
+    if isinstance(variable, Levels | Flag | Event) and isinstance(cell, int | float):
+        return "not declared"
+    return f"of type {type(cell).__name__}"
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()

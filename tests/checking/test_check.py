@@ -1,0 +1,101 @@
+"""The data holder's check counts as a fit reads, says why, and says that it is not private."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpstats as dps
+from dpstats.checking.check import BANNER
+from dpstats.formula import build_design
+from dpstats.rows import open_rows
+
+SCHEMA = dps.Schema(
+    days=dps.bounded(0, 4000),
+    maker=dps.levels("HGST", "Western Digital"),
+    failed=dps.event(failed="dead", censored="alive"),
+    visits=dps.count(20),
+)
+COLUMNS: dict[str, list[Any]] = {
+    "days": ["12", "1,234", "5,5", "2024-01-31", "a while", "", "5000", "-3"],
+    "maker": ["HGST", "hgst", "western-digital", "WDC", "N/A", "HGST", " HGST ", "Western Digital"],
+    "failed": ["dead", "Dead", "alive", "1", "alive", "dead", "alive", None],
+    "visits": [1, 2, 21, np.nan, 0, 3, 4, 5],
+}
+WHY = {
+    "days": "1 digits in groups: dps.read_csv(path, thousands=',') ('1,234'); 1 a decimal comma: "
+    "dps.read_csv(path, decimal=',') ('5,5'); 1 a date ('2024-01-31'); 1 a text ('a while'); 1 missing",
+    "maker": "1 'HGST' in another spelling ('hgst'); 1 'Western Digital' in another spelling "
+    "('western-digital'); 1 not declared ('WDC'); 1 missing",
+    "failed": "1 'dead' in another spelling ('Dead'); 1 not declared ('1'); 1 missing",
+    "visits": "1 missing",
+}
+COUNTS = {"days": (5, 1, 1), "maker": (4, 0, 0), "failed": (3, 0, 0), "visits": (1, 0, 1)}
+
+
+def tables(folder: Path) -> dict[str, Any]:
+    """The same cells in tables of many makes."""
+    frame = pd.DataFrame(COLUMNS)
+    frame.to_csv(folder / "a.csv", index=False)
+    frame.to_csv(folder / "a.tsv", index=False, sep="\t")
+    frame.to_parquet(folder / "a.parquet")
+    return {
+        "dict": COLUMNS,
+        "frame": frame.set_index(pd.Index(range(100, 108))),
+        "arrow": pa.Table.from_pandas(frame),
+        "csv": folder / "a.csv",
+        "tsv": folder / "a.tsv",
+        "read_csv": dps.read_csv(folder / "a.csv"),
+        "parquet": str(folder / "a.parquet"),
+    }
+
+
+@pytest.mark.parametrize("make", ["dict", "frame", "arrow", "csv", "tsv", "read_csv", "parquet"])
+def test_counts_and_reasons_are_those_of_the_cells(make: str, tmp_path: Path) -> None:
+    found = dps.check(tables(tmp_path)[make], SCHEMA)
+    frame = found.frame.set_index("variable")
+    assert {n: tuple(frame.loc[n, ["unusable", "below", "above"]]) for n in SCHEMA} == COUNTS
+    assert frame["why"].to_dict() == WHY
+    assert found.unusable_rows == 6 and set(frame["cells"]) == {8}
+
+
+def test_a_fit_switches_off_the_rows_that_are_counted() -> None:
+    schema = dps.Schema(SCHEMA, y=dps.bounded(0, 1))
+    data = COLUMNS | {"y": [0.5] * 8}
+    design = build_design("y ~ days + maker + failed + visits", schema)
+    (block,) = open_rows(data, schema, design.variables).blocks()
+    assert int((~design.read(block).ok).sum()) == dps.check(data, schema).unusable_rows
+
+
+def test_what_is_shown_is_marked() -> None:
+    found = dps.check(COLUMNS, SCHEMA)
+    for text in (str(found), repr(found), found.as_markdown(), found._repr_html_()):
+        assert BANNER in text
+    assert "6 of 8 rows" in str(found)
+
+
+def test_a_generator_has_counts_without_reasons() -> None:
+    found = dps.check((pd.DataFrame(COLUMNS) for _ in range(1)), SCHEMA).frame.set_index("variable")
+    assert found["unusable"].to_dict() == {name: counts[0] for name, counts in COUNTS.items()}
+    assert set(found["why"]) == {"not known: the cells cannot be seen again"}
+
+
+def test_cells_of_other_types_and_good_data() -> None:
+    odd = {**COLUMNS, "visits": [1, (2, 3), {}, pd.NaT, 4, 5, 6, 7]}
+    why = dps.check(odd, SCHEMA).frame.set_index("variable")["why"]["visits"]
+    assert "1 of type tuple" in why and "1 of type dict" in why and "1 missing" in why
+    good = {"days": [1.0], "maker": ["HGST"], "failed": ["dead"], "visits": [3]}
+    found = dps.check(good, SCHEMA)
+    assert found.unusable_rows == 0 and set(found.frame["why"]) == {""}
+
+
+def test_headers_are_refused_as_fits_refuse_them() -> None:
+    with pytest.raises(dps.DataError, match="no column 'visits'"):
+        dps.check({k: v for k, v in COLUMNS.items() if k != "visits"}, SCHEMA)
+    with pytest.raises(dps.DataError, match="dates"):
+        dps.check(pd.DataFrame(COLUMNS).assign(days=pd.Timestamp("2024-01-31")), SCHEMA)
+    with pytest.raises(dps.SchemaError, match=r"check needs a dps\.Schema"):
+        dps.check(COLUMNS, {"days": 1})
