@@ -17,6 +17,7 @@ __all__ = ["grown_kurtosis", "tail_mean", "tail_rate"]
 # kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
 _HEAVIER = 3.5
 _MOST_EXCESS = 100.0  # beyond any law's, so that noise makes no number that is not finite
+_FARTHEST = 12.0  # sds: what exponential errors lose beyond is hidden by rounding
 _LEAST_GROWTH = 0.03  # of exponential errors: a wider limit that adds less tells nothing
 _LEAST_LIMIT = 2.0  # in sds; a narrower one has left too little of residuals to compare with
 
@@ -72,7 +73,7 @@ def grown_kurtosis(limit: float, before: float, growth: float) -> tuple[float, f
         Of the kurtosis in the growth; infinite if the limit is hardly wider, or the other very narrow.
     """
     _, excess, normal = _tail_rate(_known(limit / math.sqrt(max(growth, 1.0))))
-    usual = _growth(_known(limit), before) if before >= _LEAST_LIMIT else 0.0
+    usual = _growth(_known(limit), min(before, _FARTHEST)) if before >= _LEAST_LIMIT else 0.0
     if usual < _LEAST_GROWTH:
         return normal, math.inf
     return normal + max(growth - 1, 0.0) * excess / usual, excess / usual
@@ -88,7 +89,7 @@ def _growth(limit: float, before: float) -> float:
 
 
 def _known(limit: float) -> float:
-    return round(min(max(limit, 1.5), 12.0), 2)
+    return round(min(max(limit, 1.5), _FARTHEST), 2)
 
 
 @functools.lru_cache(maxsize=256)

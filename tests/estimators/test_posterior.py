@@ -125,6 +125,8 @@ def test_what_a_wider_limit_adds_tells_the_kurtosis(limit: float) -> None:
 
 def test_a_limit_that_is_hardly_wider_tells_nothing() -> None:
     assert grown_kurtosis(3.05, 3.0, 1.2)[1] == np.inf
+    for before in (12.0, 40.0, 1e6):  # where nothing is clipped there is no root to find
+        assert grown_kurtosis(3.0, before, 1.2)[1] == grown_kurtosis(1e3, before, 1.2)[1] == np.inf
 
 
 @pytest.mark.parametrize("before", [1e-6, 0.5, 1.0, 1.5, 1.999, 2.0, 2.5, 3.0, 20.0])

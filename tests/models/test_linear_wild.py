@@ -51,7 +51,7 @@ def fitted(data: dict[str, Any], formula: str, budget: Any, how: str, source: An
     method = dict(method="pmt", compat="paper" if how == "paper" else None) if how in ("pmt", "paper") else {}
     with silence(), noise(source) if source else contextlib.nullcontext():
         model = dps.ols(formula, data, SCHEMA, public=public, weights="w" if how == "weights" else None)
-        return model.fit(budget, **method)
+        return model.fit(budget, force=True, **method)
 
 
 def check(fit: dps.Fit, formula: str, n: int) -> None:

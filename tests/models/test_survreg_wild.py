@@ -52,7 +52,7 @@ def silence() -> Iterator[None]:
 
 def fitted(data: dict[str, Any], formula: str, dist: str, budget: Any, source: Any) -> dps.Fit:
     with silence(), noise(source) if source else contextlib.nullcontext():
-        return dps.survreg(formula, data, SCHEMA, dist=dist).fit(budget)
+        return dps.survreg(formula, data, SCHEMA, dist=dist).fit(budget, force=True)
 
 
 def check(fit: dps.Fit, formula: str, n: int) -> None:
