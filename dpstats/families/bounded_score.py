@@ -113,7 +113,8 @@ class BoundedScore:
     def gain(self, wider: BoundedScore) -> tuple[float, float]:
         """Least and most that a wider limit adds to a score, for a family whose scores have one law.
 
-        Where no score lies below -limit, the least is the difference of what is put back for clipping.
+        Where no score lies below -limit, the least is the difference of what is put back for clipping, which
+        the declared end of the response makes smaller for large means.
 
         Raises
         ------
@@ -122,10 +123,16 @@ class BoundedScore:
         """
         if not wider.limit > self.limit:
             raise ValueError("the limit of `wider` must be the larger one")
-        most, at = wider.limit - self.limit, np.zeros(1)
-        if float(self.family.score(np.full(1, self.family.support[0]), at)[0]) < -self.limit:
+        most, at = wider.limit - self.limit, np.linspace(*self.predictors, _POINTS)
+        if float(self.family.score(np.full(1, self.family.support[0]), at[:1])[0]) < -self.limit:
             return -most, most
-        return max(-most, min(0.0, float((self.correction(at) - wider.correction(at))[0]))), most
+        return max(-most, min(0.0, float((self.correction(at) - wider.correction(at)).min()))), most
+
+    def put_back(self, dispersion: float) -> float:
+        """Mean of a score whose dispersion is this, and not what was put back for; the same at all eta."""
+        limit, at = np.array(self.limit), np.zeros(1)
+        means = (self.family.clipped_mean(at, limit, phi) for phi in (dispersion, self.dispersion))
+        return float((next(means) - next(means))[0])
 
     @cached_property
     def _table(self) -> Array | float:

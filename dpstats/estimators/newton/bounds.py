@@ -40,6 +40,8 @@ _HEAVY = 2.0
 _ROOM = 3.0
 # least curvature at the mean response: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
+# dispersions of amounts that there may be, before any release
+DISPERSIONS = (0.05, 4.0)
 # sds of a score beyond which no row lies
 _FARTHEST = 36.0
 
@@ -109,7 +111,7 @@ class Chooser:
         family, located = self.problem.family, self.located
         if not family.free_dispersion:
             return 1.0
-        return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), 0.05, 4.0))
+        return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))
 
     def choose(self, whitening: Array, level: float, dispersion: float) -> Bounds:
         """Bounds at this level of curvature and this dispersion."""

@@ -11,6 +11,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.bends import WORTH, Line, by_chance, look, standardised
 from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -34,21 +35,23 @@ class Read:
         Share of the rows' weight that long rows, or rows of large means, have lost.
     score : BoundedScore, optional
         By default that of the family, unclipped.
-    phi : float
-        Dispersion of the responses.
+    phi, phi_sd : float
+        Dispersion of the responses, and its error.
     """
 
     whitening: Array
     lost: float
     score: BoundedScore | None = None
     phi: float = 1.0
+    phi_sd: float = 0.0
 
 
 def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E) -> E:
     """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
 
     What is put back for clipping is that of the family. A few amounts of many times the mean move the
-    intercept by what the wider limit adds to the mean score, at least: it counts as error.
+    intercept by what the wider limit adds to the mean score, at least: it counts as error. So does what is
+    put back under a dispersion that is not known well.
     """
     if not cost:
         return found
@@ -62,10 +65,27 @@ def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E
     squares = read.score.family.clipped_square
     assert squares is not None
     sampling = release.n * max(squares(wider.limit, read.phi) - squares(read.score.limit, read.phi), 0.0)
-    sure, usual = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
-    first = located.to_user(True)[:, 0] / release.n
-    told = abs(total) > max(sure, WORTH * release.n * math.sqrt(_of_level(back, found.cov)))
-    return found.doubted(max(total**2 - usual**2, 0.0) * np.outer(first, first), *("far",) * told)
+    drift, added = np.max([_put_back(read.score, wider, phi) for phi in _plausible(read)], axis=0)
+    chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
+    sure, usual = (each + release.n * added for each in chance)
+    first = located.to_user(True)[:, 0]
+    worth = WORTH * release.n * math.sqrt(_of_level(back, found.cov))
+    told = bool(abs(total) > max(sure, worth)) and math.isfinite(read.phi_sd)
+    beyond = max(total**2 - usual**2, 0.0) / release.n**2
+    return found.doubted((drift**2 + beyond) * np.outer(first, first), *("far",) * told)
+
+
+def _plausible(read: Read) -> tuple[float, ...]:
+    """Dispersions that there may be: two sds to either side, or any where nothing is known."""
+    if math.isinf(read.phi_sd):
+        return DISPERSIONS
+    return tuple(max(read.phi + sds * read.phi_sd, DISPERSIONS[0]) for sds in (-2, 0, 2))
+
+
+def _put_back(score: BoundedScore, wider: BoundedScore, phi: float) -> tuple[float, float]:
+    """Sizes of the mean of a score, and of what the wider limit adds, if phi is not what was assumed."""
+    mean = score.put_back(phi)
+    return abs(mean), abs(wider.put_back(phi) - mean)
 
 
 def _of_level(back: Array, cov: Array) -> float:

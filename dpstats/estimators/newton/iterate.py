@@ -85,9 +85,9 @@ def _read(problem: Problem, located: Located, state: State, found: Estimate) -> 
     """How rows were read at the end: where none is long, none has lost weight."""
     bounds, longest = state.bounds, longest_image(state.whitening, located.lower, located.upper)
     lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
-    phi = 1.0 if found.dispersion is None else found.dispersion.value
+    phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
     all_count = bounds.radius**2 >= longest * (1 - 1e-9)
-    return Read(state.whitening, 0.0 if all_count else lost, bounds.score, phi)
+    return Read(state.whitening, 0.0 if all_count else lost, bounds.score, *phi)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:
