@@ -10,7 +10,7 @@ exact sum of l r over n rows, which does not depend on their order, and F what `
 products in floats errs by at most gamma B u, gamma = B 2^-53 / (1 - B 2^-53) <= 2^-40 (1 + 2^-39) (Higham,
 Accuracy and Stability of Numerical Algorithms, section 3.1). Nothing overflows, because s and t are at most
 1e100; what underflows is below 2^-1022 or, where numbers below that count as zero, 2^-1022 max(s, t), each
-less than 2^-600 u.
+less than 2^-357 u.
 *The lattice* has cells of 2^(e-49), 2^e the least power of two above s t, so that half a cell is at most
 2^-49 s t. The sum of a block is an integer of less than 2^63 cells. Scaling by a power of two is exact, and
 so is the sum of the integers. A block has one row at least: the lattice moves the sum by n 2^-49 u at most.
@@ -192,7 +192,7 @@ class LatticeSum:
         if bad.size:
             _switch_off(pairs, bad)
         sums = self._sums(pairs)
-        if not np.isfinite(sums).all():
+        if len(ok) == 1 or not np.isfinite(sums).all():  # BLAS may skip a product of one row by zero
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
         integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)

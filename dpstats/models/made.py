@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from dpstats.budget import Budget
+from dpstats.errors import SpecificationError
 from dpstats.ledger import uncharged
 from dpstats.models.checks import NO_ROWS
 from dpstats.models.glm import GlmModel
@@ -15,9 +16,23 @@ from dpstats.results import Fit
 from dpstats.rows import Rows, open_rows
 from dpstats.testing import SeededNoise, noise
 
-__all__ = ["Planned", "fit_made", "without_rows"]
+__all__ = ["Planned", "check_no_rows", "fit_made", "without_rows"]
 
 Planned = LinearModel | GlmModel | Survreg
+
+
+def check_no_rows(model: Planned) -> None:
+    """Refuse a model with data beside a table of public rows, which nothing protects: they may be one.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if model._rows is not NO_ROWS:
+        raise SpecificationError(
+            "covariates= is a table, whose rows nothing protects, and the model has data of its own; plan a "
+            "model without data, such as dps.ols(formula, None, schema), and give a table of public rows"
+        )
 
 
 def without_rows(model: Planned) -> Planned:

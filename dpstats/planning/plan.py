@@ -14,7 +14,7 @@ from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.models import GlmModel, LinearModel, Survreg
 from dpstats.models.checks import check_budget
-from dpstats.models.made import without_rows
+from dpstats.models.made import check_no_rows, without_rows
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.trials import Setting
@@ -71,7 +71,8 @@ def plan(
     Raises
     ------
     SpecificationError
-        If something is said of a variable that the model does not have, or cannot be.
+        If something is said of a variable that the model does not have, or cannot be; if public rows are
+        given and the model has data of its own.
 
     Examples
     --------
@@ -87,6 +88,8 @@ def plan(
             f"plan takes a model of ols, ridge, logit, glm or survreg, not {shown(model)}; for example "
             'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
         )
+    if covariates is not None and not isinstance(covariates, Mapping):
+        check_no_rows(model)
     rows, design = count("n", n), model.design
     if rows < 1:
         raise SpecificationError("n must be at least 1, the number of rows of the fit to come")

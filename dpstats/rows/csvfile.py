@@ -9,7 +9,6 @@ import io
 import lzma
 import os
 import string
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -224,10 +223,9 @@ _NO_SEPARATOR = frozenset(string.ascii_letters + string.digits + '+-"\r\n\0')
 
 def _is_ascii_based(encoding: object) -> bool:
     """Whether no two ASCII characters are an escape, which would mean something else or be warned of."""
-    pairs = map(bytes, product(range(128), repeat=2))
+    # a line break first: with an encoding of escapes, others are warned of
+    pairs = (b"\\n", *map(bytes, product(range(128), repeat=2)))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return isinstance(encoding, str) and all(p.decode(encoding) == p.decode("ascii") for p in pairs)
-    except (LookupError, ValueError, Warning):
+        return isinstance(encoding, str) and all(p.decode(encoding) == p.decode("ascii") for p in pairs)
+    except (LookupError, ValueError):
         return False

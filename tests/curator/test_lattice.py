@@ -180,6 +180,15 @@ def test_a_nan_in_one_part_switches_the_row_off_in_every_part():
     assert lattice.vector().tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_nan_beside_a_zero_switches_its_row_off(n):
+    """BLAS may take the product of a column and a single zero for nothing."""
+    left, right, ok = np.full((n, 2), math.nan), np.zeros((n, 1)), np.ones(n, bool)
+    lattice = LatticeSum([Part([1.0, 1.0], [1.0]), Part([1.0], [1.0])])
+    lattice.add([Factor(left, right), Factor(np.ones((n, 1)), np.ones((n, 1)))], ok)
+    assert (lattice.vector() == 0).all()
+
+
 @given(st.integers(0, 2**31), st.integers(0, 40))
 def test_columns_that_are_numbered_are_counted_as_ones_would_be_summed(seed, n):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
+from dpstats.errors import SpecificationError
 from dpstats.results import Fit
 from dpstats.rows import Rows
 from tests.results.test_record import reachable
@@ -225,3 +226,13 @@ def test_units_of_privacy_and_weights_are_planned() -> None:
     weighted = dps.ols("y ~ z", None, dps.Schema(SCHEMA, w=dps.bounded(0, 2)), weights="w")
     known = {"z": (0, 1), "w": (1, 0.4)}
     assert dps.plan(weighted, BUDGET, 5000, covariates=known, scale=20).table()["sampling"][1] > 0
+
+
+def test_a_table_beside_private_rows_is_refused() -> None:
+    """It may be those rows, whose every change would move the plan."""
+    rows = pd.DataFrame({"x": np.linspace(0, 1, 50), "y": np.linspace(0, 2, 50)})
+    schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 2))
+    moments = dps.public_moments("y ~ x", rows, schema)
+    for table in (rows, rows.copy(), moments):
+        with pytest.raises(SpecificationError, match="covariates= is a table.* plan a model without data"):
+            dps.plan(dps.ols("y ~ x", rows, schema), dps.zcdp(0.5), n=50, covariates=table, scale=1)
