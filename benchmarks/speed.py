@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 from provenance import estimator, header
-from speed_cases import CASES, Case
+from speed_cases import CASES, WARM, Case
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -111,7 +111,7 @@ def imports(rounds: int) -> None:
 def growth(sizes: tuple[int, ...]) -> None:
     """Slope of log time of survreg in log rows."""
     case, times = CASES["survreg, weibull, 1e+05"], []
-    case.ours(case.make(3000))
+    case.ours(case.make(WARM))
     for n in sizes:
         data = case.make(n)
         cpu = time.process_time()

@@ -19,6 +19,7 @@ import pandas as pd
 
 LEVELS = ("low", "middle", "high")
 BUDGET = (1.0, 1e-6)
+WARM = 10_000  # rows of the fit before the one that is measured; fewer may be too few for the budget
 Frame = pd.DataFrame
 Fit = Callable[[Frame], object]
 
@@ -211,7 +212,7 @@ CASES: dict[str, Case] = {
 def measure(name: str, engine: str) -> None:
     case = CASES[name]
     fit = case.ours if engine == "ours" else case.theirs
-    fit(case.make(3000))
+    fit(case.make(WARM))
     data = case.make(case.rows)
     Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts here
     before = status("VmRSS")
