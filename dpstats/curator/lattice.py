@@ -192,7 +192,7 @@ class LatticeSum:
         if bad.size:
             _switch_off(pairs, bad)
         sums = self._sums(pairs)
-        if len(ok) == 1 or not np.isfinite(sums).all():  # BLAS may skip a product of one row by zero
+        if not np.isfinite(sums).all() or _hide_nan(pairs):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
         integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)
@@ -271,6 +271,12 @@ def _switch_off(pairs: list[Pair], rows: np.ndarray) -> None:
         left[:, rows] = 0.0
         if right is not None and right.ndim > 1:  # what a row is counted as matters nowhere `left` is 0
             right[:, rows] = 0.0
+
+
+def _hide_nan(pairs: list[Pair]) -> bool:
+    """Whether a NaN may be missing from the sums: BLAS may take NaN times 0, not NaN squared, for nothing."""
+    crossed = (side for pair in pairs if pair[1] is not None for side in pair if side is not None)
+    return any(side.dtype == float and math.isnan(side.max(initial=0.0)) for side in crossed)
 
 
 def _with_nan(pairs: list[Pair]) -> np.ndarray:

@@ -189,6 +189,26 @@ def test_a_nan_beside_a_zero_switches_its_row_off(n):
     assert (lattice.vector() == 0).all()
 
 
+class Skipping(LatticeSum):
+    """Takes a product with 0 for nothing, whatever the other number is, in any block."""
+
+    def _product(self, part, left, right):
+        if right is None:
+            return super()._product(part, left, right)
+        terms = ((one * other)[(one != 0) & (other != 0)] for one in left for other in right)
+        return np.array([np.sum(term) for term in terms]).reshape(len(left), len(right))
+
+
+def test_a_nan_is_seen_whatever_blas_makes_of_it_and_zero():
+    """On either side of a product; and the row is off in the other parts."""
+    for wild in (0, 1):
+        sides = [np.ones((5, 2)), np.ones((5, 2))]
+        sides[wild][2], sides[1 - wild][2] = math.nan, 0.0
+        lattice = Skipping([Part([1.0, 1.0], [1.0, 1.0]), Part([1.0])])
+        lattice.add([Factor(*sides), Factor(np.ones((5, 1)))], np.ones(5, bool))
+        assert lattice.vector().tolist() == [4.0] * 5
+
+
 @given(st.integers(0, 2**31), st.integers(0, 40))
 def test_columns_that_are_numbered_are_counted_as_ones_would_be_summed(seed, n):
     rng = np.random.default_rng(seed)

@@ -164,6 +164,11 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a NaN beside a zero is left to BLAS",
+        "curator/test_lattice.py::test_a_nan_is_seen_whatever_blas_makes_of_it_and_zero",
+        (LATTICE, " or _hide_nan(pairs):", ":"),
+    ),
+    planted(
         "a row that one statistic switches off stays off for the next",
         "curator/test_lattice.py::test_a_row_that_is_switched_off_stays_on_for_the_next_statistic",
         (LATTICE, "return copied", "return columns"),
