@@ -4,7 +4,8 @@
         | tee benchmarks/results/refusals.txt
 
 Files are those that benchmarks/lottery.py keeps: of a fit, how many coefficients it lost. A fit is of use if
-it has an interval for any. Fits are halved by the parity of their seeds; multiples were chosen on even ones.
+it has an interval for any. Fits are halved by the parity of their seeds: multiples were chosen on even ones,
+and lowered once, after a look at all.
 """
 
 import argparse
@@ -84,6 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     frame = pd.DataFrame([one for path in options.files for one in judged(path)])
     print(header(**{f"file{i}": path for i, path in enumerate(options.files)}))
+    print("fits, with the estimator's commit in the name:", ", ".join(path.name for path in options.files))
     print(table(frame).to_string(index=False))
 
 
