@@ -128,7 +128,8 @@ def report(records: list[Record]) -> str:
     done = [record for record in records if "ratio" in record]
     refused = sum("refused" in record for record in records)
     lines = [f"{len(done)} designs, {refused} refused; {FITS} fits of each", ""]
-    rows = []
+    whole = [record for record in done if not any(record["lost fits"])]
+    rows = [{"route": "no coefficient lost", "designs": len(whole)} | ratios(whole)]
     for route in sorted({record["route"] for record in done}) + ["all"]:
         some = [record for record in done if route in (record["route"], "all")]
         rows.append({"route": route, "designs": len(some)} | ratios(some))
