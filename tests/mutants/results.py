@@ -320,7 +320,11 @@ MUTANTS = (
     planted(
         "amounts far beyond the limit widen nothing (glm)",
         "models/test_far.py::test_intervals_of_the_intercept_hold_the_mean_of_all_amounts",
-        ("estimators/newton/check.py", "found.doubted((drift**2 + beyond)", "found.doubted(0 * (drift**2 + beyond)"),
+        (
+            "estimators/newton/check.py",
+            "found.doubted((drift**2 + beyond)",
+            "found.doubted(0 * (drift**2 + beyond)",
+        ),
     ),
     planted(
         "counts whose scatter no law explains have no tail (glm)",
