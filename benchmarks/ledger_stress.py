@@ -74,7 +74,7 @@ def charge_and_release(path: Path, number: int, fits: bool, ready: Event, releas
             number += 1
             budget = dps.gdp(1e-3 + number * 1e-12)
             if fits:
-                budget = model.fit(budget, ledger=ledger).budget
+                budget = model.fit(budget, ledger=ledger, force=True).budget
             else:
                 ledger.charge(budget, formula="y ~ x", method="stress")
             out.write(f"{budget.mu!r}\n")
