@@ -86,11 +86,11 @@ class NoisyMoments:
         Of r^4.
     limit : float, optional
         Where r was clipped.
-    usual : float
-        Kurtosis of r as far as noise hides it: the normal's, or what counts of large residuals tell.
+    usual : float, optional
+        Kurtosis of r as far as noise hides it, where counts of large residuals tell; else the normal's.
     most_lost : float, optional
         What clipping may have moved the mean of r by, where such counts tell.
-    beyond : float
+    beyond : float, optional
         What it may have taken of its mean square, where they tell of rows there.
     total, noise_total : float, optional
         Variance of the response in its own units, its mean square without an intercept; and its noise.
@@ -155,9 +155,9 @@ class NoisyMoments:
     fourth: float | None = None
     noise_fourth: float | None = None
     limit: float | None = None
-    usual: float = 3.0
+    usual: float | None = None
     most_lost: float | None = None
-    beyond: float = 0.0
+    beyond: float | None = None
     total: float | None = None
     noise_total: float | None = None
     weight: float = 1.0

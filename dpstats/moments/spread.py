@@ -25,6 +25,8 @@ __all__ = [
 
 Array = np.ndarray
 
+_NORMAL = 3.0  # kurtosis of a normal law
+
 # Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
 # of which most are long where the spread is large, it then tells about half of how spreads differ.
 _SHORTENED = 2.0
@@ -68,7 +70,7 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
         apart = np.linalg.solve(model + floor, score_covariance(moments, fit) / variance - model)
         lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
         uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
-    beyond = moments.beyond * moments.mean_weight / max(moments.square, 0.05)
+    beyond = (moments.beyond or 0.0) * moments.mean_weight / max(moments.square, 0.05)
     return math.sqrt((unknown / (1 + tail)) ** 2 + uneven**2 + moments.doubt**2 + beyond**2)
 
 
@@ -161,11 +163,12 @@ def _variance_noise(moments: NoisyMoments, delta: Array) -> float:
 
 def _kurtosis(moments: NoisyMoments) -> float:
     """Of the residuals; the usual one as far as the noise hides it."""
+    usual = _NORMAL if moments.usual is None else moments.usual
     if moments.fourth is None or moments.noise_fourth is None:
-        return moments.usual
+        return usual
     trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
     found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
-    return max(trust * found + (1 - trust) * moments.usual, 1.5)
+    return max(trust * found + (1 - trust) * usual, 1.5)
 
 
 def _tail(moments: NoisyMoments) -> tuple[float, float, float]:

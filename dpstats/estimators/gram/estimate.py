@@ -94,7 +94,7 @@ def fit_gram(
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
-        moments = replace(moments, limit=None, beyond=0.0)
+        moments = replace(moments, limit=None, beyond=None)
     if not constant and "R" in settings:
         kept = mean_weight(len(moments.gram), bounds.radius)
         moments = replace(moments, kept=kept, doubt=(1 - kept) / 2)

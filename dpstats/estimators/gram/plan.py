@@ -13,7 +13,7 @@ COLUMNS, REACH, CHECK = 0.08, 0.03, 0.03
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.11, 0.3, (0.1, 0.15), 0.27
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.14, 0.3, (0.1, 0.15), 0.24
 PURE_REACH, PURE_CHECK = 0.04, 0.03
 
 
