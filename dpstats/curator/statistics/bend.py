@@ -8,14 +8,13 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.at_line import AtLine
 from dpstats.families.bounded_score import BoundedScore, square_weight
 
 __all__ = ["PredictorBend"]
 
 
-class PredictorBend(Statistic):
+class PredictorBend(AtLine):
     """Scores times the square of the linear predictor, and the squares of these products, released jointly.
 
     With the score |psi| <= limit of a :class:`dpstats.families.bounded_score.BoundedScore`, t the linear
@@ -60,14 +59,10 @@ class PredictorBend(Statistic):
         edge: float,
         **row: np.ndarray,
     ) -> None:
-        center, scale, beta = (np.asarray(row[name], dtype=float) for name in ("center", "scale", "beta"))
-        if not center.shape == scale.shape == beta.shape == (len(design.names),):
-            raise ValueError(f"center, scale and beta must hold {len(design.names)} numbers each")
+        super().__init__(design, **row)
         if not (0 < spread < math.inf and 0 < edge < math.inf):
             raise ValueError("spread and edge must be positive and finite")
-        self._center, self._beta = center, beta / scale
         self._score, self._middle, self._spread, self._edge = score, middle, spread, edge
-        self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
         most = score.limit * edge**2 / 2
         self._kappa = square_weight(most)
         self.parts = (Part(np.ones(1), np.array([most, self._kappa * most**2])),)
@@ -75,13 +70,7 @@ class PredictorBend(Statistic):
         self.ranges = np.array([2 * most, self._kappa * most**2])
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size = len(block.ok)
-        centred = np.subtract(
-            block.exog.T, self._center[:, None], out=scratch("centred", len(self._center), size)
-        )
-        eta = predictor(self._beta, centred, scratch)
-        if self._offset:
-            np.add(eta, block.offset, out=eta)
+        size, eta = len(block.ok), self.eta(block, scratch)
         psi, _ = self._score(block.time, eta)
         t = np.clip((eta - self._middle) / self._spread, -self._edge, self._edge)
         right = scratch("bend", 2, size)

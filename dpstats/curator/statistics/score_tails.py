@@ -6,14 +6,13 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import predictor
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.at_line import AtLine
 from dpstats.families.bounded_score import BoundedScore
 
 __all__ = ["ScoreTails"]
 
 
-class ScoreTails(Statistic):
+class ScoreTails(AtLine):
     """Sum of what a wider limit adds to the scores of rows.
 
     With the scores psi and psi_w of two limits, L and L_w, a row gives v = psi_w - psi, clipped to
@@ -45,32 +44,20 @@ class ScoreTails(Statistic):
         *,
         score: BoundedScore,
         wider: BoundedScore,
-        center: np.ndarray,
-        scale: np.ndarray,
-        beta: np.ndarray,
+        **row: np.ndarray,
     ) -> None:
-        center, scale, beta = (np.asarray(row, dtype=float) for row in (center, scale, beta))
-        if not center.shape == scale.shape == beta.shape == (len(design.names),):
-            raise ValueError(f"center, scale and beta must hold {len(design.names)} numbers each")
-        self._center, self._beta, self._score, self._wider = center, beta / scale, score, wider
-        self._range = score.gain(wider)
-        self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
+        super().__init__(design, **row)
+        self._score, self._wider, self._range = score, wider, score.gain(wider)
         least, most = self._range
         self.parts = (Part(np.ones(1), np.array([max(-least, most)])),)
         self.sensitivity = most - least
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size = len(block.ok)
-        centred = np.subtract(
-            block.exog.T, self._center[:, None], out=scratch("centred", len(self._center), size)
-        )
-        eta = predictor(self._beta, centred, scratch)
-        if self._offset:
-            np.add(eta, block.offset, out=eta)
+        eta = self.eta(block, scratch)
         v = np.clip(self._wider(block.time, eta)[0] - self._score(block.time, eta)[0], *self._range)
         if self._weighted:
             np.multiply(v, block.weight, out=v)
-        return (Factor(np.ones((size, 1)), v[:, None]),)
+        return (Factor(np.ones((len(v), 1)), v[:, None]),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector,)
