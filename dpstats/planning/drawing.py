@@ -38,5 +38,8 @@ def draw(
         ylabel="half width of the 95 % interval",
         title="What a budget buys (dashed: without noise)",
     )
+    # at the budgets that were tried, in plain numbers
+    ax.set_xticks(amounts, [f"{amount:.3g}" for amount in amounts])
+    ax.minorticks_off()
     ax.legend()
     return ax
