@@ -8,6 +8,7 @@ from dpstats.budget import Budget
 from dpstats.results.table import Pair
 
 BANNER = "NOT PRIVATE: fitted without noise, or with known noise"
+NO_LEDGER = "none: nothing adds up across fits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -47,7 +48,10 @@ def titled(facts: Facts, title: str) -> str:
 def asked_and_paid(
     facts: Facts, weights: str | None = None, guarantees: tuple[Pair, ...] = ()
 ) -> list[tuple[Pair, ...]]:
-    """Return the lines that begin a summary, in pairs; guarantees stand in the place of the budget."""
+    """Return the lines that begin a summary, in pairs; guarantees stand in the place of the budget.
+
+    A fit that charged no ledger says so, but for one of contributions, which has none to charge.
+    """
     size = "not public" if facts.nobs is None else f"{facts.nobs} (public)"
     neighbours, unit = ("Neighbours", facts.adjacency), ("Unit", facts.unit)
     return [
@@ -56,5 +60,5 @@ def asked_and_paid(
         (("Method", facts.method), ("Rows", size)),
         *((pair,) for pair in guarantees),
         (neighbours,) if guarantees else (("Privacy", str(facts.budget)), neighbours),
-        (("Ledger", facts.ledger), unit) if facts.ledger else (unit,),
+        (("Ledger", facts.ledger or NO_LEDGER), unit) if facts.ledger or not guarantees else (unit,),
     ]

@@ -39,7 +39,11 @@ def test_every_fit_charges_the_ledger_that_is_used_and_says_so() -> None:
     assert len(ledger.entries()) == 2
     with pytest.raises(BudgetError, match="is left of 0.05 in 'plant'"):
         fit(budget=dps.zcdp(0.04))
-    assert dps.use_ledger(None) is None and fit().record.ledger is None
+    assert "nothing adds up" not in str(found.summary())
+    assert dps.use_ledger(None) is None
+    uncounted = fit()
+    assert uncounted.record.ledger is None
+    assert "Ledger     none: nothing adds up across fits" in str(uncounted.summary())
     assert len(ledger.entries()) == 2
 
 
