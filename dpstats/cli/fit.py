@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> None:
     book = Ledger(options.ledger) if options.ledger else None
     with new_file(options.out, JSON):
         if isinstance(model, Svm):  # which takes any budget
-            fit: Fit = model.fit(budget, ledger=book)
+            fit: Fit = model.fit(budget, ledger=book, reuse=options.reuse)
         else:
-            fit = model.fit(budget, ledger=book, force=options.force)
+            fit = model.fit(budget, ledger=book, force=options.force, reuse=options.reuse)
         save(fit, options.out)
     print(fit.summary())
 

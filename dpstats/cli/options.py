@@ -84,6 +84,7 @@ def _fit(commands: _SubParsersAction[Parser]) -> None:
     )
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
+    fit.add_argument("--reuse", action="store_true", help="where the ledger paid for this fit, return that")
     fit.add_argument("--force", action="store_true", help="fit even where noise hides nearly everything")
     fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
     _add_csv_options(fit)

@@ -183,8 +183,8 @@ def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]
     if same:
         warn(
             f"{book.dataset!r} was charged with a fit of the same formula, method and costs before, last at "
-            f"{same[-1]}. If this is the same fit, its budget is spent once more; one that is saved, "
-            "fit.save(path), is loaded again at no cost"
+            f"{same[-1]}. If this is the same fit, its budget is spent once more; reuse=True returns one "
+            "that was kept beside the ledger, at no cost"
         )
 
 

@@ -28,10 +28,11 @@ from dpstats.models.checks import (
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
+from dpstats.models.kept import reusable
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
-from dpstats.models.public import as_columns, check_apart
+from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_LOGIT, SCORES, check_worth
 from dpstats.results import GlmFit
@@ -165,6 +166,7 @@ class GlmModel(HoldsRows):
         self._public = None if public is None else as_columns(public, self.design)
         self._rows = rows_of(data, self.design)
 
+    @reusable(GlmFit)
     def fit(  # noqa: PLR0913 - what a fit may be asked for; public
         self,
         budget: Budget,
@@ -175,6 +177,7 @@ class GlmModel(HoldsRows):
         robust: bool = False,
         release: Sequence[str] = (),
         force: bool = False,
+        reuse: bool | str = False,
     ) -> GlmFit:
         """Spend a budget and estimate.
 
@@ -205,6 +208,9 @@ class GlmModel(HoldsRows):
         force : bool
             Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
             is refused otherwise (docs/planning.md).
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
         Returns
         -------
@@ -303,6 +309,10 @@ class GlmModel(HoldsRows):
         if self.family is not BINOMIAL:
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")
         return fit_logistic(self._name, self.design, messages, plan, reach)
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"name": self._name, "family": self.family.name, "public": stated(self._public)}
 
     @always_shown
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
+from dpstats.models.kept import reusable
 from dpstats.models.publishing import pay
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
@@ -84,7 +85,10 @@ class KaplanMeier(HoldsRows):
         self.times = _times(self.design, times)
         self._rows = open_rows(data, schema, self.design.variables)
 
-    def fit(self, budget: Budget, ledger: Ledger | str | Path | None = None) -> CurveFit:
+    @reusable(CurveFit)
+    def fit(
+        self, budget: Budget, ledger: Ledger | str | Path | None = None, reuse: bool | str = False
+    ) -> CurveFit:
         """Spend a budget on the counts of exits.
 
         Parameters
@@ -94,6 +98,9 @@ class KaplanMeier(HoldsRows):
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
         Returns
         -------
@@ -127,6 +134,10 @@ class KaplanMeier(HoldsRows):
             time_unit=_unit(self.design),
             **facts,
         )
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"times": self.times.tolist()}
 
     @always_shown
     def __repr__(self) -> str:

@@ -23,7 +23,8 @@ from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
-from dpstats.models.public import as_public, check_apart
+from dpstats.models.kept import reusable
+from dpstats.models.public import as_public, check_apart, stated
 from dpstats.models.publishing import pay
 from dpstats.models.worth import LINEAR, PURE_LINEAR, check_worth
 from dpstats.moments import Solution
@@ -159,6 +160,7 @@ class LinearModel(HoldsRows):
         self._public = None if public is None else as_public(public, self.design)
         self._rows = rows_of(data, self.design)
 
+    @reusable(LinearFit)
     def fit(
         self,
         budget: Budget,
@@ -166,6 +168,7 @@ class LinearModel(HoldsRows):
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         force: bool = False,
+        reuse: bool | str = False,
     ) -> LinearFit:
         """Spend a budget and estimate.
 
@@ -185,6 +188,9 @@ class LinearModel(HoldsRows):
         force : bool
             Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
             is refused otherwise (docs/planning.md).
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
         Returns
         -------
@@ -259,6 +265,10 @@ class LinearModel(HoldsRows):
         50
         """
         return fit_linear(self._name, self.design, self.alpha, messages, plan)
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"name": self._name, "alpha": self.alpha, "public": stated(self._public)}
 
     def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:
         check_method(method, ("auto", "gram", "pmt"), compat, self._public)

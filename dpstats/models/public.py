@@ -130,6 +130,13 @@ def as_columns(public: Any, design: Design) -> ColumnMoments:
     return ColumnMoments(design.names, count, (xx + xx.T) / 2)
 
 
+def stated(public: PublicMoments | ColumnMoments | None) -> dict[str, Any] | None:
+    """The moments as plain values for JSON, to tell models apart."""
+    if public is None or isinstance(public, PublicMoments):
+        return None if public is None else public.to_dict()
+    return {"names": list(public.names), "n": public.n, "xx": public.xx.tolist()}
+
+
 def _opened(public: Any, design: Design, names: Sequence[str]) -> Rows:
     """The public rows that a model was given; their unit of privacy does not matter."""
     try:

@@ -28,6 +28,7 @@ from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
+from dpstats.models.kept import reusable
 from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
@@ -113,7 +114,8 @@ class Survreg(HoldsRows):
         _check(self.design, DISTS[dist])
         self._rows = rows_of(data, self.design)
 
-    def fit(
+    @reusable(SurvivalFit)
+    def fit(  # noqa: PLR0913 - what a fit may be asked for; public
         self,
         budget: Budget,
         method: str = "auto",
@@ -121,6 +123,7 @@ class Survreg(HoldsRows):
         compat: str | None = None,
         release: Sequence[str] = (),
         force: bool = False,
+        reuse: bool | str = False,
     ) -> SurvivalFit:
         """Spend a budget and estimate.
 
@@ -143,6 +146,9 @@ class Survreg(HoldsRows):
         force : bool
             Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
             is refused otherwise (docs/planning.md).
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
         Returns
         -------
@@ -191,6 +197,10 @@ class Survreg(HoldsRows):
             return self._publish(facts, result, released)
         loglik = self._log_likelihood(curator, budget.mu, result.params)
         return self._publish(facts, result, (*released, LOGLIK), loglik)
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"dist": self.dist}
 
     def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
         """Whether there is a bounded one, and what to call the fit where there is none."""

@@ -10,9 +10,10 @@ from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
-from dpstats.families import MarginLoss, huber_hinge
+from dpstats.families import huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.kept import reusable
 from dpstats.models.margin import MarginModel, check_labels, fit_margin
 from dpstats.results import SvmFit
 from dpstats.rows import open_rows
@@ -55,7 +56,7 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     >>> fit.predict({"education": 12})[0] in (0, 1)
     True
     """
-    return Svm(formula, data, schema, huber_hinge(h), c)
+    return Svm(formula, data, schema, h, c)
 
 
 @forgetful
@@ -68,18 +69,20 @@ class Svm(HoldsRows):
         Columns, bounds and radius, known before any row is read.
     """
 
-    def __init__(self, formula: str, data: Any, schema: Schema, loss: MarginLoss, c: float | None) -> None:
-        self._loss, self._c = loss, c
+    def __init__(self, formula: str, data: Any, schema: Schema, h: float, c: float | None) -> None:
+        self._h, self._loss, self._c = h, huber_hinge(h), c
         self.design: Design = build_design(formula, schema)
         check_labels(self.design, "svm")
         self._rows = open_rows(data, schema, self.design.variables)
 
+    @reusable(SvmFit)
     def fit(
         self,
         budget: Budget,
         method: str = "auto",
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
+        reuse: bool | str = False,
     ) -> SvmFit:
         """Spend a budget and estimate.
 
@@ -95,6 +98,9 @@ class Svm(HoldsRows):
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             Follow the paper: its noise, its constants and its floors (docs/erm.md).
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
 
         Returns
         -------
@@ -120,6 +126,10 @@ class Svm(HoldsRows):
         method = "objective" if method == "auto" else method
         asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber")
         return fit_margin(SvmFit, asked, budget, method, self._c, ledger, compat)
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"h": self._h, "c": self._c}
 
     @always_shown
     def __repr__(self) -> str:

@@ -85,7 +85,7 @@ def test_all_pairs_of_options_are_covered_or_refused() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-ALWAYS = {"formula", "data", "schema", "budget", "ledger"}
+ALWAYS = {"formula", "data", "schema", "budget", "ledger", "reuse"}  # reuse releases nothing
 ENUMERATED = re.compile(r"^ *(\w+) : \{(.+)\}$", re.MULTILINE)
 
 

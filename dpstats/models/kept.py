@@ -1,0 +1,168 @@
+"""Fits that charged a ledger are kept beside it, and ``reuse=`` finds them again at no cost.
+
+What is kept was released, and is shown to anyone who sees the fit. Which fit it is follows from what was
+asked, all of it public: never from a value of the data. So who changes data without changing their number of
+rows has to declare a version (docs/ledger.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from dpstats._arguments import is_line, shown
+from dpstats._stored import check_format, read_object, write_text
+from dpstats.budget import Budget
+from dpstats.curator import Curator
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design
+from dpstats.ledger import Ledger, current
+from dpstats.results import CurveFit, Fit
+from dpstats.rows import Rows
+
+__all__ = ["reusable"]
+
+FORMAT = "dpstats.kept/1"
+FOLDER = ".fits"  # after the name of the ledger's file
+UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit is paid for again"
+_NOT_ASKED = ("ledger", "force")  # these change no release
+
+P = ParamSpec("P")
+K = TypeVar("K", Fit, CurveFit)
+
+
+class Model(Protocol):
+    """What a model says of itself that is public."""
+
+    design: Design
+    _rows: Rows
+
+    def _stated(self) -> dict[str, Any]:
+        """What it was given besides formula, data, schema and weights, in values of JSON."""
+
+
+def reusable(kind: type[K]) -> Callable[[Callable[P, K]], Callable[P, K]]:
+    """Have a model's ``fit`` keep fits beside the ledgers that they charge, and return them if asked to.
+
+    Parameters
+    ----------
+    kind : type
+        Of its fits.
+    """
+
+    def decorated(fit: Callable[P, K]) -> Callable[P, K]:
+        signature = inspect.signature(fit)
+
+        @wraps(fit)
+        def fitted(*args: P.args, **kwargs: P.kwargs) -> K:
+            try:
+                given = signature.bind(*args, **kwargs)
+            except TypeError:
+                return fit(*args, **kwargs)  # it says what is wrong
+            given.apply_defaults()
+            model, asked = given.arguments["self"], dict(given.arguments)
+            version, ledger = _version(asked["reuse"]), asked["ledger"]
+            if asked["reuse"] is not False:
+                found = _found(kind, _book(ledger), model, asked, version)
+                if found is not None:
+                    return found
+            made = fit(*args, **kwargs)
+            _keep(made, ledger, model, asked, version)
+            return made
+
+        return fitted
+
+    return decorated
+
+
+def _version(reuse: object) -> str:
+    """The version of the data that was declared; empty where none was."""
+    if isinstance(reuse, bool):
+        return ""
+    if isinstance(reuse, str) and reuse and is_line(reuse):
+        return reuse
+    raise SpecificationError(
+        f"reuse must be True, False or the version of the data on one line, such as '2026-11', got "
+        f"{shown(reuse)}"
+    )
+
+
+def _book(ledger: Any) -> Ledger:
+    """The ledger that a fit charges."""
+    asked = current() if ledger is None else ledger
+    if asked is None:
+        raise SpecificationError(
+            "reuse= returns a fit that a ledger was charged for, and there is none; give ledger=, or name "
+            "one with dps.use_ledger(path)"
+        )
+    return asked if isinstance(asked, Ledger) else Ledger(asked)
+
+
+def _found(kind: type[K], book: Ledger, model: Model, asked: Mapping[str, Any], version: str) -> K | None:
+    """The fit that was kept, if there is one and the fit that is asked for would be private."""
+    budget = asked["budget"]
+    if not isinstance(budget, Budget) or Curator(model._rows, model.design, budget).not_private:
+        return None
+    described = _described(book, model, asked, version)
+    path = _path(book, described)
+    if not path.exists():
+        return None
+    content = read_object(path, UNREADABLE)
+    check_format(content.get("format"), FORMAT, "a fit that was kept")
+    if content.get("asked") != described:
+        raise SpecificationError(f"{path} {UNREADABLE}")
+    kept = kind.from_dict(content["fit"])
+    assert isinstance(kept, kind)
+    return kept
+
+
+def _keep(fit: Fit | CurveFit, ledger: Any, model: Model, asked: Mapping[str, Any], version: str) -> None:
+    """Keep a fit beside the ledger that it charged; one that cannot be written is paid for again.
+
+    It was paid for, so that nothing here may end in an error in the place of the fit.
+    """
+    charged = current() if ledger is None else ledger
+    if charged is None or fit.not_private:
+        return
+    with suppress(OSError, SpecificationError):
+        book = _book(charged)
+        described = _described(book, model, asked, version)
+        path = _path(book, described)
+        path.parent.mkdir(exist_ok=True)
+        content = {"format": FORMAT, "asked": described, "fit": fit.to_dict()}
+        write_text(path, json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False), overwrite=True)
+
+
+def _described(book: Ledger, model: Model, asked: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """All that decides which fit it is, as JSON reads it again."""
+    design, first = model.design, next(iter(book.entries()), None)
+    about = {
+        "dataset": book.dataset,
+        "ledger begun": None if first is None else f"{first.at}, {first.formula}",
+        "version": version,
+        "rows": model._rows.n,
+        "model": type(model).__name__,
+        "formula": design.formula,
+        "schema": design.schema.to_dict(),
+        "weights": design.weights,
+        "budget": asked["budget"].to_dict(),
+        **model._stated(),
+        **{
+            name: value
+            for name, value in asked.items()
+            if name not in ("self", "budget", "reuse", *_NOT_ASKED)
+        },
+    }
+    content: dict[str, Any] = json.loads(json.dumps(about, default=str))
+    return content
+
+
+def _path(book: Ledger, described: Mapping[str, Any]) -> Path:
+    name = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+    return book.path.with_name(book.path.name + FOLDER) / f"{name[:32]}.json"

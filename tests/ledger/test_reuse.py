@@ -1,0 +1,178 @@
+"""A fit that a ledger paid for is kept beside it, and returned where the same is asked again."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats import testing
+from dpstats.errors import BudgetError, SpecificationError
+from tests.privacy.catalogue import SCHEMA, made
+
+DATA = made(400)
+BUDGET = dps.zcdp(4)
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dps.Ledger]:
+    monkeypatch.chdir(tmp_path)
+    used = dps.use_ledger("plant.ledger", total=dps.zcdp(100))
+    assert used is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield used
+    dps.use_ledger(None)
+
+
+def fit(
+    formula: str = "cost ~ temp", data: Any = DATA, schema: dps.Schema = SCHEMA, **more: Any
+) -> dps.results.LinearFit:
+    model = dps.ols(formula, data, schema, weights=more.pop("weights", None), public=more.pop("public", None))
+    return model.fit(more.pop("budget", BUDGET), force=True, **more)
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted((folder / "plant.ledger.fits").glob("*"))
+
+
+def test_the_same_fit_is_returned_and_nothing_is_spent(ledger: dps.Ledger, tmp_path: Path) -> None:
+    first = fit()
+    again = fit(reuse=True)
+    assert again.to_dict() == first.to_dict() and type(again) is type(first)
+    assert len(ledger.entries()) == 1 and len(kept(tmp_path)) == 1
+    assert fit(reuse=True, ledger="plant.ledger").to_dict() == first.to_dict()
+    assert fit("cost ~ load", reuse=True).names == ("Intercept", "load")
+    assert len(ledger.entries()) == 2, "a fit that was not paid for yet is paid for"
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "formula": dict(formula="cost ~ load"),
+    "budget": dict(budget=dps.zcdp(4.5)),
+    "kind of budget": dict(budget=dps.approx(2, 1e-3)),
+    "bounds": dict(schema=dps.Schema(dict(SCHEMA) | {"cost": dps.bounded(1, 400)})),
+    "rows": dict(data=made(401)),
+    "weights": dict(weights="months"),
+    "public": dict(public=made(300, seed=5)),
+    "version": dict(reuse="2026-11"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_fit_is_not_taken_for_the_same(change: str, ledger: dps.Ledger) -> None:
+    fit()
+    warnings.simplefilter("ignore")  # some are charged as the first one is
+    fit(**{"reuse": True} | CHANGES[change])
+    assert len(ledger.entries()) == 2
+
+
+def test_values_of_the_data_do_not_tell_fits_apart_but_their_declared_version_does(
+    ledger: dps.Ledger,
+) -> None:
+    other = made(400, seed=9)
+    first = fit()
+    assert fit(data=other, reuse=True).to_dict() == first.to_dict()
+    second = pytest.warns(UserWarning, lambda: fit(data=other, reuse="v2"))
+    assert second.to_dict() != first.to_dict() and len(ledger.entries()) == 2
+    assert fit(data=other, reuse="v2").to_dict() == second.to_dict()
+    assert fit(reuse=True).to_dict() == first.to_dict() and len(ledger.entries()) == 2
+
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "ols": lambda **more: dps.ols("cost ~ temp", DATA, SCHEMA).fit(BUDGET, force=True, **more),
+    "ridge": lambda **more: dps.ridge("cost ~ temp", DATA, SCHEMA, 2.0).fit(BUDGET, force=True, **more),
+    "logit": lambda **more: dps.logit("good ~ temp", DATA, SCHEMA).fit(BUDGET, force=True, **more),
+    "glm": lambda **more: dps.glm("visits ~ temp", DATA, SCHEMA, "poisson").fit(
+        BUDGET, release=["loglik"], force=True, **more
+    ),
+    "survreg": lambda **more: dps.survreg("Surv(time, failed) ~ temp", DATA, SCHEMA).fit(
+        BUDGET, force=True, **more
+    ),
+    "svm": lambda **more: dps.svm("good ~ temp", DATA, SCHEMA).fit(BUDGET, **more),
+    "kaplan_meier": lambda **more: dps.kaplan_meier("Surv(time, failed) ~ 1", DATA, SCHEMA).fit(
+        BUDGET, **more
+    ),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_returns_what_it_kept(model: str, ledger: dps.Ledger) -> None:
+    first, again = MODELS[model](), MODELS[model](reuse=True)
+    assert again.to_dict() == first.to_dict() and type(again) is type(first)
+    assert len(ledger.entries()) == 1
+
+
+def test_models_with_the_same_formula_are_told_apart(ledger: dps.Ledger) -> None:
+    warnings.simplefilter("ignore")
+    for dist in ("weibull", "lognormal"):
+        dps.survreg("Surv(time, failed) ~ temp", DATA, SCHEMA, dist).fit(BUDGET, force=True, reuse="v")
+    for alpha in (0.1, 2.0):
+        dps.ridge("cost ~ temp", DATA, SCHEMA, alpha).fit(BUDGET, force=True, reuse="v")
+    for h in (0.5, 0.5000000001):
+        dps.svm("good ~ temp", DATA, SCHEMA, h=h).fit(BUDGET, reuse="v")
+    assert len(ledger.entries()) == 6
+
+
+def test_a_ledger_that_was_begun_anew_has_paid_for_nothing(ledger: dps.Ledger, tmp_path: Path) -> None:
+    fit()
+    time.sleep(1.1)  # ledgers tell seconds apart
+    (tmp_path / "plant.ledger").unlink()
+    anew = dps.use_ledger("plant.ledger", total=dps.zcdp(100))
+    assert anew is not None
+    fit(reuse=True)
+    assert len(anew.entries()) == 1
+
+
+def test_what_is_kept_holds_nothing_but_the_fit_and_what_was_asked(tmp_path: Path) -> None:
+    found = fit()
+    (path,) = kept(tmp_path)
+    content = json.loads(path.read_text("utf-8"))
+    assert set(content) == {"format", "asked", "fit"} and content["fit"] == found.to_dict()
+    assert content["asked"]["rows"] == 400 and content["asked"]["schema"] == SCHEMA.to_dict()
+    cells = {f"{value!r}" for value in np.concatenate([DATA["temp"], DATA["cost"]])}
+    assert not any(cell in path.read_text("utf-8") for cell in cells)
+
+
+def test_fits_with_known_noise_are_neither_kept_nor_returned(tmp_path: Path, ledger: dps.Ledger) -> None:
+    with testing.noise(testing.SeededNoise(1)):
+        fit()
+    assert not kept(tmp_path)
+    first = pytest.warns(UserWarning, fit)
+    with testing.noise(testing.SeededNoise(1)):
+        again = pytest.warns(UserWarning, lambda: fit(reuse=True))
+    assert not first.not_private and again.not_private
+
+
+def test_a_fit_that_cannot_be_kept_is_returned_all_the_same(tmp_path: Path, ledger: dps.Ledger) -> None:
+    (tmp_path / "plant.ledger.fits").write_text("in the way")
+    assert fit().names == ("Intercept", "temp") and len(ledger.entries()) == 1
+
+
+def test_a_file_that_was_spoilt_is_named_before_anything_is_spent(tmp_path: Path, ledger: dps.Ledger) -> None:
+    fit()
+    (path,) = kept(tmp_path)
+    content = json.loads(path.read_text("utf-8"))
+    for spoilt in ("{", "{}", json.dumps(content | {"asked": {}}), json.dumps(content | {"fit": {}})):
+        path.write_text(spoilt)
+        with pytest.raises(SpecificationError):
+            fit(reuse=True)
+    assert len(ledger.entries()) == 1
+
+
+def test_what_is_wrong_is_said_before_anything_is_spent(ledger: dps.Ledger) -> None:
+    for wrong in (1, "", "two\nlines", None, b"v"):
+        with pytest.raises(SpecificationError, match="reuse must be True, False or the version"):
+            fit(reuse=wrong)
+    with pytest.raises(BudgetError, match="budget must be a budget"):
+        fit(budget=1.0, reuse=True)
+    with pytest.raises(SpecificationError, match="method must be"):
+        fit(method="magic", reuse=True)
+    dps.use_ledger(None)
+    with pytest.raises(SpecificationError, match="there is none; give ledger="):
+        fit(reuse=True)
+    assert not ledger.entries()
