@@ -276,8 +276,32 @@ def test_fit_show_and_predict_give_what_python_gives(
         assert ("extrapolated" in shown) == (not option)
     assert main(predict) == 2
     assert "needs --p" in capsys.readouterr().err
+    assert main([*predict, "--type", "survival"]) == 2
+    assert "needs --times" in capsys.readouterr().err
     assert main([*predict, "--type", "hazrd"]) == 2
     assert "type must be one of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["survival", "hazard", "cumhaz", "median"])
+def test_predictions_of_a_time_have_limits(
+    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+    capsys.readouterr()
+    kept, new = dps.load("drives.fit.json"), pd.read_csv("new.csv")
+    times = {} if kind == "median" else {"times": [500.0, 1000.0]}
+    option = ["--times", "500", "1000"] if times else []
+    assert main(["predict", "drives.fit.json", "new.csv", "--type", kind, *option]) == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    expected = kept.predict(new, type=kind, **times)
+    for time in times.get("times", [None]):
+        at = "" if time is None else f"_{time:g}"
+        wanted = expected if time is None else expected[time]
+        assert printed[f"{kind}{at}"].to_numpy() == pytest.approx(wanted.to_numpy(), rel=1e-9)
+        assert (printed[f"conf_low{at}"] < printed[f"{kind}{at}"]).all()
+        assert (printed[f"{kind}{at}"] < printed[f"conf_high{at}"]).all()
+    assert list(printed)[:2] == ["unit", "voltage"] and len(printed.columns) == (8 if times else 5)
 
 
 def test_linear_models_take_public_rows_or_their_moments_and_weights(

@@ -141,8 +141,15 @@ def _predict(commands: _SubParsersAction[Parser]) -> None:
     predict = _command(commands, "predict", "predict.run", does, texts.PREDICT)
     predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument("--type", help="quantile (default for times to failure), response (for others), lp")
+    predict.add_argument(
+        "--type",
+        help="quantile (default for times to failure), median, survival, hazard or cumhaz; response (default "
+        "for others), lp",
+    )
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument(
+        "--times", type=float, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"
+    )
     predict.add_argument(
         "--clip",
         action="store_true",

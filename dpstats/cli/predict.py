@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from dpstats.cli.output import CSV, new_file
 from dpstats.cli.tables import public_table
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
+from dpstats.results.format import plain
+from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES
 
 
 def run(options: argparse.Namespace) -> None:
@@ -29,24 +32,57 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    return new.assign(**predicted(fit, new, options.type, options.p, options.clip))
+    return new.assign(**predicted(fit, new, options.type, options.p, options.times, options.clip))
 
 
 def predicted(
-    fit: Fit, new: pd.DataFrame, kind: str | None, p: float | None, clip: bool = False
+    fit: Fit,
+    new: pd.DataFrame,
+    kind: str | None,
+    p: float | None = None,
+    times: Sequence[float] | None = None,
+    clip: bool = False,
 ) -> dict[str, np.ndarray]:
     """New columns: the prediction, with its limits on the scale of the response; which are extrapolated."""
     kind = kind or ("quantile" if isinstance(fit, SurvivalFit) else "response")
-    if kind == "quantile" and isinstance(fit, SurvivalFit):
-        if p is None:
-            raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
-        life = fit.life(new, failed=[p], clip=clip).frame
-        life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
-        return _columns(life, {"estimate": kind, "conf_low": "conf_low", "conf_high": "conf_high"})
+    if isinstance(fit, SurvivalFit) and kind in OF_QUANTILES:
+        return _quantile(fit, new, kind, 0.5 if kind == "median" else p, clip)
+    if isinstance(fit, SurvivalFit) and kind in AT_TIMES:
+        return _at_times(fit, new, kind, times, clip)
     if kind != "response":
-        return {kind: fit.predict(new, type=kind, clip=clip).to_numpy()}
+        return {kind: np.asarray(fit.predict(new, type=kind, clip=clip))}
     found = fit.augment(new, clip=clip)
     return _columns(found, {".fitted": kind, ".lower": "conf_low", ".upper": "conf_high"})
+
+
+def _quantile(
+    fit: SurvivalFit, new: pd.DataFrame, kind: str, p: float | None, clip: bool
+) -> dict[str, np.ndarray]:
+    if p is None:
+        raise SpecificationError("a quantile needs --p, the failed fraction: --p 0.1 for the B10 life")
+    life = fit.life(new, failed=[p], clip=clip).frame
+    life = life[life["quantity"] == life["quantity"].iloc[0]]  # it has eta and the mean, too
+    return _columns(life, {"estimate": kind, "conf_low": "conf_low", "conf_high": "conf_high"})
+
+
+def _at_times(
+    fit: SurvivalFit, new: pd.DataFrame, kind: str, times: Sequence[float] | None, clip: bool
+) -> dict[str, np.ndarray]:
+    """Return three columns for each time; of several times their names have the time in them."""
+    if not times:
+        raise SpecificationError(f"--type {kind} needs --times, such as --times 500 1000")
+    columns: dict[str, np.ndarray] = {}
+    for time in times:
+        method = fit.hazard if kind == "hazard" else fit.reliability
+        found = method(new, times=time, clip=clip).frame
+        if kind == "cumhaz":
+            with np.errstate(divide="ignore"):
+                logs = 0.0 - np.log(found[["estimate", "conf_high", "conf_low"]].to_numpy())
+            found[["estimate", "conf_low", "conf_high"]] = logs
+        at = f"_{plain(time)}" if len(times) > 1 else ""
+        names = {"estimate": f"{kind}{at}", "conf_low": f"conf_low{at}", "conf_high": f"conf_high{at}"}
+        columns |= _columns(found, names)
+    return columns
 
 
 def _columns(found: pd.DataFrame, names: dict[str, str]) -> dict[str, np.ndarray]:

@@ -55,8 +55,11 @@ The model's own estimator fits made-up rows of this kind, and the table says wha
 PREDICT = """\
 example:
   dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
+  dpstats predict drives.fit.json new.csv --type survival --times 365 730 --out survival.csv
 
-adds to each row of new.csv the time by which a tenth of such units has failed, with a 95 % interval.
+The first adds to each row of new.csv the time by which a tenth of such units has failed, with 95 % limits;
+the second the fractions that survive 365 and 730 days, with theirs. Types hazard and cumhaz, the cumulative
+hazard, take --times too, in the unit of the response.
 --p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
 What is written has commas and decimal points, in UTF-8, however new.csv is written.
 Predictions are computed from the released numbers and cost nothing."""

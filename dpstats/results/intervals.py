@@ -152,7 +152,13 @@ def transformed(
     """Return estimate, lower and upper limit of back(centre), for a monotone `back`.
 
     Limits that overflow are infinite: an interval may say that nothing is known.
+
+    Raises
+    ------
+    SpecificationError
+        As `refuse_alpha`.
     """
+    refuse_alpha(level)
     half = critical(level) * se
     middle = np.where(np.isinf(half), 0.0, centre)  # the whole line, also where the centre is infinite
     with np.errstate(over="ignore"):

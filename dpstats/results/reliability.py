@@ -17,7 +17,7 @@ from dpstats.results import survival_tables as tables
 from dpstats.results.at_times import AtTimes
 from dpstats.results.estimates import Estimates, with_limits
 from dpstats.results.intervals import Estimate, log_estimate, standard_errors
-from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.newdata import NewData, points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
@@ -73,11 +73,6 @@ class Reliability(AtTimes):
     def _log_sigma(self) -> tuple[float, float]:
         """Estimate and standard error of log sigma."""
         return float(self.record.params[-1]), float(bse(self.record)[-1])
-
-    def _by_point(self, name: str, at: Points, linear: quantities.Linear, level: float) -> Estimates:
-        """Lay out one quantity at each point, made where its range is unbounded."""
-        columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
-        return tables.by_point(name, at, columns, level)
 
     @value_where(of_log_time)
     def shape(self) -> Estimate:
@@ -138,7 +133,9 @@ class Reliability(AtTimes):
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "eta", clip)
-        return self._by_point("eta", at, linear_predictor(self.record, at), level)
+        linear = linear_predictor(self.record, at)
+        columns = with_limits(*linear, self.record.cov, level, self.record.link.inverse)
+        return tables.by_point("eta", at, columns, level)
 
     def life(
         self,
@@ -162,7 +159,7 @@ class Reliability(AtTimes):
         Returns
         -------
         Estimates
-            Intervals on the log scale for distributions of log time. The mean has none here; see `mttf`.
+            Intervals on the log scale for distributions of log time.
 
         Examples
         --------
@@ -193,7 +190,7 @@ class Reliability(AtTimes):
         ['temp', 'estimate', 'conf_low', 'conf_high']
         """
         at = points(self.record, newdata, "mttf", clip)
-        return self._by_point("mttf", at, quantities.mean(self.record, at), level)
+        return tables.by_point("mttf", at, tables.mean(self.record, at, level), level)
 
     @method_where(of_log_time)
     def time_ratios(self, level: float = 0.95) -> Estimates:

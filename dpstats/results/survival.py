@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpstats._arguments import among
+from dpstats._arguments import among, truth
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.newdata import NewData, points
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
-from dpstats.results.reliability import Reliability, failed_fractions
+from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import privacy_share
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
+from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
 from dpstats.results.table import Table
 
 OF_TIME = ("response", "standardized", "cox-snell", "martingale")
@@ -55,7 +56,7 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     }
     _bounded = "score bounded: "
     _needs = TIMES_ONLY
-    _predicts = (*Fit._predicts, "quantile")
+    _predicts = (*Fit._predicts, *OF_QUANTILES, *AT_TIMES)
     _refused = {
         "marginal_effects": (
             "describe a mean, and this is {model}, of a time to failure",
@@ -105,7 +106,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         newdata: NewData | None = None,
         type: str = "response",
         p: float | Sequence[float] = (0.1, 0.5, 0.9),
+        times: float | Sequence[float] = (),
         *,
+        se_fit: bool = False,
         clip: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict at new data.
@@ -113,38 +116,48 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
-        type : {"response", "lp", "link", "quantile"}
+        type : {"response", "lp", "link", "quantile", "median", "survival", "hazard", "cumhaz"}
             As in R: "response" is the linear predictor on the scale of time (exp of it for log-time models:
             the characteristic life of a Weibull), "lp" or "link" the linear predictor, offset included,
-            "quantile" the time by which a fraction `p` has failed.
+            "quantile" the time by which a fraction `p` has failed, and "median" that of p = 0.5. "survival",
+            "hazard" (per unit of time) and "cumhaz", the cumulative hazard, are those at `times`.
         p : float or sequence of float
             Failed fractions for ``type="quantile"``; never surviving fractions.
+        times : float or sequence of float
+            For "survival", "hazard" and "cumhaz", in the unit of the response.
+        se_fit : bool
+            Add standard errors by the delta method, on the scale of what is predicted. Intervals are better
+            made where the range is unbounded: `life`, `reliability` and `hazard` have them.
         clip : bool
-            As in `predict`.
+            Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
 
         Returns
         -------
-        Series of m values; for several `p` a DataFrame with one column for each.
+        Series of m values; for several `p` or `times` a DataFrame with one column for each.
+            With `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``, each of them such a Series or
+            DataFrame. What noise hides has an infinite standard error.
 
         Raises
         ------
         NotReleased
             Without `newdata`: predictions for the training rows would reveal them.
         SpecificationError
-            For an unknown `type`, or `p` outside (0, 1).
+            For an unknown `type`, `p` outside (0, 1), or a type that needs `times` without them.
 
         Examples
         --------
         >>> fit.predict(at, type="quantile", p=[0.01, 0.1]).columns.tolist()
         [0.01, 0.1]
+        >>> fit.predict(at, type="survival", times=1000, se_fit=True).columns.tolist()
+        ['predicted', 'se_fit']
         """
-        if not among(type, ("quantile",)):
+        if not among(type, self._predicts):
             return super().predict(newdata, type, clip=clip)
-        record, at = self.record, points(self.record, newdata, "predict", clip)
-        back = record.link.inverse
-        columns = {q: back(quantities.quantile(record, at, np.array(q))[0]) for q in failed_fractions(p)}
-        frame = pd.DataFrame(columns)
-        return frame if np.ndim(p) else frame.iloc[:, 0].rename("predicted")
+        at = points(self.record, newdata, "predict", clip)
+        value, se = predictions(self.record, at, type, p, times)
+        if truth("se_fit", se_fit):
+            return pd.concat({"predicted": value, "se_fit": se}, axis=1)
+        return value.rename("predicted") if isinstance(value, pd.Series) else value
 
     def residuals(
         self,

@@ -22,7 +22,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
-from dpstats.results.intervals import critical
+from dpstats.results.intervals import critical, refuse_alpha
 from dpstats.results.plotting import legend, line_with_band, style
 from dpstats.results.table import Column, Table
 
@@ -109,6 +109,7 @@ class CurveFit(Facts, Shown, Stored):
         >>> fit.table(level=0.9)["time"].tolist()
         [500.0, 1000.0]
         """
+        refuse_alpha(level)
         frames = []
         for group, counts, sds in zip(self.groups, self.counts, self.sds, strict=True):
             found = cumulative_hazard(counts, sds)

@@ -34,10 +34,8 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     quantiles = with_limits(*linear, record.cov, level, back)
     location, gradient = linear_predictor(record, at)
     location_se = standard_errors(gradient, record.cov)
-    mean, mean_gradient = numbers.mean(record, at)
-    means = np.where(np.isinf(standard_errors(mean_gradient, record.cov)), np.nan, back(mean))
-    closing = {"estimate": means, "conf_low": np.full(m, np.nan), "conf_high": np.full(m, np.nan)}
-    columns = {name: np.column_stack([quantiles[name].reshape(m, q), closing[name]]) for name in quantiles}
+    means = mean(record, at, level)
+    columns = {name: np.column_stack([quantiles[name].reshape(m, q), means[name]]) for name in quantiles}
     share = np.tile(np.append(fractions, np.nan), m)
     frame = pd.DataFrame({"quantity": names * m, "failed": share})
     frame = frame.assign(**{name: values.ravel() for name, values in columns.items()})
@@ -54,12 +52,25 @@ def life(record: Record, at: Points, failed: np.ndarray, level: float) -> Estima
     return Estimates(beside(at.repeated(q + 1), frame), layout)
 
 
+def mean(record: Record, at: Points, level: float) -> Columns:
+    """Return the mean life with its limits; NaN where noise hides it, and limits of an infinite mean."""
+    centre, gradient = numbers.mean(record, at)
+    columns = with_limits(centre, gradient, record.cov, level, record.link.inverse)
+    hidden, infinite = np.isinf(standard_errors(gradient, record.cov)), np.isinf(centre)
+    return {
+        name: np.where(hidden | (infinite & (name != "estimate")), np.nan, values)
+        for name, values in columns.items()
+    }
+
+
 def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remark: str) -> Table:
     rows: list[tuple[str, ...]] = []
     for name, q, *values in frame.itertuples(index=False):
         share = "" if np.isnan(q) else level_percent(q)
         if np.isnan(values[0]) or _unknown(values[1], values[2]):
             rows.append((name, share, NOT_ESTIMABLE))
+        elif np.isnan(values[1]):
+            rows.append((name, share, times(values[0])))
         else:
             rows.append((name, share, *map(times, values), remark if name == "eta" else ""))
     heads = (Column("", "l"), Column("failed"), *points("time"), *limit_columns(level), Column("", "l"))
@@ -121,7 +132,8 @@ def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates
 
     def rows() -> Iterator[tuple[str, ...]]:
         for i, values in enumerate(zip(*columns.values(), strict=True)):
-            yield at.label(i) or name, *cells(values, not _unknown(*values[1:]), times)
+            known = not (np.isnan(values[0]) or _unknown(*values[1:]))
+            yield at.label(i) or name, *cells(values[: 1 if np.isnan(values[1]) else 3], known, times)
 
     return Estimates(beside(at, pd.DataFrame(columns)), lambda: _one_table("", name, rows(), level))
 

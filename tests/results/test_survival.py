@@ -260,7 +260,7 @@ def test_an_infinite_mean_that_is_not_estimable() -> None:
         (lambda f: f.reliability(USE, -1), "times"),
         (lambda f: f.hazard(USE, 0.0), "above 0"),
         (lambda f: f.acceleration([USE, USE], STRESS), "one"),
-        (lambda f: f.predict(USE, type="median"), "quantile"),
+        (lambda f: f.predict(USE, type="expectation"), "median"),
         (lambda f: f.predict({"voltage": 200}), "temperature"),
         (lambda f: capacitor(dist="sev").tidy(exponentiate=True), "log time"),
     ],
