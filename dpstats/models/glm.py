@@ -284,7 +284,7 @@ class GlmModel(HoldsRows):
         plan : Plan
             Of this formula and schema.
         reach : float
-            R: the loss is replaced by a quadratic function that is closest to it for |x'coef| <= R.
+            R: the loss is replaced by a quadratic function that is closest to it for ``|x'coef| <= R``.
 
         Returns
         -------

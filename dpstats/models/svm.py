@@ -35,7 +35,7 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     h : float
         Width of the rounding, public: the loss is the hinge where the margin is farther than h from 1.
     c : float, optional
-        Penalty, public. The fit minimises the mean loss + c |theta|^2, theta being the coefficients over
+        Penalty, public. The fit minimises the mean loss + ``c |theta|^2``, theta being the coefficients over
         half the public ranges. Default: as small as the budget allows.
 
     Returns

@@ -1,0 +1,7 @@
+# The site, and what it shows. Install what they need by: pip install ".[docs]"
+
+docs:  ## the site: build/site/index.html, which needs no network
+	python -m sphinx -W --keep-going -q -j 2 -c docs/site . build/site
+	python docs/site/links.py build/site
+
+.PHONY: docs
