@@ -13,7 +13,7 @@ from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
-from dpstats.curator.lattice import MAX_ROWS, LatticeSum
+from dpstats.curator.lattice import MAX_ROWS, coordinates
 from dpstats.curator.law import (
     LEAST_MU,
     MOST_GAUSSIAN,
@@ -25,9 +25,10 @@ from dpstats.curator.law import (
 )
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.objective import Objective, Planned
+from dpstats.curator.partial import statistic_of, summed
 from dpstats.curator.release import Minimum, Release
-from dpstats.curator.statistics import REGISTRY, Statistic
-from dpstats.errors import BudgetError
+from dpstats.curator.statistics import Statistic
+from dpstats.errors import BudgetError, DataError
 from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
@@ -157,6 +158,8 @@ class Curator(HoldsRows):
         ------
         BudgetError
             If the release does not fit into what is left of the total; nothing is read or spent then.
+        DataError
+            If a file that is read at every pass was changed, or cannot be read to its end; the cost is spent.
         RuntimeError
             If reading a row failed. The message and the exception hold nothing of the rows, and the cost is
             spent.
@@ -167,7 +170,10 @@ class Curator(HoldsRows):
         law = self._law(statistic, sensitivity, price)
         self._account.charge(name, law.price)
         noisy = protected(
-            lambda: self._noisy(statistic, sensitivity, law), _failed(name), shown=self.not_private
+            lambda: self._noisy(statistic, sensitivity, law),
+            _failed(name),
+            (DataError,),
+            shown=self.not_private,
         )
         values = statistic.unpack(noisy)
         return Release(
@@ -201,13 +207,18 @@ class Curator(HoldsRows):
         BudgetError
             If the release does not fit into what is left of the total, or its penalty is too small for it or
             for so many rows; nothing is read or spent then.
-        RuntimeError
+        DataError, RuntimeError
             As of `release`.
         """
         price = self._account.price("minimum", cost)
         planned = self._planned(price, objective)
         self._account.charge("minimum", planned.price)
-        params = protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)
+        params = protected(
+            lambda: self._minimum(planned),
+            _failed("minimum"),
+            (DataError,),
+            shown=self.not_private,
+        )
         return planned.minimum(params, price)
 
     def check_minimum(self, cost: float | Price, **objective: Any) -> None:
@@ -222,9 +233,7 @@ class Curator(HoldsRows):
         return planned
 
     def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
-        if name not in REGISTRY:
-            raise ValueError(f"no statistic is called {name!r}; there are {', '.join(sorted(REGISTRY))}")
-        return REGISTRY[name](self._design, **public)
+        return statistic_of(self._design, name, public)
 
     def _sensitivity(self, statistic: Statistic) -> Sensitivity:
         """Of replacing a whole unit; proved in the notes of the class. Nothing else scales with the unit."""
@@ -255,13 +264,10 @@ class Curator(HoldsRows):
     def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
         if self._scratch[0] != statistic.name:  # the steps of a fit release one statistic again and again
             self._scratch = statistic.name, Scratch()
-        lattice, scratch, count = LatticeSum(statistic.parts), self._scratch[1], 0
-        for block in self._blocks:
-            lattice.add(statistic.factors(block, scratch), block.ok)
-            count += len(block.ok)
-        if count != self.n:
-            raise RuntimeError(f"{count} rows were read instead of {self.n}")
-        exact = lattice.vector()
+        total = summed(statistic, self._blocks, self._scratch[1])
+        if total.count != self.n:
+            raise RuntimeError(f"{total.count} rows were read instead of {self.n}")
+        exact = coordinates(statistic.parts, total)
         if self._setting.recorder is not None:
             self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
         return self._with_noise(exact, law)

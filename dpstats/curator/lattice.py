@@ -52,7 +52,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Scratch
 
-__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "slack"]
+__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "Total", "coordinates", "slack"]
 
 MAX_ROWS = 2**13
 _CELL_BITS = 49
@@ -165,14 +165,48 @@ def slack(parts: Sequence[Part], n: int) -> np.ndarray:
     return scales * (2.0**-30 + n * (2.0**-39 + 2.0**-47))
 
 
+@dataclass(frozen=True, repr=False)
+class Total:
+    """Exact sums of some blocks of a statistic, in cells of its lattice, and their number of rows.
+
+    ``high 2^32 + low`` is the sum of a coordinate. Totals of different blocks add up without rounding, in
+    whatever order.
+    """
+
+    high: np.ndarray
+    low: np.ndarray
+    count: int
+
+    def __add__(self, other: Total) -> Total:
+        return Total(self.high + other.high, self.low + other.low, self.count + other.count)
+
+
+def _nothing(size: int) -> Total:
+    high, low = np.zeros((2, size), dtype=np.int64)
+    return Total(high, low, 0)
+
+
+def _cells_of(parts: Sequence[Part]) -> np.ndarray:
+    """The cell of the lattice for each coordinate, as a power of two."""
+    return np.asarray(np.frexp(np.concatenate([part.entries(part.units) for part in parts]))[1] - _CELL_BITS)
+
+
+def coordinates(parts: Sequence[Part], total: Total) -> np.ndarray:
+    """Sums of a statistic as one vector of released coordinates, each part packed in turn; shape (m,)."""
+    cells = total.high.astype(object) * 2**_LOW_BITS + total.low.astype(object)
+    weights = np.concatenate([part.weights for part in parts])
+    return np.asarray(
+        np.ldexp(cells.astype(float), _cells_of(parts)) * weights
+    )  # Python rounds integers correctly
+
+
 class LatticeSum:
     """Accumulates the sums of the parts of one statistic, block by block."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)
-        units = np.concatenate([part.entries(part.units) for part in self._parts])
-        self._cells = np.frexp(units)[1] - _CELL_BITS  # as powers of two
-        self._high, self._low = np.zeros((2, len(units)), dtype=np.int64)
+        self._cells = _cells_of(self._parts)
+        self.total = _nothing(len(self._cells))
         self._scratch = Scratch()
 
     def add(self, factors: Sequence[Factor], ok: np.ndarray) -> None:
@@ -196,8 +230,7 @@ class LatticeSum:
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
         integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)
-        self._high += integers >> _LOW_BITS
-        self._low += integers & (2**_LOW_BITS - 1)
+        self.total += Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), len(ok))
 
     def _sums(self, pairs: list[Pair]) -> np.ndarray:
         return np.concatenate(
@@ -241,10 +274,8 @@ class LatticeSum:
         return np.clip(columns, -scale[:, None], scale[:, None], out=columns)
 
     def vector(self) -> np.ndarray:
-        """The sums so far as one vector of coordinates, each part packed in turn; shape (m,)."""
-        totals = self._high.astype(object) * 2**_LOW_BITS + self._low.astype(object)
-        weights = np.concatenate([part.weights for part in self._parts])
-        return np.ldexp(totals.astype(float), self._cells) * weights  # Python rounds integers correctly
+        """The sums so far, see `coordinates`."""
+        return coordinates(self._parts, self.total)
 
 
 def _gram(columns: np.ndarray) -> np.ndarray:

@@ -26,10 +26,13 @@ from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
 from dpstats.rows.header import LONGEST_HEADER, Unreadable, first_line, names_in
 from dpstats.rows.lines import LONGEST, Lines
+from dpstats.rows.parts import Stamp, of_parts
 from dpstats.rows.paths import existing
 from dpstats.rows.sources import Asked, Source
 
 _CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
+_PART = 1 << 26  # bytes of a part of a file
+_UNPACKED = 8  # times the bytes that a compressed file takes: what its columns take
 
 
 def _plain(path: Path) -> Any:
@@ -92,13 +95,21 @@ class CsvFile:
 
     def source(self, asked: Asked) -> Source:
         """The source of what is asked for."""
+        parts = list(self.parts(asked))
+        return of_parts(parts, asked, parts[0].broken)
+
+    def parts(self, asked: Asked) -> Iterator[CsvPart]:
+        """Whole lines of some tens of mebibytes; a compressed file has one part."""
         asked.require(self.names)
-        encoding = None if self.is_utf8 else self.encoding
-        lines = Lines(self.names, self.sep, self.decimal, encoding, asked, self.thousands)
-        return Source(
-            lambda: _ahead(lines.parse, self._chunks()),
-            f"{self.path} cannot be read to its end: is it complete?",
-        )
+        stamp, start = Stamp.of(self.path), 0
+        if not self._packed:
+            with self._open() as stream:
+                while start + _PART < stamp.size:
+                    stream.seek(start + _PART)
+                    stop = stream.tell() + len(_rest(stream))
+                    yield CsvPart(self, asked, stamp, start, stop)
+                    start = stop
+        yield CsvPart(self, asked, stamp, start, None)
 
     def lines(self) -> Iterator[bytes]:
         """The lines after the header, of which each is a record, without the newlines that end them."""
@@ -110,22 +121,66 @@ class CsvFile:
     def _open(self) -> Any:
         return COMPRESSED.get(self.path.suffix.lower(), _plain)(self.path)
 
-    def _chunks(self) -> Iterator[bytes]:
-        """Whole lines after the header, each with its newline; of a line that is too long, a part."""
+    @property
+    def _packed(self) -> bool:
+        return self.path.suffix.lower() in COMPRESSED
+
+    def chunks(self, start: int, stop: int | None) -> Iterator[bytes]:
+        """Whole lines after the header, each with its newline; of a line that is too long, a part.
+
+        They begin between `start` and `stop`, bytes of a file that is not compressed, at which lines begin.
+        """
         with self._open() as stream:
-            stream.readline(LONGEST_HEADER)
-            while data := stream.read(self._size(stream)):
+            if start:
+                stream.seek(start)
+            else:
+                stream.readline(LONGEST_HEADER)
+            while (stop is None or stream.tell() < stop) and (data := stream.read(self._size(stream, stop))):
                 yield data if data.endswith(b"\n") else data + _rest(stream)
 
-    def _size(self, stream: Any) -> int:
+    def _size(self, stream: Any, stop: int | None) -> int:
         """Of the next chunk; it ends with a line if that costs little to know, so that no chunk is copied."""
-        if self.path.suffix.lower() in COMPRESSED:
+        if self._packed:
             return _CHUNK
         start = stream.tell()
         stream.seek(start + _CHUNK)
         rest = len(stream.readline(LONGEST + 1))
         stream.seek(start)
-        return _CHUNK + rest
+        return _CHUNK + rest if stop is None else min(_CHUNK + rest, stop - start)
+
+
+@dataclass(frozen=True)
+class CsvPart:
+    """Lines of a CSV file that begin between two bytes of it."""
+
+    file: CsvFile
+    asked: Asked
+    stamp: Stamp
+    start: int
+    stop: int | None
+    portable = True
+
+    @property
+    def size(self) -> int:
+        if self.file.path.suffix.lower() in COMPRESSED:
+            return _UNPACKED * self.stamp.size
+        return (self.stamp.size if self.stop is None else self.stop) - self.start
+
+    @property
+    def broken(self) -> str:
+        return f"{self.file.path} cannot be read to its end: is it complete?"
+
+    def count(self) -> int:
+        self.stamp.check()
+        return sum(chunk.count(b"\n") for chunk in self.file.chunks(self.start, self.stop))
+
+    def batches(self) -> Iterator[Batch]:
+        file = self.file
+        encoding = None if file.is_utf8 else file.encoding
+        lines = Lines(file.names, file.sep, file.decimal, encoding, self.asked, file.thousands)
+        self.stamp.check()
+        yield from _ahead(lines.parse, file.chunks(self.start, self.stop))
+        self.stamp.check()
 
 
 def _rest(stream: Any) -> bytes:

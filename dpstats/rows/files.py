@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pyarrow as pa
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
+from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, Stamp, of_parts
 from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
-_CELLS = 1 << 24  # of a batch of a Parquet file: 128 MiB of numbers
+_BUFFER = 1 << 18  # bytes that are read of a column at a time
+_GROUP_ROWS = 1 << 18  # of a part of a Parquet file at least, if it has more than one row group
 _AS_BYTES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
@@ -35,8 +38,8 @@ def of_path(path: Path, asked: Asked) -> Source:
         return CsvFile(path, SEPARATORS[kind]).source(asked)
     schema = _schema(path, kind)
     check_arrow(schema, asked)
-    batches = _parquet_batches if kind in PARQUET else _arrow_batches
-    return Source(lambda: batches(path, asked), f"{path} cannot be read as {_called(kind)}: is it complete?")
+    parts = list(ParquetPart.all_of(path, asked)) if kind in PARQUET else [ArrowPart(Stamp.of(path), asked)]
+    return of_parts(parts, asked, parts[0].broken)
 
 
 def column_names(path: Path) -> list[str]:
@@ -62,10 +65,13 @@ def _called(kind: str) -> str:
 
 
 def _parquet(path: Path) -> Any:
-    """A Parquet file. Nobody asks for the metadata of a column: a damaged one ends the process in Arrow."""
+    """A Parquet file, of which no more is read ahead than a page of each column.
+
+    Nobody asks for the metadata of a column: a damaged one ends the process in Arrow.
+    """
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path)
+    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
 
 
 def _reader(path: Path) -> Any:
@@ -74,22 +80,87 @@ def _reader(path: Path) -> Any:
     return pa.ipc.open_file(source) if source.read(6) == b"ARROW1" else pa.ipc.open_stream(str(path))
 
 
-def _parquet_batches(path: Path, asked: Asked) -> Iterator[Batch]:
-    size = max(_CELLS // len(asked.columns), 1)
-    for batch in _parquet(path).iter_batches(batch_size=size, columns=list(asked.columns)):
-        yield batch_of(batch, asked)
+@dataclass(frozen=True)
+class ParquetPart:
+    """Some row groups of a Parquet file, one after the other."""
+
+    stamp: Stamp
+    asked: Asked
+    groups: tuple[int, ...]
+    rows: int
+    portable = True
+
+    @staticmethod
+    def all_of(path: Path, asked: Asked) -> Iterator[ParquetPart]:
+        """The parts of a file, at least one."""
+        stamp, metadata = Stamp.of(path), _parquet(path).metadata
+        groups, rows = [], 0
+        for group in range(metadata.num_row_groups):
+            groups.append(group)
+            rows += metadata.row_group(group).num_rows
+            if rows >= _GROUP_ROWS:
+                yield ParquetPart(stamp, asked, tuple(groups), rows)
+                groups, rows = [], 0
+        if groups or not metadata.num_row_groups:
+            yield ParquetPart(stamp, asked, tuple(groups), rows)
+
+    @property
+    def size(self) -> int:
+        return 8 * len(self.asked.columns) * self.rows
+
+    @property
+    def broken(self) -> str:
+        return f"{self.stamp.path} cannot be read as a Parquet file: is it complete?"
+
+    def count(self) -> int:
+        return self.rows
+
+    def batches(self) -> Iterator[Batch]:
+        self.stamp.check()
+        columns = list(self.asked.columns)
+        for batch in _parquet(self.stamp.path).iter_batches(
+            batch_size=max(BATCH_CELLS // len(columns) // BLOCK_ROWS, 1) * BLOCK_ROWS,
+            row_groups=list(self.groups),
+            columns=columns,
+        ):
+            yield batch_of(batch, self.asked)
+        self.stamp.check()
 
 
-def _arrow_batches(path: Path, asked: Asked) -> Iterator[Batch]:
+@dataclass(frozen=True)
+class ArrowPart:
+    """A whole file of Arrow's own format."""
+
+    stamp: Stamp
+    asked: Asked
+    portable = True
+
+    @property
+    def size(self) -> int:
+        return self.stamp.size
+
+    @property
+    def broken(self) -> str:
+        return f"{self.stamp.path} cannot be read as an Arrow file: is it complete?"
+
+    def count(self) -> int:
+        self.stamp.check()
+        return sum(len(batch) for batch in _arrow_batches(self.stamp.path))
+
+    def batches(self) -> Iterator[Batch]:
+        self.stamp.check()
+        for batch in _arrow_batches(self.stamp.path):
+            for name in self.asked.columns:
+                _check(batch.column(name))
+            yield batch_of(batch, self.asked)
+        self.stamp.check()
+
+
+def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
     reader = _reader(path)
     if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-        batches = iter(reader)
-    else:
-        batches = map(reader.get_batch, range(reader.num_record_batches))
-    for batch in batches:
-        for name in asked.columns:
-            _check(batch.column(name))
-        yield batch_of(batch, asked)
+        return iter(reader)
+    return map(reader.get_batch, range(reader.num_record_batches))
 
 
 def _check(column: pa.Array) -> None:

@@ -19,6 +19,7 @@ from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
 from dpstats.rows.grammar import Array
 from dpstats.rows.memory import repeated
+from dpstats.rows.parts import BLOCK_ROWS, Piece, as_block
 from dpstats.rows.sources import (
     HIDDEN,
     NO_FRAMES,
@@ -34,11 +35,9 @@ from dpstats.rows.sources import (
 from dpstats.rows.units import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
-BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
-
 
 class Rows(HoldsRows):
-    """A table in the terms of its schema, coded when it is first needed.
+    """A table in the terms of its schema, coded when it is first needed, or at every pass if it is large.
 
     Attributes
     ----------
@@ -51,11 +50,21 @@ class Rows(HoldsRows):
         self._source, self._names = source, tuple(names)
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, Array] | None = None if source else {}
+        self._parts: tuple[Piece, ...] = source.parts if source else ()
+        self._n: int | None = None  # of the rows in parts
 
     @property
     def n(self) -> int:
         """Number of rows, all counted, usable or not. It is public."""
-        return len(next(iter(self._coded().values()), ()))
+        if not self._parts:
+            return len(next(iter(self._coded().values()), ()))
+        if self._n is None:
+            self._n = sum(part.count() for part in self._parts)
+        return self._n
+
+    def parts(self) -> tuple[Piece, ...]:
+        """Descriptions of all rows, in order, which hold none; empty where the rows are kept in memory."""
+        return self._parts
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
         """All rows in order, at most ``size`` at a time.
@@ -70,14 +79,13 @@ class Rows(HoldsRows):
         DataError
             If the table cannot be read to its end; never because of a value.
         """
+        if self._parts:
+            for part in self._parts:
+                yield from part.blocks(size)
+            return
         columns, kept = self._coded(), (*self._encoder.levels, WEIGHS)
         for start in range(0, self.n, size):
-            block = {name: values[start : start + size] for name, values in columns.items()}
-            with np.errstate(all="ignore"):
-                yield {
-                    name: values if name in kept else values.astype(np.float64, copy=False)
-                    for name, values in block.items()
-                }
+            yield as_block({name: values[start : start + size] for name, values in columns.items()}, kept)
 
     def _coded(self) -> dict[str, Array]:
         """All rows, in the terms of the encoder."""

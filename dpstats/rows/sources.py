@@ -113,11 +113,14 @@ class Source(HoldsRows):
         What to say if the table cannot be read to its end.
     once : bool
         Whether a second iterator would go on where the first one stopped.
+    parts : tuple
+        Of a table that is read again at every pass, all of it (:mod:`dpstats.rows.parts`); else empty.
     """
 
     batches: Callable[[], Iterator[Batch]]
     broken: str = "the data cannot be read to their end"
     once: bool = False
+    parts: tuple[Any, ...] = ()
 
 
 def _refused() -> NoReturn:

@@ -267,7 +267,7 @@ MUTANTS = (
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
         (
             CURATOR,
-            'protected(lambda: self._minimum(planned), _failed("minimum"), shown=self.not_private)',
+            'protected(\n            lambda: self._minimum(planned),\n            _failed("minimum"),\n            (DataError,),\n            shown=self.not_private,\n        )',
             "self._minimum(planned)",
         ),
     ),
@@ -284,6 +284,6 @@ MUTANTS = (
             "        for columns in self._rows.blocks(self._size):",
             "        for columns in list(self._rows.blocks(self._size))[: max(self._rows.n // self._size, 1)]:",
         ),
-        (CURATOR, "if count != self.n:", "if False:"),
+        (CURATOR, "if total.count != self.n:", "if False:"),
     ),
 )

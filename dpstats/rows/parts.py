@@ -1,0 +1,161 @@
+"""Parts of a table that is read again at every pass: descriptions of where records are, which hold none.
+
+A part of a file is a few words (a path, some row groups, a range of bytes), so that it can be sent to another
+process, which reads the records itself. A table whose coded columns are small is read once and kept; which of
+the two happens follows from the sizes of files and numbers of rows, which are public.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from dpstats._private import protected
+from dpstats.errors import DataError, SpecificationError
+from dpstats.rows.encode import Batch, Encoder
+from dpstats.rows.grammar import Array
+from dpstats.rows.sources import Asked, Source
+
+BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
+KEPT_BYTES = 2**28  # of coded columns, as estimated from public sizes; a larger table is read at every pass
+BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
+
+T = TypeVar("T")
+
+
+class Part(Protocol):
+    """Some records of a table, in order; pickled without them where it is `portable`."""
+
+    @property
+    def portable(self) -> bool:
+        """Whether another process can read the part."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes its coded columns take."""
+
+    @property
+    def broken(self) -> str:
+        """What to say if it cannot be read to its end."""
+
+    def count(self) -> int:
+        """Its number of records; no cell is read."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Its records, read when they are asked for."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A file as it was when the table was opened: it must not change between passes."""
+
+    path: Path
+    size: int
+    changed: int
+
+    @staticmethod
+    def of(path: Path) -> Stamp:
+        status = os.stat(path)
+        return Stamp(path, status.st_size, status.st_mtime_ns)
+
+    def check(self) -> None:
+        """Raise DataError if the file is another one by now, as its size or time of change tells."""
+        try:
+            same = Stamp.of(self.path) == self
+        except OSError:
+            same = False
+        if not same:
+            raise DataError(
+                f"{self.path} has changed since the model was made, and a fit reads it more than once. Make "
+                "the model again once nobody writes to the file. What was charged to a ledger is spent"
+            )
+
+
+def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
+    """The source of a table in parts: read once if it is small, else at every pass.
+
+    Where a unit of privacy may have several rows, all rows are needed at once, and they are kept.
+    """
+    streamed = sum(part.size for part in parts) > KEPT_BYTES and not asked.schema.privacy_unit.column
+    return Source(
+        lambda: (batch for part in parts for batch in part.batches()),
+        broken,
+        parts=tuple(Piece(part, asked) for part in parts) if streamed else (),
+    )
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a table and what is asked of it: all that a process needs to read its rows."""
+
+    part: Part
+    asked: Asked
+
+    @property
+    def portable(self) -> bool:
+        """Whether another process can read it."""
+        return self.part.portable
+
+    def count(self) -> int:
+        """Its number of rows."""
+        return _told(self.part, self.part.count)
+
+    def blocks(self, size: int) -> Iterator[dict[str, Array]]:
+        """As those of :class:`dpstats.rows.Rows`: at most ``size`` rows, fewer in the last block alone.
+
+        Raises
+        ------
+        DataError
+            If the part cannot be read to its end; never because of a value.
+        """
+        encoder = Encoder(self.asked.schema, self.asked.names)
+        batches, kept = iter(self.part.batches()), encoder.levels
+
+        def coded() -> dict[str, Array] | None:
+            batch = next(batches, None)
+            return None if batch is None else encoder(batch)
+
+        whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
+        for block in cut(whole, size):
+            yield as_block(block, kept)
+
+
+def _told(part: Part, compute: Callable[[], T]) -> T:
+    return protected(compute, DataError(part.broken), (SpecificationError,))
+
+
+def as_block(columns: Mapping[str, Array], kept: Collection[str]) -> dict[str, Array]:
+    """Coded columns as a block has them: float64, but for the codes of levels and for truths."""
+    with np.errstate(all="ignore"):
+        return {
+            name: values if name in kept else values.astype(np.float64, copy=False)
+            for name, values in columns.items()
+        }
+
+
+def cut(batches: Iterable[dict[str, Array]], size: int) -> Iterator[dict[str, Array]]:
+    """Columns that come in pieces of any length, in pieces of `size` rows, and the rest."""
+    rest: dict[str, Array] = {}
+    for batch in batches:
+        length = _length(batch)
+        start = min(size - _length(rest), length) if rest else 0
+        if rest:
+            rest = {name: np.concatenate([rest[name], values[:start]]) for name, values in batch.items()}
+            if _length(rest) < size:
+                continue
+            yield rest
+        for first in range(start, length - size + 1, size):
+            yield {name: values[first : first + size] for name, values in batch.items()}
+            start = first + size
+        rest = {name: values[start:] for name, values in batch.items()} if start < length else {}
+    if rest:
+        yield rest
+
+
+def _length(columns: Mapping[str, Array]) -> int:
+    return len(next(iter(columns.values()), ()))

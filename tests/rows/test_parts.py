@@ -1,0 +1,185 @@
+"""Tables that are read again at every pass: the same rows and sums as when they are kept, in any parts."""
+
+import os
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import feather, parquet
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.curator.lattice import coordinates, slack
+from dpstats.curator.partial import partial, statistic_of
+from dpstats.errors import DataError
+from dpstats.formula import build_design
+from dpstats.rows import csvfile, files, open_rows, parts
+from dpstats.testing import NoNoise, Recording, noise
+
+SCHEMA = dps.Schema(
+    x=dps.bounded(-1, 1),
+    g=dps.levels("a", "b b", "ü", other=True),
+    y=dps.bounded(-3, 3),
+)
+DESIGN = build_design("y ~ x + g", SCHEMA)
+N = 20_000
+PUBLIC = dict(center=np.zeros(5), half=np.full(5, 3.0), log=False)
+
+
+def content(n: int = N) -> pa.Table:
+    rng = np.random.default_rng(3)
+    g = rng.choice(["a", "b b", "ü", "z", None], n).tolist()
+    x = np.where(rng.random(n) < 0.05, None, rng.normal(size=n)).tolist()
+    return pa.table({"x": pa.array(x, pa.float64()), "g": g, "y": rng.normal(size=n), "other": range(n)})
+
+
+TABLE = content()
+WRITE = {
+    "d.parquet": lambda path: parquet.write_table(TABLE, path, row_group_size=777),
+    "d.arrow": lambda path: feather.write_feather(TABLE, path, compression="uncompressed", chunksize=500),
+    "d.csv": lambda path: TABLE.to_pandas().to_csv(path, index=False),
+    "d.csv.gz": lambda path: TABLE.to_pandas().to_csv(path, index=False),
+}
+
+
+@pytest.fixture(params=WRITE)
+def path(request, tmp_path):
+    WRITE[request.param](tmp_path / request.param)
+    return tmp_path / request.param
+
+
+def stream(monkeypatch, rows=3000, bytes_=100_000):
+    """Have small files read at every pass, in parts of about so many rows or bytes."""
+    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    monkeypatch.setattr(files, "_GROUP_ROWS", rows)
+    monkeypatch.setattr(csvfile, "_PART", bytes_)
+    monkeypatch.setattr(csvfile, "_CHUNK", 30_000)
+
+
+def rows_of(data, schema=SCHEMA):
+    return open_rows(data, schema, list(schema))
+
+
+def joined(blocks):
+    blocks = list(blocks)
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def test_small_files_are_read_once(path):
+    assert rows_of(path).parts() == ()
+
+
+def test_a_file_in_parts_has_the_rows_of_one_that_is_kept(path, monkeypatch):
+    kept = joined(rows_of(path).blocks())
+    stream(monkeypatch)
+    rows = rows_of(path)
+    pieces = rows.parts()
+    assert len(pieces) > 5 or path.suffix in (".arrow", ".gz")
+    assert rows.n == N == sum(piece.count() for piece in pieces)
+    for _ in range(2):  # again and again
+        found = joined(rows.blocks(1000))
+        assert {name: values.tobytes() for name, values in found.items()} == {
+            name: values.tobytes() for name, values in kept.items()
+        }
+    assert all(len(block["x"]) == 1000 for block in list(pieces[0].blocks(1000))[:-1])
+
+
+def test_parts_are_sent_to_other_processes_without_rows(path, monkeypatch):
+    stream(monkeypatch)
+    rows = rows_of(path)
+    sent = pickle.dumps(rows.parts())
+    assert len(sent) < 1000 + 500 * len(rows.parts())
+    for again, piece in zip(pickle.loads(sent), rows.parts(), strict=True):
+        assert joined(again.blocks(99))["x"].tobytes() == joined(piece.blocks(99))["x"].tobytes()
+
+
+@pytest.mark.parametrize("lines", [b"1,2\n3,4\n\n5,6\n", b"1,2\n3,4\n5", b"", b'1,2\r\n"3,4\n5,6\r\n'])
+@pytest.mark.parametrize("size", range(1, 12))
+def test_lines_are_the_same_wherever_a_file_is_cut(lines, size, tmp_path, monkeypatch):
+    schema = dps.Schema(x=dps.bounded(0, 9), k=dps.bounded(0, 9))
+    (tmp_path / "d.csv").write_bytes(b"x,k\n" + lines)
+    kept = rows_of(tmp_path / "d.csv", schema)
+    expected = joined(kept.blocks())["k"] if kept.n else np.zeros(0)
+    stream(monkeypatch, bytes_=size)
+    rows = rows_of(tmp_path / "d.csv", schema)
+    found = [block["k"] for block in rows.blocks()]
+    assert rows.n == kept.n == sum(map(len, found))
+    np.testing.assert_array_equal(np.concatenate([*found, np.zeros(0)]), expected)
+
+
+@pytest.mark.parametrize("max_rows", [1, 2])
+def test_rows_of_units_are_kept_whatever_their_number(max_rows, path, monkeypatch):
+    stream(monkeypatch)
+    assert rows_of(path, SCHEMA.unit("other", max_rows=max_rows)).parts() == ()
+
+
+def changed(path):
+    status = os.stat(path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+
+
+def test_a_file_that_changes_is_refused(path, monkeypatch):
+    stream(monkeypatch)
+    rows, ledger = rows_of(path), dps.Ledger(path.parent / "l.ledger", total=dps.zcdp(1))
+    model = dps.ols("y ~ x + g", path, SCHEMA)
+    next(rows.blocks())
+    changed(path)
+    with pytest.raises(DataError, match="has changed since the model was made"):
+        list(rows.blocks())
+    with pytest.raises(DataError, match="has changed"):
+        model.fit(dps.zcdp(0.5), ledger=ledger)
+
+
+def test_a_file_that_changes_in_a_pass_is_refused_after_it(path, monkeypatch):
+    """The error is one of the curator's, which has charged: nothing is released of mixed rows."""
+    stream(monkeypatch)
+    curator = Curator(rows_of(path), DESIGN, dps.gdp(1))
+    read = type(DESIGN).read
+    monkeypatch.setattr(type(DESIGN), "read", lambda design, block: (changed(path), read(design, block))[1])
+    with pytest.raises(DataError, match="charged to a ledger is spent") as caught:
+        curator.release("event_moments", 0.5, **PUBLIC)
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+def test_sums_of_a_fit_are_those_of_kept_rows_within_their_slack(path, monkeypatch):
+    def recorded():
+        recording = Recording(NoNoise())
+        with noise(recording, recording.record):
+            fit = dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(50))
+        return fit, recording.records
+
+    fit, kept = recorded()
+    stream(monkeypatch)
+    again, streamed = recorded()
+    assert [record.name for record in kept] == [record.name for record in streamed] and fit.nobs == again.nobs
+    np.testing.assert_allclose(fit.params, again.params, rtol=1e-9)
+    np.testing.assert_allclose(kept[0].exact, streamed[0].exact, rtol=1e-9)
+
+
+def sums(blocks):
+    return partial(DESIGN, "event_moments", PUBLIC, (DESIGN.read(block) for block in blocks))
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.integers(0, N), max_size=63), st.integers(1, 8192))
+def test_sums_of_any_partition_agree_within_the_slack(cuts, size):
+    """1 to 64 parts, empty ones among them; the same blocks give the same bits, in any order of parts."""
+    ends = [0, *sorted(cuts), N]
+    rows = [rows_of(TABLE.slice(start, stop - start)) for start, stop in zip(ends, ends[1:], strict=False)]
+    totals = [sums(each.blocks(size)) for each in rows]
+    merged, backwards = totals[0], totals[-1]
+    for one, other in zip(totals[1:], totals[-2::-1], strict=True):
+        merged, backwards = merged + one, backwards + other
+    assert merged.count == N and [total.count for total in totals] == np.diff(ends).tolist()
+    assert (merged.high == backwards.high).all() and (merged.low == backwards.low).all()
+    statistic = statistic_of(DESIGN, "event_moments", PUBLIC)
+    apart = np.abs(coordinates(statistic.parts, merged) - coordinates(statistic.parts, WHOLE))
+    assert (apart <= slack(statistic.parts, N)).all()
+    again = sums(block for each in rows for block in each.blocks(size))  # in one go
+    assert coordinates(statistic.parts, again).tobytes() == coordinates(statistic.parts, merged).tobytes()
+
+
+WHOLE = sums(rows_of(TABLE).blocks())
