@@ -30,6 +30,7 @@ _OPTIONS = {
     "family": "for example --family poisson",
     "exposure": "",
     "weights": "",
+    "subset": "",
 }
 _UNUSED = {"logit": "public", "glm": "public"}  # but by a method that is not the default
 

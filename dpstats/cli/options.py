@@ -105,6 +105,7 @@ def _add_model_options(command: Parser) -> None:
         "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
     )
     command.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
+    command.add_argument("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
 
 
 def penalty(text: str) -> float | str:

@@ -18,6 +18,7 @@ from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
+from dpstats.formula.subset import Subset
 from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
 
@@ -60,7 +61,7 @@ class Block:
 
 
 class Filler:
-    """The finished plan of a design's columns, offset and weights.
+    """The finished plan of a design's columns, offset, weights and subset.
 
     ``variables`` are those of the linear predictor, which new data must have; ``categories`` as of a design.
     """
@@ -72,8 +73,9 @@ class Filler:
         products: Sequence[tuple[Atom, ...]],
         offset: Offset | None,
         weights: Weights | None,
+        subset: Subset | None,
     ) -> None:
-        self._schema = schema
+        self._schema, self._subset = schema, subset
         self._factors = factors
         self._products = products
         self._offset, self._weights = offset, weights
@@ -104,13 +106,33 @@ class Filler:
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
             weighing = self._weights.variables if self._weights else ()
-            leaves = self._leaves(raw, exog, ok, {*self.variables, *response.variables, *weighing})
+            read = {*self.variables, *response.variables, *weighing, *self.subsetting}
+            leaves = self._leaves(raw, exog, ok, read)
+            if self._subset:
+                self._subset.fill(leaves, ok)
             endog, event, entry = response.read(raw, leaves, ok)
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
         return Block(exog, endog, event, entry, ok, offset, weight)
+
+    @property
+    def subsetting(self) -> frozenset[str]:
+        """Variables that the subset reads."""
+        return self._subset.variables if self._subset else frozenset()
+
+    def columns(self, raw: Mapping[str, Array]) -> tuple[Array, Array]:
+        """Fill the columns alone, and say which rows are valid and inside the subset."""
+        exog, _, ok, _ = self.predictor(raw, len(next(iter(raw.values()))))
+        if self._subset:
+            with np.errstate(all="ignore"):
+                scratch = np.empty_like(exog)
+                self._subset.fill(
+                    self._leaves(raw, scratch, ok, {*self.variables, *self._subset.variables}), ok
+                )
+            _switch_off(exog, ok)
+        return exog, ok
 
     def predictor(
         self, raw: Mapping[str, Array], size: int, clip: bool = True

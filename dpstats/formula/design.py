@@ -23,6 +23,7 @@ from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
+from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
 from dpstats.schema import Schema
 
@@ -51,6 +52,8 @@ class Design:
         The sum of the formula's ``offset()`` terms.
     weights : str or None
         The expression of the rows' weights.
+    subset : str or None
+        The condition for a row to weigh.
     max_weight : float
         Public maximum of a row's weight; 1 without weights.
     own : array of bool, shape (p,)
@@ -75,6 +78,7 @@ class Design:
     notes: tuple[str, ...]
     offset: Offset | None
     weights: str | None
+    subset: str | None
     max_weight: float
     own: Array
     levels: Array
@@ -101,8 +105,8 @@ class Design:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
 
         Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
-        off, and so is one of weight 0: ``ok`` is False there and its exog is zero. No value gives an error
-        or a warning.
+        off, and so is one of weight 0 or outside the subset: ``ok`` is False there and its exog is zero. No
+        value gives an error or a warning.
         """
         return self._filler.read(block, self.response)
 
@@ -116,10 +120,14 @@ class Design:
         """The declared variables that the right-hand side reads."""
         return self._filler.variables
 
+    @property
+    def subsetting(self) -> frozenset[str]:
+        """The declared variables that the subset reads."""
+        return self._filler.subsetting
+
     def columns(self, block: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Rows of the design without a response, and which of them are valid; else as :meth:`read`."""
-        exog, _, ok, _ = self._filler.predictor(block, len(next(iter(block.values()))))
-        return exog, ok
+        """Rows of the design without a response, and which of them weigh; else as :meth:`read`."""
+        return self._filler.columns(block)
 
     def exog(self, newdata: Any) -> tuple[Array, int]:
         """Rows of the design for new, public data, as a fit would read them; else as `new_rows`.
@@ -195,9 +203,11 @@ class Design:
             yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
         if self.weights is not None:
             yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
+        if self.subset is not None:
+            yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
-    def _parts(self) -> tuple[str, Schema, str | None]:
-        return self.formula, self.schema, self.weights
+    def _parts(self) -> tuple[str, Schema, str | None, str | None]:
+        return self.formula, self.schema, self.weights, self.subset
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -209,7 +219,9 @@ class Design:
         return build_design, self._parts()
 
 
-def build_design(formula: str, schema: Schema, weights: str | None = None) -> Design:
+def build_design(
+    formula: str, schema: Schema, weights: str | None = None, subset: str | None = None
+) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
     Parameters
@@ -219,12 +231,14 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     schema : Schema
     weights : str, optional
         The rows' weights, an expression such as ``"w"``, between 0 and a public maximum.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"x > 1 and maker == 'WDC'"``.
 
     Raises
     ------
     FormulaError
         If the formula cannot be read, names an undeclared variable, is not row-wise, or has no public bound;
-        if weights may be negative.
+        if weights may be negative, or the subset is no condition.
     """
     if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
         raise FormulaError(f"a formula is a text such as 'y ~ x', not {untyped(formula)}")
@@ -236,6 +250,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
     weighing = None if weights is None else read_weights(weights, schema)
+    inside = None if subset is None else read_subset(subset, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     coding = grammar.code_terms(terms, factors)
     if not coding.names:
@@ -249,8 +264,9 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     bounds.setflags(write=False)
-    filler = Filler(schema, factors, products, offset, weighing)
-    read = response.variables.union(filler.variables, weighing.variables if weighing else ())
+    filler = Filler(schema, factors, products, offset, weighing, inside)
+    more = [part.variables for part in (weighing, inside) if part]
+    read = response.variables.union(filler.variables, *more)
     return Design(
         formula,
         schema,
@@ -263,6 +279,7 @@ def build_design(formula: str, schema: Schema, weights: str | None = None) -> De
         notes_on(formula),
         offset,
         weights,
+        subset,
         weighing.maximum if weighing else 1.0,
         _own(coding, factors),
         _levels(coding, factors),

@@ -98,7 +98,7 @@ def _check(design: Design, plan: Plan) -> None:
     if design != checked(plan).design:
         raise SpecificationError(
             f"the plan is of {plan.formula!r} and its schema, and the model is not; build the model with "
-            "plan.formula and plan.schema, and without weights"
+            "plan.formula and plan.schema, and without weights and subset"
         )
 
 

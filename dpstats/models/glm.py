@@ -43,7 +43,12 @@ METHOD = "noisy Newton (Gaussian)"
 
 @forgetting
 def logit(
-    formula: str, data: Any, schema: Schema, public: Any = None, weights: str | None = None
+    formula: str,
+    data: Any,
+    schema: Schema,
+    public: Any = None,
+    weights: str | None = None,
+    subset: str | None = None,
 ) -> GlmModel:
     """Describe a logistic regression, as statsmodels' logit and R's glm(family = binomial) do.
 
@@ -63,6 +68,9 @@ def logit(
         resemble the private rows.
     weights : str, optional
         The rows' weights, an expression such as ``"w"`` with bounds from 0 to a public maximum.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
+        To leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
@@ -82,11 +90,11 @@ def logit(
     >>> list(fit.params.index)
     ['Intercept', 'education']
     """
-    return GlmModel("logit", BINOMIAL, formula, data, schema, public, weights)
+    return GlmModel("logit", BINOMIAL, build_design(formula, schema, weights, subset), data, public)
 
 
 @forgetting
-def glm(
+def glm(  # noqa: PLR0913 - what a model may be given; public
     formula: str,
     data: Any,
     schema: Schema,
@@ -94,12 +102,13 @@ def glm(
     exposure: str | None = None,
     public: Any = None,
     weights: str | None = None,
+    subset: str | None = None,
 ) -> GlmModel | LinearModel:
     """Describe a generalised linear model.
 
     Parameters
     ----------
-    formula, data, schema, public, weights
+    formula, data, schema, public, weights, subset
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
     family : {"binomial", "poisson", "gamma", "gaussian"}
@@ -133,8 +142,8 @@ def glm(
         exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
         formula = f"{formula} + offset(np.log({exposure}))"
     if FAMILIES[family] is GAUSSIAN:
-        return ols(formula, data, schema, public, weights)
-    return GlmModel("glm", FAMILIES[family], formula, data, schema, public, weights)
+        return ols(formula, data, schema, public, weights, subset)
+    return GlmModel("glm", FAMILIES[family], build_design(formula, schema, weights, subset), data, public)
 
 
 @forgetful
@@ -148,19 +157,9 @@ class GlmModel(HoldsRows):
     family : GlmFamily
     """
 
-    def __init__(
-        self,
-        name: str,
-        family: GlmFamily,
-        formula: str,
-        data: Any,
-        schema: Schema,
-        public: Any,
-        weights: str | None,
-    ) -> None:
+    def __init__(self, name: str, family: GlmFamily, design: Design, data: Any, public: Any) -> None:
         check_family(family)
-        self._name, self.family = name, family
-        self.design: Design = build_design(formula, schema, weights)
+        self._name, self.family, self.design = name, family, design
         self._problem = problem_of(self.design, family, name)
         check_apart(public, data)
         self._public = None if public is None else as_columns(public, self.design)

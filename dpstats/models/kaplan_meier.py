@@ -28,7 +28,11 @@ TIMES = 15  # of each spacing
 
 @forgetting
 def kaplan_meier(
-    formula: str, data: Any, schema: Schema, times: Sequence[float] | None = None
+    formula: str,
+    data: Any,
+    schema: Schema,
+    times: Sequence[float] | None = None,
+    subset: str | None = None,
 ) -> KaplanMeier:
     """Describe Kaplan-Meier curves at public times, as R's survfit does.
 
@@ -45,6 +49,9 @@ def kaplan_meier(
         cost precision, though little. Where many rows are censored at once there should be one. Default: 15
         even steps between the public bounds of the time and, where the lower is above 0, 15 even steps of its
         logarithm.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
+        To leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
@@ -65,7 +72,7 @@ def kaplan_meier(
     >>> curve.table()["time"].tolist()
     [500.0, 1000.0]
     """
-    return KaplanMeier(formula, data, schema, times)
+    return KaplanMeier(build_design(formula, schema, subset=subset), data, times)
 
 
 @forgetful
@@ -79,11 +86,11 @@ class KaplanMeier(HoldsRows):
     groups : tuple of str
     """
 
-    def __init__(self, formula: str, data: Any, schema: Schema, times: Sequence[float] | None) -> None:
-        self.design: Design = build_design(formula, schema)
+    def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
+        self.design = design
         self.groups = _groups(self.design)
         self.times = _times(self.design, times)
-        self._rows = open_rows(data, schema, self.design.variables)
+        self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(CurveFit)
     def fit(

@@ -151,6 +151,7 @@ def _described(book: Ledger, model: Model, asked: Mapping[str, Any], version: st
         "formula": design.formula,
         "schema": design.schema.to_dict(),
         "weights": design.weights,
+        "subset": design.subset,
         "budget": asked["budget"].to_dict(),
         **model._stated(),
         **{

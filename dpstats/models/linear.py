@@ -40,7 +40,12 @@ AUTO = "auto"
 
 @forgetting
 def ols(
-    formula: str, data: Any, schema: Schema, public: Any = None, weights: str | None = None
+    formula: str,
+    data: Any,
+    schema: Schema,
+    public: Any = None,
+    weights: str | None = None,
+    subset: str | None = None,
 ) -> LinearModel:
     """Describe a linear regression, as R's lm and statsmodels' ols do.
 
@@ -59,6 +64,9 @@ def ols(
         not rest on them; precision gains if they resemble the private rows.
     weights : str, optional
         The rows' weights, an expression such as ``"w"`` with bounds from 0 to a public maximum.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
+        To leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
@@ -82,7 +90,7 @@ def ols(
     Intercept ..., AT ..., V ...
     summary() for more...
     """
-    return LinearModel("ols", formula, data, schema, 0.0, public, weights)
+    return LinearModel("ols", build_design(formula, schema, weights, subset), data, 0.0, public)
 
 
 @forgetting
@@ -93,6 +101,7 @@ def ridge(
     alpha: float | str,
     public: Any = None,
     weights: str | None = None,
+    subset: str | None = None,
 ) -> LinearModel:
     """Describe a ridge regression: half the mean squared error plus alpha / 2 times the squared coefficients.
 
@@ -102,7 +111,7 @@ def ridge(
 
     Parameters
     ----------
-    formula, data, schema, public, weights
+    formula, data, schema, public, weights, subset
         As in :func:`ols`.
     alpha : float or "auto"
         Penalty, not negative, in the units of the response squared over those of the covariates squared.
@@ -128,7 +137,7 @@ def ridge(
     True
     """
     chosen = 0.0 if among(alpha, (AUTO,)) else penalty(alpha)
-    return LinearModel("ridge", formula, data, schema, chosen, public, weights)
+    return LinearModel("ridge", build_design(formula, schema, weights, subset), data, chosen, public)
 
 
 @forgetful
@@ -143,18 +152,8 @@ class LinearModel(HoldsRows):
         Ridge penalty, 0 for ols.
     """
 
-    def __init__(
-        self,
-        name: str,
-        formula: str,
-        data: Any,
-        schema: Schema,
-        alpha: float,
-        public: Any,
-        weights: str | None,
-    ) -> None:
-        self._name, self.alpha = name, alpha
-        self.design: Design = build_design(formula, schema, weights)
+    def __init__(self, name: str, design: Design, data: Any, alpha: float, public: Any) -> None:
+        self._name, self.alpha, self.design = name, alpha, design
         self._box = _box(self.design, name)
         check_apart(public, data)
         self._public = None if public is None else as_public(public, self.design)

@@ -94,7 +94,7 @@ def as_public(public: Any, design: Design) -> PublicMoments:
         :func:`public_moments`.
     """
     if not isinstance(public, PublicMoments):
-        own = build_design(design.formula, Schema(dict(design.schema)), design.weights)
+        own = build_design(design.formula, Schema(dict(design.schema)), design.weights, design.subset)
         return _moments(_opened(public, own, own.variables), own)
     _check_names(public, design)
     if public.formula != design.formula:
@@ -123,7 +123,8 @@ def as_columns(public: Any, design: Design) -> ColumnMoments:
         raise SpecificationError(f"{design.formula!r} has no covariate for public= to tell of; leave it out")
     p, count = len(design.names), 0
     xx = np.zeros((p, p))
-    for columns in _opened(public, design, design.covariates).blocks():
+    names = [*design.covariates, *(name for name in design.subsetting if name not in design.covariates)]
+    for columns in _opened(public, design, names).blocks():
         exog, ok = design.columns(columns)
         xx, count = xx + exog.T @ exog, count + int(ok.sum())
     xx /= max(count, 1)

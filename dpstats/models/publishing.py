@@ -50,6 +50,7 @@ def pay(
     line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
     return {
         "formula": design.formula,
+        "subset": design.subset,
         "nobs": curator.n,
         "budget": budget,
         "method": method,

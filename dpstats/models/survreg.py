@@ -55,7 +55,9 @@ LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
 
 @forgetting
-def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> Survreg:
+def survreg(
+    formula: str, data: Any, schema: Schema, dist: str = "weibull", subset: str | None = None
+) -> Survreg:
     """Describe a location-scale regression of a right-censored time, as R's survreg does.
 
     Parameters
@@ -71,6 +73,9 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
         What is public about each variable.
     dist : {"weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
         Of the time; the last three are the distributions of the logarithms of the first three.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
+        To leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
@@ -91,7 +96,7 @@ def survreg(formula: str, data: Any, schema: Schema, dist: str = "weibull") -> S
     >>> list(fit.params.index)
     ['Intercept', 'temp', 'Log(scale)']
     """
-    return Survreg(formula, data, schema, dist)
+    return Survreg(formula, data, schema, dist, subset)
 
 
 @forgetful
@@ -105,12 +110,12 @@ class Survreg(HoldsRows):
     dist : str
     """
 
-    def __init__(self, formula: str, data: Any, schema: Schema, dist: str) -> None:
+    def __init__(self, formula: str, data: Any, schema: Schema, dist: str, subset: str | None) -> None:
         if not among(dist, DISTS):
             raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {shown(dist)}")
         check_dist(DISTS[dist])
         self.dist = dist
-        self.design: Design = build_design(formula, schema)
+        self.design: Design = build_design(formula, schema, subset=subset)
         _check(self.design, DISTS[dist])
         self._rows = rows_of(data, self.design)
 

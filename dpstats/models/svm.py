@@ -21,7 +21,14 @@ from dpstats.schema import Schema
 
 
 @forgetting
-def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None = None) -> Svm:
+def svm(
+    formula: str,
+    data: Any,
+    schema: Schema,
+    h: float = 0.5,
+    c: float | None = None,
+    subset: str | None = None,
+) -> Svm:
     """Describe a linear support vector machine whose hinge is rounded, so that it has standard errors.
 
     Parameters
@@ -37,6 +44,9 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     c : float, optional
         Penalty, public. The fit minimises the mean loss + ``c |theta|^2``, theta being the coefficients over
         half the public ranges. Default: as small as the budget allows.
+    subset : str, optional
+        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
+        To leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
@@ -56,7 +66,7 @@ def svm(formula: str, data: Any, schema: Schema, h: float = 0.5, c: float | None
     >>> fit.predict({"education": 12})[0] in (0, 1)
     True
     """
-    return Svm(formula, data, schema, h, c)
+    return Svm(build_design(formula, schema, subset=subset), data, h, c)
 
 
 @forgetful
@@ -69,11 +79,11 @@ class Svm(HoldsRows):
         Columns, bounds and radius, known before any row is read.
     """
 
-    def __init__(self, formula: str, data: Any, schema: Schema, h: float, c: float | None) -> None:
+    def __init__(self, design: Design, data: Any, h: float, c: float | None) -> None:
         self._h, self._loss, self._c = h, huber_hinge(h), c
-        self.design: Design = build_design(formula, schema)
+        self.design = design
         check_labels(self.design, "svm")
-        self._rows = open_rows(data, schema, self.design.variables)
+        self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(SvmFit)
     def fit(

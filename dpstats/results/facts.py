@@ -22,6 +22,7 @@ class Facts:
     adjacency: str = "replace one row"
     unit: str = "one row"
     ledger: str | None = None
+    subset: str | None = None
     not_private: bool = False
 
 
@@ -57,6 +58,7 @@ def asked_and_paid(
     return [
         (("Formula", facts.formula),),
         *([(("Weights", weights),)] if weights else []),
+        *([(("Subset", facts.subset),)] if facts.subset else []),
         (("Method", facts.method), ("Rows", size)),
         *((pair,) for pair in guarantees),
         (neighbours,) if guarantees else (("Privacy", str(facts.budget)), neighbours),

@@ -78,6 +78,8 @@ class Record(Facts):
         True for fits made without, or with known, noise.
     weights : str, optional
         The expression of the rows' weights.
+    subset : str, optional
+        The condition for a row to weigh.
     linear : LinearMoments, optional
         The released moments of a linear fit, as long as the coefficients: sigma, R-squared and the estimates
         under any ridge penalty follow from them.
@@ -196,7 +198,7 @@ class Record(Facts):
 
     @property
     def design(self) -> Design:
-        """The data-free design, rebuilt from the formula, the schema and the weights.
+        """The data-free design, rebuilt from the formula, the schema, the weights and the subset.
 
         Raises
         ------
@@ -204,7 +206,7 @@ class Record(Facts):
             If its columns differ from those of the fit, as they might after reading a file of another
             version: predictions would pair coefficients with the wrong columns.
         """
-        design = build_design(self.formula, self.schema, self.weights)
+        design = build_design(self.formula, self.schema, self.weights, self.subset)
         expected = self.names[: self.n_location]
         if tuple(design.names) != expected:
             raise SpecificationError(
@@ -220,8 +222,8 @@ class Record(Facts):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Declared variables that the formula or the weights mention."""
-        return mentioned(self.schema, f"{self.formula} {self.weights or ''}")
+        """Declared variables that the formula, the weights or the subset mention."""
+        return mentioned(self.schema, f"{self.formula} {self.weights or ''} {self.subset or ''}")
 
     @property
     def covariates(self) -> tuple[str, ...]:

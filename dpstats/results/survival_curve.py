@@ -238,6 +238,7 @@ class CurveFit(Facts, Shown, Stored):
             "nobs": self.nobs,
             "budget": self.budget.to_dict(),
             "not_private": self.not_private,
+            **({"subset": self.subset} if self.subset else {}),
         }
 
     @classmethod
@@ -270,6 +271,7 @@ def _curve(content: Mapping[str, Any]) -> CurveFit:
     """Return the curve, every value as what it must be."""
     fields = {name: value for name, value in content.items() if name != "format"}
     fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in TEXTS}
+    fields["subset"] = text(fields.get("subset"))
     fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])
     fields["budget"], fields["not_private"] = budget_from_dict(fields["budget"]), bool(fields["not_private"])
     return CurveFit(**fields)

@@ -8,6 +8,7 @@ from scipy import special
 import dpstats as dps
 from dpstats.families import FAMILIES
 from dpstats.families.glm import GlmFamily
+from dpstats.formula import build_design
 from dpstats.models.glm import GlmModel
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -60,7 +61,8 @@ def model(monkeypatch: pytest.MonkeyPatch, n: int) -> tuple[GlmModel, np.ndarray
     y = np.minimum(rng.geometric(1 / (1 + np.exp(0.5 + 0.4 * x))) - 1, 200).astype(float)
     law = sm.families.NegativeBinomial(alpha=1.0)
     exact = sm.GLM(y, sm.add_constant(x), family=law).fit().params
-    return GlmModel("glm", GEOMETRIC, "y ~ x", {"x": x, "y": y}, SCHEMA, None, None), exact
+    design = build_design("y ~ x", SCHEMA)
+    return GlmModel("glm", GEOMETRIC, design, {"x": x, "y": y}, None), exact
 
 
 def test_without_noise_it_finds_the_maximum_of_the_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,178 @@
+"""A subset switches rows off and leaves their number as it is, in the design and in every model."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats import testing
+from dpstats.errors import FormulaError, SpecificationError
+from dpstats.formula import build_design
+from dpstats.results import CurveFit
+from tests.privacy.catalogue import SCHEMA, made
+
+ROWS = made(1500)
+FRAME = pd.DataFrame(ROWS)
+BUDGET = dps.zcdp(8)
+CONDITION = "temp > 20 and maker != 'B'"
+INSIDE = (FRAME["temp"] > 20) & (FRAME["maker"] != "B")
+
+
+def weighs(subset: str, frame: pd.DataFrame = FRAME) -> np.ndarray:
+    """Which rows do, by the design."""
+    design = build_design("cost ~ load", SCHEMA, subset=subset)
+    block = next(dps.rows.open_rows(frame, SCHEMA, design.variables).blocks())
+    found = design.read(block)
+    assert not np.any(found.exog[~found.ok]) and len(found.ok) == len(frame)
+    return found.ok
+
+
+CONDITIONS: dict[str, Any] = {
+    "temp > 30": FRAME["temp"] > 30,
+    "30 < temp": FRAME["temp"] > 30,
+    "20 <= temp < 40": (FRAME["temp"] >= 20) & (FRAME["temp"] < 40),
+    "visits == 2": FRAME["visits"] == 2,
+    "visits != 2": FRAME["visits"] != 2,
+    "visits in (1, 2)": FRAME["visits"].isin([1, 2]),
+    "visits not in [1, 2]": ~FRAME["visits"].isin([1, 2]),
+    "np.log(cost) + load > temp / 10": np.log(FRAME["cost"]) + FRAME["load"] > FRAME["temp"] / 10,
+    "maker == 'A'": FRAME["maker"] == "A",
+    "'A' == maker": FRAME["maker"] == "A",
+    "maker != 'A'": FRAME["maker"] != "A",
+    "maker in ('A', 'other')": FRAME["maker"] != "B",
+    "maker not in ('A', 'B')": FRAME["maker"] == "Z",
+    "Q('maker') == 'other'": FRAME["maker"] == "Z",
+    "good": FRAME["good"] == 1,
+    "not good": FRAME["good"] == 0,
+    "~good | (temp > 30)": (FRAME["good"] == 0) | (FRAME["temp"] > 30),
+    "good and temp > 20 and maker == 'A' or load < 0.2": (
+        (FRAME["good"] == 1) & (FRAME["temp"] > 20) & (FRAME["maker"] == "A") | (FRAME["load"] < 0.2)
+    ),
+    "not (temp > 20 and failed)": ~((FRAME["temp"] > 20) & (FRAME["failed"] == 1)),
+}
+
+
+@pytest.mark.parametrize("subset", CONDITIONS)
+def test_rows_outside_are_switched_off(subset: str) -> None:
+    expected = CONDITIONS[subset].to_numpy()
+    np.testing.assert_array_equal(weighs(subset), expected)
+    assert 0 < expected.sum() < len(expected)
+
+
+@pytest.mark.parametrize("subset", ["temp > 30", "not temp > 30", "temp != 30", "temp in (1, 30)"])
+def test_a_row_of_which_it_cannot_be_told_is_outside(subset: str) -> None:
+    frame = pd.DataFrame({"cost": [5.0] * 4, "load": [0.5] * 4, "temp": [np.nan, np.inf, 31.0, 12.0]})
+    assert not weighs(subset, frame)[:2].any()
+    frame = pd.DataFrame({"cost": [5.0] * 2, "load": [0.5] * 2, "good": [2.0, np.nan]})
+    assert not weighs("not good", frame).any()
+    closed = dps.Schema(dict(SCHEMA) | {"maker": dps.levels("A", "B")})
+    design = build_design("cost ~ load", closed, subset="maker != 'A'")
+    rows = {"cost": [5.0] * 3, "load": [0.5] * 3, "maker": ["A", "B", "C"]}
+    block = next(dps.rows.open_rows(rows, closed, design.variables).blocks())
+    assert design.read(block).ok.tolist() == [False, True, False]
+
+
+def test_values_are_compared_as_they_are_used_inside_their_bounds() -> None:
+    frame = pd.DataFrame({"cost": [5.0] * 2, "load": [0.5] * 2, "temp": [-100.0, 900.0]})
+    assert weighs("temp == 10", frame).tolist() == [True, False]
+    assert weighs("temp <= 50", frame).all()
+
+
+REFUSED = {
+    "temp": "is neither true nor false",
+    "1": "is neither true nor false",
+    "1 < 2": "reads no variable",
+    "temp + 1": "is neither true nor false",
+    "temp > 'x'": "must be a finite number|is not allowed",
+    "maker": "is neither true nor false",
+    "maker > 'A'": "has no order",
+    "maker == A": "is no level of 'maker'",
+    "maker == 'Q'": "is no level of 'maker'; they are 'A', 'B', 'other'",
+    "'A' in maker": "has no order",
+    "maker in 'A'": "must be a list of values",
+    "temp is 3": "'is' is not allowed",
+    "speed > 3": "'speed' has no public bounds",
+    "np.log(load) > 0": "no public bound: log needs values > 0",
+    "temp > 20 & good": "is not allowed|neither true nor false",
+    "temp.mean() > 3": "is not allowed",
+    "temp >": "cannot be read",
+}
+
+
+@pytest.mark.parametrize("subset", REFUSED)
+def test_what_is_no_condition_is_refused(subset: str) -> None:
+    with pytest.raises(FormulaError, match=REFUSED[subset]):
+        build_design("cost ~ load", SCHEMA, subset=subset)
+
+
+def test_a_column_is_refused_with_the_remedy() -> None:
+    with pytest.raises(FormulaError, match="subset= is a text such as"):
+        dps.ols("cost ~ load", FRAME, SCHEMA, subset=FRAME["temp"] > 3)
+
+
+def test_designs_differ_by_their_subset_and_say_it() -> None:
+    design = build_design("cost ~ load", SCHEMA, subset=CONDITION)
+    assert design != build_design("cost ~ load", SCHEMA) and "Subset: temp > 20 and" in repr(design)
+    assert pickle.loads(pickle.dumps(design)) == design
+    assert design.variables == ("cost", "temp", "load", "maker") and design.covariates == ("load",)
+
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "ols": lambda data, **more: dps.ols("cost ~ load", data, SCHEMA, **more).fit(BUDGET),
+    "logit": lambda data, **more: dps.logit("good ~ load", data, SCHEMA, **more).fit(BUDGET),
+    "glm": lambda data, **more: dps.glm("visits ~ load", data, SCHEMA, "poisson", **more).fit(BUDGET),
+    "survreg": lambda data, **more: dps.survreg("Surv(time, failed) ~ load", data, SCHEMA, **more).fit(
+        BUDGET
+    ),
+    "svm": lambda data, **more: dps.svm("good ~ load", data, SCHEMA, **more).fit(BUDGET),
+    "kaplan_meier": lambda data, **more: dps.kaplan_meier(
+        "Surv(time, failed) ~ 1", data, SCHEMA, times=[5, 10, 20], **more
+    ).fit(BUDGET),
+}
+
+
+def estimated(fit: Any) -> np.ndarray:
+    return fit.counts if isinstance(fit, CurveFit) else fit.params.to_numpy()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_fits_the_rows_inside_and_counts_all(model: str) -> None:
+    with testing.noise(testing.NoNoise()):
+        whole, cut = MODELS[model](FRAME, subset=CONDITION), MODELS[model](FRAME[INSIDE])
+    assert (whole.nobs, cut.nobs) == (1500, INSIDE.sum())
+    scale = np.maximum(np.abs(estimated(cut)), 1.0)
+    near = {"ols": 0.02, "survreg": 0.02}.get(model, 1e-3)  # the first stage has another grid
+    np.testing.assert_allclose(estimated(whole) / scale, estimated(cut) / scale, atol=near)
+    assert "Subset     temp > 20 and maker != 'B'" in str(
+        whole if isinstance(whole, CurveFit) else whole.summary()
+    )
+    again = type(whole).from_dict(whole.to_dict())
+    assert again.to_dict() == whole.to_dict() and str(again) == str(whole)
+
+
+def test_predictions_do_not_ask_for_the_variables_of_the_subset() -> None:
+    with testing.noise(testing.NoNoise()):
+        fit = MODELS["ols"](FRAME, subset=CONDITION)
+    assert np.isfinite(fit.predict({"load": 0.5})).all()
+
+
+def test_public_rows_outside_are_left_out_too() -> None:
+    public = pd.DataFrame(made(900, seed=3))
+    for name, formula in (("ols", "cost ~ load"), ("logit", "good ~ load")):
+        make = getattr(dps, name)
+        inside = public[(public["temp"] > 20) & (public["maker"] != "B")]
+        by_condition = make(formula, FRAME, SCHEMA, public=public, subset=CONDITION)._public
+        by_hand = make(formula, FRAME, SCHEMA, public=inside)._public
+        assert by_condition.n == by_hand.n == len(inside)
+        np.testing.assert_allclose(by_condition.xx, by_hand.xx)
+
+
+def test_contributions_know_no_subset() -> None:
+    plan = dps.plan_contributions("good ~ load", SCHEMA, dps.gdp(1), contributors=50)
+    model = dps.logit("good ~ load", None, SCHEMA, subset=CONDITION)
+    with pytest.raises(SpecificationError, match="without weights and subset"):
+        model.fit_contributions([], plan)
