@@ -90,7 +90,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "public rows": dict(public=PUBLIC),
     "public moments": dict(public="moments"),
     "weights": dict(weights="months"),
-    "subset": dict(subset="temp > 20 and maker != 'B'"),
+    "subset": dict(subset="temp > 20 or maker == 'A'"),
     "exposure": dict(exposure="months"),
     "loglik": dict(release=["loglik"]),
     "robust": dict(robust=True),
