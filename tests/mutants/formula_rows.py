@@ -9,6 +9,16 @@ LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure
 
 MUTANTS = (
     planted(
+        "a row whose value for the subset is missing counts as inside it",
+        "formula/test_subset.py::test_a_row_of_which_it_cannot_be_told_is_outside",
+        ("formula/block.py", "*weighing, *self.subsetting}", "*weighing}"),
+        (
+            "formula/block.py",
+            "self._subset.fill(leaves, ok)\n            endog",
+            "self._subset.fill(raw, ok)\n            endog",
+        ),
+    ),
+    planted(
         "an infinite cell counts as its bound",
         "formula/test_design.py::test_what_is_no_finite_number_switches_a_row_off",
         ("formula/block.py", "ok &= np.isfinite(values)", "ok &= ~np.isnan(values)"),
