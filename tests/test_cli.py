@@ -47,7 +47,9 @@ def fit(data: str = "drives.csv", **changed: str) -> list[str]:
     return ["fit", formula, data, *(part for name, value in options.items() for part in (f"--{name}", value))]
 
 
-@pytest.mark.parametrize("command", [[], ["fit"], ["plan"], ["show"], ["predict"], ["schema"], ["demo"]])
+@pytest.mark.parametrize(
+    "command", [[], ["fit"], ["plan"], ["show"], ["predict"], ["forecast"], ["schema"], ["demo"]]
+)
 def test_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main([*command, "--help"])
@@ -302,6 +304,25 @@ def test_predictions_of_a_time_have_limits(
         assert (printed[f"conf_low{at}"] < printed[f"{kind}{at}"]).all()
         assert (printed[f"{kind}{at}"] < printed[f"conf_high{at}"]).all()
     assert list(printed)[:2] == ["unit", "voltage"] and len(printed.columns) == (8 if times else 5)
+
+
+def test_failures_of_a_fleet_are_forecast(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit()) == 0
+        assert main(fit(model="ols", formula="time ~ voltage", out="ols.fit.json")) == 0
+    fleet = pd.DataFrame({"voltage": [200, 350], "days": [100.0, 0.0], "count": [20, 30]})
+    fleet.to_csv("fleet.csv", index=False)
+    capsys.readouterr()
+    asked = ["fleet.csv", "--horizon", "100", "300", "--age", "days", "--units", "count"]
+    assert main(["forecast", "drives.fit.json", *asked, "--out", "failures.csv"]) == 0
+    expected = dps.load("drives.fit.json").forecast(fleet, [100, 300], age="days", units="count")
+    assert capsys.readouterr().out == f"{expected}\n"
+    pd.testing.assert_frame_equal(pd.read_csv("failures.csv"), expected.frame)
+    assert main(["forecast", "drives.fit.json", *asked, "--out", "failures.csv"]) == 2
+    assert main(["forecast", "ols.fit.json", *asked]) == 2
+    assert "no fit of a time to failure" in capsys.readouterr().err
+    assert main(["forecast", "drives.fit.json", "fleet.csv", "--horizon", "300", "--periods", "3"]) == 2
+    assert "fleet has no column 'age'" in capsys.readouterr().err
 
 
 def test_linear_models_take_public_rows_or_their_moments_and_weights(

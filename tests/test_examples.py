@@ -19,6 +19,7 @@ from dpstats.checking import DataCheck
 from dpstats.planning import FitPlan
 from dpstats.results import CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
 from dpstats.results.estimates import Estimates
+from dpstats.results.forecast import Forecast
 from dpstats.results.pairwise import PairwiseTest
 from dpstats.results.prediction import Prediction
 from dpstats.results.wald import ContrastTest, WaldTest
@@ -54,7 +55,7 @@ def methods() -> Iterator[tuple[str, Any, type]]:
 
 RESULTS = (
     *(Fit, LinearFit, GlmFit, SurvivalFit, SvmFit, Estimates, CurveFit),
-    *(Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
+    *(Forecast, Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
 )
 OWNERS = {name: kind for name, _, kind in methods()}
 THINGS = (

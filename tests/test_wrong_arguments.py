@@ -23,7 +23,7 @@ import dpstats as dps
 from dpstats import errors
 from dpstats.contributors import contribute_rows, write_messages
 from tests.results.every import EVERY
-from tests.results.fits import capacitor
+from tests.results.fits import USE, capacitor
 
 CELL, NUMBER = "Bosch", 682.3125
 CANARIES = re.compile(r"Bosch|682\.3|6\.823")
@@ -65,7 +65,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
 }
 
 # arguments that may be shown, as they are public rows that the caller has made
-PUBLIC = ("newdata", "use", "stress", "at")
+PUBLIC = ("newdata", "fleet", "use", "stress", "at")
 
 
 FEW = dps.Schema(time=dps.bounded(1, 1000), maker=dps.levels(CELL, "WDC"))
@@ -145,6 +145,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "Fit.load": {"path": "fit.json"},
     "Fit.save": {"path": "new.fit.json"},
     "Fit.predict": {"type": "quantile"},
+    "Fit.forecast": {"horizon": 300.0},
     **{f"Fit.{name}": {"times": 300.0} for name in ("reliability", "conditional_reliability", "hazard")},
 }
 TOML = "\n".join(f'{name} = {{kind = "bounded", lower = 0, upper = 1}}' for name in "xz")
@@ -157,6 +158,7 @@ def _of_fit(fit: Any, at: dict[str, Any]) -> dict[str, Any]:
         "newdata": at,
         "use": at,
         "stress": at,
+        "fleet": at | {"age": 100.0},
         "hypothesis": f"{first} = 0",
         "term": term,
         "content": fit.to_dict(),
@@ -183,6 +185,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         fit.marginal_effects(given["newdata"]),
         fit.get_prediction(given["newdata"]),
         models[0].fit(dps.pure(9), force=True).life({"maker": "WDC"}),
+        capacitor().forecast({**USE, "age": 100.0}, 300.0),
     )
     ahead = dps.plan(models[2], BUDGET, 400)
     effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
@@ -263,7 +266,7 @@ def _cases() -> Iterator[Any]:
                 yield pytest.param(function, parameter.name, given, id=f"{name}-{parameter.name}")
 
 
-ALWAYS = ("newdata", "total", "formula", "y", "fits", "times")
+ALWAYS = ("newdata", "fleet", "horizon", "total", "formula", "y", "fits", "times")
 
 
 def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str, Any]) -> Any:

@@ -43,7 +43,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_fit, _plan, _show, _predict, _ledger, _contributions, _schema, _demo):
+    for add in (_fit, _plan, _show, _predict, _forecast, _ledger, _contributions, _schema, _demo):
         add(commands)
     return top
 
@@ -158,6 +158,30 @@ def _predict(commands: _SubParsersAction[Parser]) -> None:
     )
     predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
     _add_csv_options(predict)
+
+
+def _forecast(commands: _SubParsersAction[Parser]) -> None:
+    does = "forecast the failures of a fleet from a fit of a time to failure"
+    forecast = _command(commands, "forecast", "forecast.run", does, texts.FORECAST)
+    forecast.add_argument("fit", type=Path, help="a file written by dpstats fit")
+    forecast.add_argument(
+        "fleet", type=Path, help="a .csv or .parquet file with a row for each unit, and its age"
+    )
+    forecast.add_argument(
+        "--horizon",
+        type=float,
+        nargs="+",
+        required=True,
+        metavar="TIME",
+        help="how far from now, or the ends of periods",
+    )
+    forecast.add_argument("--periods", type=int, default=12, help="of one horizon; default: %(default)s")
+    forecast.add_argument("--age", default="age", metavar="COLUMN", help="of ages; default: %(default)s")
+    forecast.add_argument("--units", metavar="COLUMN", help="how many units a row stands for; default: one")
+    forecast.add_argument("--level", type=float, default=0.95, help="of limits; default: %(default)s")
+    forecast.add_argument("--clip", action="store_true", help="move values to their public bounds")
+    forecast.add_argument("--out", type=Path, help="write the numbers to this new .csv file, too")
+    _add_csv_options(forecast)
 
 
 def _ledger(commands: _SubParsersAction[Parser]) -> None:

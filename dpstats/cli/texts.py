@@ -64,6 +64,14 @@ hazard, take --times too, in the unit of the response.
 What is written has commas and decimal points, in UTF-8, however new.csv is written.
 Predictions are computed from the released numbers and cost nothing."""
 
+FORECAST = """\
+example:
+  dpstats forecast drives.fit.json fleet.csv --horizon 365 --periods 12
+  dpstats forecast drives.fit.json fleet.csv --horizon 30 90 365 --age days --units count --out failures.csv
+
+fleet.csv has the covariates of each unit and its age, in the unit of the time of the fit. Limits of the
+number of failures count what the fit does not know, and chance. Nothing is spent."""
+
 LEDGER = """\
 examples:
   dpstats ledger create fleet.ledger --total "approx(3, 1e-6)"

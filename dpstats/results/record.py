@@ -235,6 +235,12 @@ class Record(Facts):
         """Declared variables that the left-hand side mentions."""
         return mentioned(self.schema, self.formula.partition("~")[0])
 
+    @property
+    def time_unit(self) -> str:
+        """Declared unit of the response; empty where there is none."""
+        units = (getattr(self.schema[name], "unit", None) for name in self.response_variables)
+        return next(filter(None, units), "")
+
 
 def penalty(alpha: object) -> float:
     """Return a ridge penalty as a number.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among, truth
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.fit import Fit
+from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.newdata import NewData, points
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor
@@ -158,6 +159,64 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         if truth("se_fit", se_fit):
             return pd.concat({"predicted": value, "se_fit": se}, axis=1)
         return value.rename("predicted") if isinstance(value, pd.Series) else value
+
+    def forecast(
+        self,
+        fleet: NewData | None = None,
+        horizon: float | Sequence[float] = (),
+        periods: int = 12,
+        age: str = "age",
+        units: str | None = None,
+        level: float = 0.95,
+        *,
+        clip: bool = False,
+    ) -> Forecast:
+        """Forecast the failures of a fleet that works today, by period.
+
+        Units fail as the fit says of units that have reached their age. None is replaced or retired.
+
+        Parameters
+        ----------
+        fleet : dict, list of dict, or DataFrame
+            Public: the covariates of each unit, and a column of ages in the unit of the response.
+        horizon : float or sequence of float
+            How far from now, in the unit of the response: one number, which `periods` divide, or the ends of
+            periods.
+        periods : int
+            Of equal length, where `horizon` is one number.
+        age : str
+            Name of the column of ages.
+        units : str, optional
+            Name of a column that says how many units a row stands for; default: one each.
+        level : float
+            Of all limits.
+        clip : bool
+            As in `predict`.
+
+        Returns
+        -------
+        Forecast
+            Prints as a table; with ``.frame`` and ``.plot()``. Limits of the number of failures count what is
+            not known of the parameters, and chance.
+
+        Raises
+        ------
+        NotReleased
+            Without a fleet: the training rows are private.
+        SpecificationError
+            For a fleet without ages, or a horizon that is none.
+
+        Examples
+        --------
+        >>> fleet = {"age": [100, 500], "temp": [25, 30], "count": [400, 250]}
+        >>> forecast = fit.forecast(fleet, horizon=365, periods=4, units="count")
+        >>> forecast.frame.columns.tolist()[:3]
+        ['start', 'end', 'expected']
+        >>> forecast.units
+        650.0
+        """
+        known = fleet_of(self.record, fleet, age, units, clip)
+        return forecast(self.record, known, ends_of(horizon, periods), level)
 
     def residuals(
         self,

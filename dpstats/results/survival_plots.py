@@ -149,8 +149,7 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
 
 def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
     """Write titles and, for several points, a legend."""
-    units = (getattr(record.schema[name], "unit", None) for name in record.response_variables)
-    unit = next(filter(None, units), None)
+    unit = record.time_unit
     if len(at.exog) == 1 and at.label(0):
         title += f" at {at.label(0)}"
     ax.set(xlabel=f"time ({unit})" if unit else "time")

@@ -73,6 +73,8 @@ def arguments(fit: Fit, at: dict[str, Any], function: Any) -> dict[str, Any] | N
         "newdata": at,
         "use": at,
         "stress": at,
+        "fleet": at | {"age": time},
+        "horizon": time,
         "times": time,
         "y": [time],
         "hypothesis": f"{fit.names[1]} = 0",

@@ -1,0 +1,294 @@
+"""Failures to come of a public fleet: expected numbers by period, their limits, a table and a plot.
+
+See docs/theory/results.md#failures-of-a-fleet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import count, number, numbers, shown, truth
+from dpstats._axes import axes
+from dpstats._private import forgetful
+from dpstats._warn import warn
+from dpstats.errors import SpecificationError
+from dpstats.formula import SurvResponse
+from dpstats.results import survival_quantities as quantities
+from dpstats.results.count_limits import Counts
+from dpstats.results.document import Document, Shown
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
+from dpstats.results.estimates import points as point_columns
+from dpstats.results.facts import Facts, banner, price, titled
+from dpstats.results.format import figures, level_percent, plain
+from dpstats.results.intervals import refuse_alpha, standard_errors
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.plotting import legend
+from dpstats.results.record import Record
+from dpstats.results.table import Column, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_PERIODS = 1000
+THICK = 4.0  # points, of the interval of an expected number
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Public units: where they are in the design, how old they are, and how many are alike in each row."""
+
+    at: Points
+    ages: np.ndarray
+    units: np.ndarray
+
+
+@forgetful
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Forecast(Shown):
+    """Failures to come of a public fleet, by period.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row for each period: ``start`` and ``end``, counted from now; the ``expected`` number of failures
+        with its limits ``conf_low`` and ``conf_high``, which are of the parameters alone; its standard error
+        ``se_parameters`` and ``sd_count``, the spread of the number itself about what is expected; limits
+        ``pred_low`` and ``pred_high`` of the number, which count both; and, of all failures until the end of
+        the period, ``cumulative``, ``cumulative_low`` and ``cumulative_high``, again limits of the number.
+    units : float
+        In the fleet.
+    level : float
+    facts : Facts
+        Of the fit.
+    time_unit : str
+        Of the response; empty where none was declared.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> fit = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema).fit(dps.zcdp(0.5))
+    >>> forecast = fit.forecast({"age": [100, 500, 900], "temp": [25, 30, 35]}, horizon=90, periods=3)
+    >>> forecast.frame["end"].tolist()
+    [30.0, 60.0, 90.0]
+    """
+
+    frame: pd.DataFrame
+    units: float
+    level: float
+    facts: Facts
+    time_unit: str
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        unit = self.time_unit
+        until, limits = Column(f"until ({unit})" if unit else "until", "."), limit_columns(self.level)
+        by_period = (until, *point_columns("expected", "parameters", "chance"), *limits)
+        note = (
+            "'parameters' and 'chance' are the two parts of the standard deviation of a number of failures: "
+        )
+        note += (
+            "what is not known of the expected number, and what happens. Limits are of the number and count "
+        )
+        note += "both. Units that fail are not replaced, and none is retired."
+        return Document(
+            title=f"Forecast of failures, {level_percent(self.level)} limits",
+            banner=banner(self.facts),
+            head=(
+                (("Formula", self.facts.formula),),
+                (("Fleet", f"{plain(self.units)} units (public)"), ("Privacy", price(self.facts))),
+            ),
+            tables=(
+                Table(by_period, tuple(self._rows("pred")), title="In each period"),
+                Table(
+                    (until, *point_columns("expected"), *limits),
+                    tuple(self._rows("cumulative")),
+                    title="In all",
+                ),
+            ),
+            notes=(note,),
+        )
+
+    def _rows(self, what: str) -> Iterator[tuple[str, ...]]:
+        """Cells of a table; `what` is ``"pred"``, for periods, or ``"cumulative"``."""
+        names = ["end", "expected", "se_parameters", "sd_count"]
+        if what == "cumulative":
+            names = ["end", what]
+        frame = self.frame
+        known = np.isfinite(frame["se_parameters"].to_numpy())
+        limits = frame[[f"{what}_low", f"{what}_high"]].to_numpy()
+        for row, sure, (low, high) in zip(frame[names].to_numpy(), known, limits, strict=True):
+            numbers_of = (*map(figures, row[1:]), f"{low:.0f}", f"{high:.0f}") if sure else (NOT_ESTIMABLE,)
+            yield plain(row[0]), *numbers_of
+
+    def plot(self, cumulative: bool = False, ax: Axes | None = None) -> Axes:
+        """Plot expected failures by period, or of all periods until each end, with limits of their number.
+
+        The dark part of each line is what is not known of the expected number; the rest is chance. Needs
+        matplotlib.
+
+        Parameters
+        ----------
+        cumulative : bool
+            All failures until each end.
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure, ``plot().figure``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> forecast.plot().get_ylabel()
+        'failures in the period'
+        """
+        ax, frame, unit = axes(ax), self.frame, self.time_unit
+        known = frame[np.isfinite(frame["se_parameters"])]
+        limits = f"{level_percent(self.level)} limits of the number"
+        if truth("cumulative", cumulative):
+            ends = np.append(0.0, known["end"])
+            low, high = (np.append(0.0, known[f"cumulative_{end}"]) for end in ("low", "high"))
+            ax.fill_between(ends, low, high, color="C1", alpha=0.3, linewidth=0, label=limits)
+            ax.plot(ends, np.append(0.0, known["cumulative"]), color="C0", marker=".", label="expected")
+        else:
+            middle, width = (known["start"] + known["end"]) / 2, known["end"] - known["start"]
+            ax.bar(middle, known["expected"], 0.9 * width, color="C0", alpha=0.35, label="expected")
+            ax.vlines(middle, known["pred_low"], known["pred_high"], color="C1", label=limits)
+            sure = f"{level_percent(self.level)} limits of what is expected"
+            ax.vlines(middle, known["conf_low"], known["conf_high"], color="C0", linewidth=THICK, label=sure)
+        what = "failures until then" if cumulative else "failures in the period"
+        ax.set(xlabel=f"from now ({unit})" if unit else "from now", ylabel=what, ylim=(0, None))
+        title = f"Forecast for {plain(self.units)} units"
+        ax.set_title(titled(self.facts, title), fontsize="medium", wrap=True)
+        legend(ax)
+        return ax
+
+
+def fleet_of(record: Record, units: NewData | None, age: str, number_of: str | None, clip: bool) -> Fleet:
+    """Read a public fleet.
+
+    Parameters
+    ----------
+    record : Record
+    units : dict, list of dict, or DataFrame
+        With the covariates, and a column of ages.
+    age : str
+        Name of the column of ages.
+    number_of : str, optional
+        Name of a column that says how many units a row stands for.
+    clip : bool
+        Move covariates to their public bounds.
+
+    Raises
+    ------
+    NotReleased
+        Without units.
+    SpecificationError
+        If a column is lacking, or ages or numbers are not finite or negative.
+    """
+    at = points(record, units, "forecast", clip)
+    ages = _column(at.frame, "age", age, "ages, in the unit of the response")
+    each = np.ones(len(ages))
+    if number_of is not None:
+        each = _column(at.frame, "units", number_of, "numbers of units")
+        if not (each == np.round(each)).all():
+            raise SpecificationError(f"fleet: {number_of} must be whole numbers of units")
+    return Fleet(at, ages, each)
+
+
+def _column(frame: pd.DataFrame, argument: str, name: str, what: str) -> np.ndarray:
+    """Return a column of numbers that are not negative."""
+    if not isinstance(name, str) or name not in frame:
+        raise SpecificationError(
+            f"fleet has no column {shown(name)}: it needs one of {what}; name it, {argument}='...'"
+        )
+    values = numbers(f"fleet: {name}", frame[name])
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise SpecificationError(f"fleet: {name} must be {what}, finite and not negative")
+    return values
+
+
+def ends_of(horizon: float | Sequence[float], periods: int) -> np.ndarray:
+    """Return the ends of periods from now.
+
+    Raises
+    ------
+    SpecificationError
+        Unless `horizon` is one number above 0, or several that increase, and `periods` a whole number.
+    """
+    ends = numbers("horizon", horizon)
+    if ends.ndim == 0:
+        steps = count("periods", periods)
+        if not 1 <= steps <= MOST_PERIODS:
+            raise SpecificationError(f"periods must be from 1 to {MOST_PERIODS}, got {shown(periods)}")
+        ends = number("horizon", horizon) * np.arange(1, steps + 1) / steps
+    good = ends.ndim == 1 and 0 < len(ends) <= MOST_PERIODS and np.isfinite(ends).all()
+    if not good or not (np.diff(ends, prepend=0.0) > 0).all():
+        raise SpecificationError(
+            f"horizon must be a number above 0, or ends of periods that increase, such as [30, 60, 90]; got "
+            f"{shown(horizon)}"
+        )
+    return ends
+
+
+def forecast(record: Record, fleet: Fleet, ends: np.ndarray, level: float) -> Forecast:
+    """Forecast the failures of a fleet in periods that end at `ends`, and until then."""
+    refuse_alpha(level)
+    _warn_beyond(record, fleet, float(ends[-1]))
+    until = [_failed(record, fleet, end) for end in ends]
+    nothing = (np.zeros(len(fleet.ages)), np.zeros(len(record.names)))
+    steps = zip(until, [nothing, *until[:-1]], strict=True)
+    of_periods = [(chance - before, gradient - other) for (chance, gradient), (before, other) in steps]
+    one, all_until = (_counts(record, fleet, each) for each in (of_periods, until))
+    (conf_low, conf_high), (pred_low, pred_high) = one.of_mean(level), one.of_number(level)
+    low, high = all_until.of_number(level)
+    columns = {
+        "start": np.append(0.0, ends[:-1]),
+        "end": ends,
+        "expected": one.expected,
+        "conf_low": conf_low,
+        "conf_high": conf_high,
+        "se_parameters": one.se,
+        "sd_count": np.sqrt(one.variance),
+        "pred_low": pred_low,
+        "pred_high": pred_high,
+        "cumulative": all_until.expected,
+        "cumulative_low": low,
+        "cumulative_high": high,
+    }
+    facts = Facts(**{field.name: getattr(record, field.name) for field in fields(Facts)})
+    return Forecast(pd.DataFrame(columns), float(fleet.units.sum()), level, facts, record.time_unit)
+
+
+def _failed(record: Record, fleet: Fleet, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return each unit's chance to have failed by `end`, and the gradient of the sum of all, shape (k,)."""
+    asked = np.full(len(fleet.ages), end)
+    centre, gradient = quantities.log_conditional_hazard(record, fleet.at, fleet.ages, asked)
+    hazard = np.exp(centre)
+    return -np.expm1(-hazard), (fleet.units * np.exp(centre - hazard)) @ gradient
+
+
+def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> Counts:
+    chances, gradients = (np.array(each) for each in zip(*found, strict=True))
+    chances, se = np.clip(chances, 0.0, 1.0), standard_errors(gradients, record.cov)
+    sums = (each @ fleet.units for each in (chances, chances**2, chances * (1 - chances)))
+    return Counts(*sums, se, float(fleet.units.sum()))
+
+
+def _warn_beyond(record: Record, fleet: Fleet, horizon: float) -> None:
+    response = record.design.response
+    assert isinstance(response, SurvResponse)
+    last = response.time_bounds[1]
+    old = float(fleet.units[fleet.ages + horizon > last].sum())
+    if old:
+        warn(
+            f"{plain(old)} unit(s) of the fleet will be older than {plain(last)}, the upper public bound of "
+            "the time. No row of the fit was watched beyond it: the forecast rests on the distribution there"
+        )
