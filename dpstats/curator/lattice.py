@@ -226,7 +226,7 @@ class LatticeSum:
         if bad.size:
             _switch_off(pairs, bad)
         sums = self._sums(pairs)
-        if not np.isfinite(sums).all() or _hide_nan(pairs):
+        if not np.isfinite(sums).all() or _may_hide_nan(pairs):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
         integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)
@@ -243,7 +243,8 @@ class LatticeSum:
             return _gram(left)
         if right.ndim == 1:
             columns = part.units.shape[1]
-            return np.array([np.bincount(right[row], minlength=columns) for row in left], dtype=float)
+            counted = (right if row.all() else right[row] for row in left)
+            return np.array([np.bincount(cells, minlength=columns) for cells in counted], dtype=float)
         if left.dtype == bool and right.dtype == bool:
             both = self._scratch("both", *right.shape, dtype=bool)
             counted = (right if row.all() else np.logical_and(right, row, out=both) for row in left)
@@ -304,7 +305,7 @@ def _switch_off(pairs: list[Pair], rows: np.ndarray) -> None:
             right[:, rows] = 0.0
 
 
-def _hide_nan(pairs: list[Pair]) -> bool:
+def _may_hide_nan(pairs: list[Pair]) -> bool:
     """Whether a NaN may be missing from the sums: BLAS may take NaN times 0, not NaN squared, for nothing."""
     crossed = (side for pair in pairs if pair[1] is not None for side in pair if side is not None)
     return any(side.dtype == float and math.isnan(side.max(initial=0.0)) for side in crossed)

@@ -67,11 +67,15 @@ class Line:
         return np.append(0.0, self.beta[1:])
 
     @cached_property
+    def moments(self) -> Array:
+        """Second moments of weighted rows, up to a factor; shape (k, k)."""
+        return np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
+
+    @cached_property
     def along(self) -> Array:
         """What takes an error of `beta` to that of the linear predictor along itself, times its variance."""
-        moments = np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
-        across = moments @ self.slopes
-        return np.asarray(across - across[0] / moments[0, 0] * moments[0])
+        across = self.moments @ self.slopes
+        return np.asarray(across - across[0] / self.moments[0, 0] * self.moments[0])
 
     @property
     def spread(self) -> float:
@@ -85,8 +89,8 @@ class Line:
         Whitening knows the moments of weighted rows, `squares` those of all. Where a column is skewed, its
         long rows are most of its square, and few of the rows.
         """
-        moments = np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
-        more = self.slopes**2 @ np.maximum(self.squares - np.diag(moments) / moments[0, 0], 0.0)
+        heard = np.diag(self.moments) / self.moments[0, 0]
+        more = self.slopes**2 @ np.maximum(self.squares - heard, 0.0)
         return max(self.lost, float(more / max(more + self.spread**2, 1e-300)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from dpstats.budget import Budget
@@ -46,8 +45,7 @@ def fit_made(model: Planned, made: dict[str, Any], budget: Budget, seed: int) ->
     The fit says that it is not private; nobody but a plan sees it.
     """
     made_model = _with(model, open_rows(made, model.design.schema, model.design.variables))
-    with uncharged(), noise(SeededNoise(seed)), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with uncharged(), noise(SeededNoise(seed)):
         return made_model.fit(budget)
 
 

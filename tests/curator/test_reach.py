@@ -42,7 +42,9 @@ def test_each_row_counts_in_one_cell_of_a_column_and_a_censored_one_in_none_of_t
     assert (counts[:2].sum(axis=1) == N).all() and counts[2].sum() == columns["event"].sum()
 
 
-@pytest.mark.parametrize("wrong", [dict(edges=EDGES[:2]), dict(edges=EDGES[:, ::-1])])
+@pytest.mark.parametrize(
+    "wrong", [dict(edges=EDGES[:2]), dict(edges=EDGES[:, ::-1]), dict(edges=np.zeros((3, 256)))]
+)
 def test_edges_that_do_not_fit_are_refused(wrong: dict[str, np.ndarray]) -> None:
     with pytest.raises(ValueError, match="edges"):
         ReachCounts(MadeDesign(D), **BOX, **wrong)

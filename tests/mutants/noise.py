@@ -68,7 +68,7 @@ MUTANTS = (
     planted(
         "a row that is switched off is counted",
         "curator/test_lattice.py::test_columns_that_are_numbered_are_counted_as_ones_would_be_summed",
-        (LATTICE, "np.bincount(right[row], minlength", "np.bincount(right[row | True], minlength"),
+        (LATTICE, "right if row.all() else right[row]", "right"),
     ),
     planted(
         "a number of a column beyond the last is believed",
@@ -166,7 +166,7 @@ MUTANTS = (
     planted(
         "a NaN beside a zero is left to BLAS",
         "curator/test_lattice.py::test_a_nan_is_seen_whatever_blas_makes_of_it_and_zero",
-        (LATTICE, " or _hide_nan(pairs):", ":"),
+        (LATTICE, " or _may_hide_nan(pairs):", ":"),
     ),
     planted(
         "a row that one statistic switches off stays off for the next",

@@ -59,11 +59,12 @@ MUTANTS = (
         "math.sqrt(2), 2.0",
     ),
     small(
-        "counts where rows reach: in every cell that a row is beyond",
+        "counts where rows reach: a row that replaces another adds half a row",
         "reach_counts",
         "reach",
-        "np.greater(beyond[:-1], beyond[1:], out=counts)",
-        "np.copyto(counts, beyond[:-1])",
+        "np.ones(cells * self._count)",
+        "np.full(cells * self._count, 0.5)",
+        RANGES,
     ),
     small(
         "counts of residuals: one row more, not one replaced",

