@@ -11,7 +11,7 @@ from dpstats import models
 from dpstats.budget import parse_budget
 from dpstats.cli.options import MODELS
 from dpstats.cli.output import JSON, new_file, save
-from dpstats.cli.tables import table
+from dpstats.cli.tables import data, table
 from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models import GlmModel, LinearModel, Survreg, Svm
@@ -79,8 +79,8 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
             raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
-    data = None if options.data is None else table(options.data, options)
-    made: Model = function(options.formula, data, schema, **given)
+    rows = None if options.data is None else data(options.data, options)
+    made: Model = function(options.formula, rows, schema, **given)
     return made
 
 

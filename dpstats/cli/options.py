@@ -74,7 +74,11 @@ def _fit(commands: _SubParsersAction[Parser]) -> None:
     does = "fit a model, spend its budget, and keep the result in a file"
     fit = _command(commands, "fit", "fit.run", does, texts.FIT)
     fit.add_argument("formula", help="R's formula, in quotes")
-    fit.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
+    fit.add_argument(
+        "data",
+        type=Path,
+        help="a .csv or .tsv (also compressed), .parquet or .arrow file, a folder or a pattern",
+    )
     _add_model_options(fit)
     fit.add_argument(
         "--public",

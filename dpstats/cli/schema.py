@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from dpstats.checking import check as data_check
-from dpstats.cli.tables import table
+from dpstats.cli.tables import data
 from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, column_names, open_rows
 from dpstats.schema import Schema
@@ -15,7 +15,7 @@ from dpstats.schema import Schema
 def check(options: argparse.Namespace) -> None:
     """A header is refused where a fit refuses it, by the same code."""
     schema = Schema.load(options.schema)
-    unused = undeclared(table(options.data, options), schema) if options.data else []
+    unused = undeclared(data(options.data, options), schema) if options.data else []
     print(schema)
     if options.data:
         read = "" if options.values else " No value was read."
@@ -23,12 +23,12 @@ def check(options: argparse.Namespace) -> None:
     if options.values:
         if not options.data:
             raise SpecificationError("--values needs a table: dpstats schema check SCHEMA DATA --values")
-        print(f"\n{data_check(table(options.data, options), schema)}")
+        print(f"\n{data_check(data(options.data, options), schema)}")
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 
 
-def undeclared(data: CsvFile | Path, schema: Schema) -> list[str]:
+def undeclared(table: CsvFile | Path | list[CsvFile | Path], schema: Schema) -> list[str]:
     """The columns of a table that suits the schema, without those that are declared.
 
     Raises
@@ -36,6 +36,7 @@ def undeclared(data: CsvFile | Path, schema: Schema) -> list[str]:
     DataError
         If a fit that reads all declared variables would refuse the table's header.
     """
-    open_rows(data, schema, list(schema))
-    present = data.names if isinstance(data, CsvFile) else column_names(data)
+    open_rows(table, schema, list(schema))
+    first = table[0] if isinstance(table, list) else table
+    present = first.names if isinstance(first, CsvFile) else column_names(first)
     return [name for name in present if name not in schema and name != schema.privacy_unit.column]

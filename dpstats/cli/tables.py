@@ -9,10 +9,24 @@ import pandas as pd
 
 from dpstats.errors import DataError
 from dpstats.rows import CsvFile, read_csv
-from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, kind_of
+from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
 
 _OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
+
+
+def data(path: Path, options: argparse.Namespace) -> CsvFile | Path | list[CsvFile | Path]:
+    """What a model takes as its data; else as `table`, but that the path may be a folder or a pattern.
+
+    Raises
+    ------
+    DataError
+        As of `table`.
+    """
+    files = data_files(path)
+    if len(files) == 1:
+        return table(files[0], options)
+    return [table(file, options) for file in files] if kind_of(files[0]) in SEPARATORS else path
 
 
 def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:

@@ -12,8 +12,8 @@ import pyarrow as pa
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, Stamp, of_parts
-from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
+from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, Part, Stamp, of_parts
+from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
 _BUFFER = 1 << 18  # bytes that are read of a column at a time
@@ -26,26 +26,32 @@ _AS_BYTES = {
 
 
 def of_path(path: Path, asked: Asked) -> Source:
-    """The source of a file.
+    """The source of a file, of those in a folder, or of those of a pattern.
 
     Raises
     ------
     DataError
         If there is no such file, or its header is not what is asked for.
     """
+    files = data_files(path)
+    parts = [part for file in files for part in _parts(file, asked)]
+    broken = f"a file of {path} cannot be read to its end: is each complete?"
+    return of_parts(parts, asked, parts[0].broken if len(files) == 1 else broken)
+
+
+def _parts(path: Path, asked: Asked) -> Iterator[Part]:
     kind = kind_of(path)
     if kind in SEPARATORS:
-        return CsvFile(path, SEPARATORS[kind]).source(asked)
-    schema = _schema(path, kind)
-    check_arrow(schema, asked)
-    parts = list(ParquetPart.all_of(path, asked)) if kind in PARQUET else [ArrowPart(Stamp.of(path), asked)]
-    return of_parts(parts, asked, parts[0].broken)
+        return CsvFile(path, SEPARATORS[kind]).parts(asked)
+    check_arrow(_schema(path, kind), asked)
+    return ParquetPart.all_of(path, asked) if kind in PARQUET else iter([ArrowPart(Stamp.of(path), asked)])
 
 
 def column_names(path: Path) -> list[str]:
-    """The names of a file's columns; no record is read."""
-    kind = kind_of(path)
-    return list(CsvFile(path, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(path, kind).names)
+    """The names of the columns of a file, or of the first in a folder; no record is read."""
+    first = data_files(path)[0]
+    kind = kind_of(first)
+    return list(CsvFile(first, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(first, kind).names)
 
 
 def _schema(path: Path, kind: str) -> pa.Schema:

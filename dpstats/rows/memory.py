@@ -14,6 +14,7 @@ import pyarrow as pa
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
+from dpstats.rows.paths import data_files
 from dpstats.rows.sources import HELD, NO_FRAMES
 
 __all__ = ["repeated", "shared"]
@@ -63,7 +64,7 @@ def _pieces(data: Any) -> Iterator[Any]:
     if isinstance(data, CsvFile):
         yield data.path
     elif isinstance(data, str | os.PathLike):
-        yield Path(data)
+        yield from _files(Path(data))
     elif isinstance(data, pd.DataFrame):
         for place in range(data.shape[1]):
             yield from _of_column(data.iloc[:, place].array)
@@ -78,6 +79,13 @@ def _pieces(data: Any) -> Iterator[Any]:
     elif isinstance(data, Iterable) and not isinstance(data, NO_FRAMES) and iter(data) is not data:
         for frame in data:
             yield from _pieces(frame)
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    try:
+        return data_files(path)
+    except DataError:  # which the reader says, if it is to be read
+        return (path,)
 
 
 def _of_column(column: Any) -> Iterator[Any]:

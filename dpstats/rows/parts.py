@@ -20,6 +20,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
 from dpstats.rows.sources import Asked, Source
+from dpstats.schema import Unit
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
 KEPT_BYTES = 2**28  # of coded columns, as estimated from public sizes; a larger table is read at every pass
@@ -77,16 +78,21 @@ class Stamp:
 
 
 def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
-    """The source of a table in parts: read once if it is small, else at every pass.
-
-    Where a unit of privacy may have several rows, all rows are needed at once, and they are kept.
-    """
-    streamed = sum(part.size for part in parts) > KEPT_BYTES and not asked.schema.privacy_unit.column
+    """The source of a table in parts."""
     return Source(
         lambda: (batch for part in parts for batch in part.batches()),
         broken,
-        parts=tuple(Piece(part, asked) for part in parts) if streamed else (),
+        parts=tuple(Piece(part, asked) for part in parts),
     )
+
+
+def streamed(source: Source | None, unit: Unit) -> tuple[Piece, ...]:
+    """The parts of a table that is read again at every pass; none of a table that is read once and kept.
+
+    Where a unit of privacy may have several rows, all rows are needed at once, and they are kept.
+    """
+    parts: tuple[Piece, ...] = source.parts if source else ()
+    return parts if sum(piece.part.size for piece in parts) > KEPT_BYTES and not unit.column else ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ A message repeats a path only if it looks like one: a cell, or the text of a tab
 
 from __future__ import annotations
 
+from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 
 from dpstats._arguments import path_of, told
@@ -31,6 +33,42 @@ def existing(path: object) -> Path:
     if not is_file:
         raise DataError(f"there is no file {told(found, (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW))}")
     return found
+
+
+def data_files(path: Path) -> tuple[Path, ...]:
+    """The files that a path stands for, in alphabetical order: one, those of a folder, or of a pattern.
+
+    Of a folder those below it count, too. A file or folder whose name begins with a full stop or an
+    underscore holds no rows, as with other readers.
+
+    Raises
+    ------
+    DataError
+        If there is none, they are of several formats, or one of them is there twice.
+    """
+    if path.is_dir():
+        base, found = path, list(path.rglob("*"))
+    elif has_magic(str(path)) and not path.exists():
+        base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
+        found = [Path(name) for name in glob(str(path), recursive=True)]
+    else:
+        return (existing(path),)
+    found = [file for file in found if file.is_file() and not _hidden(file.relative_to(base))]
+    if not found:
+        raise DataError(f"there is no data file in the folder or of the pattern {path}")
+    kinds = {kind_of(file) for file in found}
+    if len(kinds) > 1:
+        raise DataError(
+            f"{path} has files of several formats, {', '.join(sorted(kinds))}; give a pattern of those that "
+            f"hold the rows, such as {path / '*'}{min(kinds)}"
+        )
+    if len({(status.st_dev, status.st_ino) for status in map(Path.stat, found)}) < len(found):
+        raise DataError(f"{path} has one file under two names; a record is to be one row")
+    return tuple(sorted(found))
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def kind_of(path: object) -> str:

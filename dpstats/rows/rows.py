@@ -19,7 +19,8 @@ from dpstats.rows.encode import Encoder
 from dpstats.rows.files import of_path
 from dpstats.rows.grammar import Array
 from dpstats.rows.memory import repeated
-from dpstats.rows.parts import BLOCK_ROWS, Piece, as_block
+from dpstats.rows.parts import BLOCK_ROWS, Piece, as_block, streamed
+from dpstats.rows.queries import is_query, of_query
 from dpstats.rows.sources import (
     HIDDEN,
     NO_FRAMES,
@@ -50,20 +51,25 @@ class Rows(HoldsRows):
         self._source, self._names = source, tuple(names)
         self._encoder = Encoder(schema, names)
         self._columns: dict[str, Array] | None = None if source else {}
-        self._parts: tuple[Piece, ...] = source.parts if source else ()
+        self._parts: tuple[Piece, ...] | None = None  # not known yet: to know may be to run a query
         self._n: int | None = None  # of the rows in parts
 
     @property
     def n(self) -> int:
         """Number of rows, all counted, usable or not. It is public."""
-        if not self._parts:
+        parts = self.parts()
+        if not parts:
             return len(next(iter(self._coded().values()), ()))
         if self._n is None:
-            self._n = sum(part.count() for part in self._parts)
+            self._n = sum(part.count() for part in parts)
         return self._n
 
     def parts(self) -> tuple[Piece, ...]:
         """Descriptions of all rows, in order, which hold none; empty where the rows are kept in memory."""
+        if self._parts is None:
+            source, unit = self._source, self.unit
+            failure = DataError(source.broken if source else "")
+            self._parts = protected(lambda: streamed(source, unit), failure, (SpecificationError,))
         return self._parts
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
@@ -79,8 +85,9 @@ class Rows(HoldsRows):
         DataError
             If the table cannot be read to its end; never because of a value.
         """
-        if self._parts:
-            for part in self._parts:
+        parts = self.parts()
+        if parts:
+            for part in parts:
                 yield from part.blocks(size)
             return
         columns, kept = self._coded(), (*self._encoder.levels, WEIGHS)
@@ -127,8 +134,9 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     ----------
     data
         A pandas frame; a mapping from names to arrays or lists; anything with ``__arrow_c_stream__``, such as
-        Arrow and polars tables; an iterable of any of these; the path of a CSV, Parquet or Arrow file; or
-        what :func:`dpstats.read_csv` returns.
+        Arrow and polars tables; a lazy frame of polars or a relation of DuckDB; an iterable of any of these;
+        the path of a CSV, Parquet or Arrow file, of a folder of them, or a pattern such as
+        ``"20*/*.parquet"``; or what :func:`dpstats.read_csv` returns.
     schema : Schema
         The declarations of the variables, and the unit of privacy, whose column is read too.
     names : sequence of str
@@ -166,7 +174,8 @@ def _is_table(data: Any) -> bool:
     """Whether it has columns with names; a text is no table, whatever it is the name of."""
     if isinstance(data, NO_FRAMES):
         return False
-    return isinstance(data, CsvFile | pd.DataFrame | Mapping) or hasattr(data, "__arrow_c_stream__")
+    known = isinstance(data, CsvFile | pd.DataFrame | Mapping)
+    return known or hasattr(data, "__arrow_c_stream__") or is_query(data)
 
 
 def _of_table(data: Any, asked: Asked) -> Source:
@@ -174,6 +183,8 @@ def _of_table(data: Any, asked: Asked) -> Source:
         return data.source(asked)
     if isinstance(data, pd.DataFrame):
         return of_frame(data, asked)
+    if is_query(data):
+        return of_query(data, asked)
     return of_mapping(data, asked) if isinstance(data, Mapping) else of_stream(data, asked)
 
 

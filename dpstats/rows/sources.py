@@ -114,7 +114,7 @@ class Source(HoldsRows):
     once : bool
         Whether a second iterator would go on where the first one stopped.
     parts : tuple
-        Of a table that is read again at every pass, all of it (:mod:`dpstats.rows.parts`); else empty.
+        All of a table that can be read again, such as a file (:mod:`dpstats.rows.parts`); else empty.
     """
 
     batches: Callable[[], Iterator[Batch]]
@@ -250,9 +250,11 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
 
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
-    parts: Iterable[Source] = (opened(frame, asked) for frame in frames)
-    once = not isinstance(frames, HELD)
+    tables: Iterable[Source] = (opened(frame, asked) for frame in frames)
+    once, parts = not isinstance(frames, HELD), ()
     if not once:
-        parts = list(parts)
-        once = any(part.once for part in parts)
-    return Source(lambda: (batch for part in parts for batch in part.batches()), once=once)
+        tables = list(tables)
+        once = any(table.once for table in tables)
+        if all(table.parts for table in tables):
+            parts = tuple(part for table in tables for part in table.parts)
+    return Source(lambda: (batch for table in tables for batch in table.batches()), once=once, parts=parts)

@@ -55,7 +55,7 @@ def _cursor() -> sqlite3.Cursor:
         lambda: TEXT.splitlines()[1],
         lambda: FRAME.T,
         lambda: dict(enumerate(FRAME.to_dict("records"))),
-        lambda: pl.from_pandas(FRAME).lazy(),
+        lambda: pl.from_pandas(FRAME).lazy().rename({"time": "Time"}),
         lambda: pd.read_csv(io.StringIO(TEXT), skiprows=1),
         lambda: [TEXT.splitlines()[1]],
         lambda: [None],

@@ -1,9 +1,11 @@
 """Tables that are read again at every pass: the same rows and sums as when they are kept, in any parts."""
 
+import datetime
 import os
 import pickle
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +18,7 @@ from dpstats.curator.lattice import coordinates, slack
 from dpstats.curator.partial import partial, statistic_of
 from dpstats.errors import DataError
 from dpstats.formula import build_design
-from dpstats.rows import csvfile, files, open_rows, parts
+from dpstats.rows import csvfile, files, open_rows, parts, shared
 from dpstats.testing import NoNoise, Recording, noise
 
 SCHEMA = dps.Schema(
@@ -66,6 +68,92 @@ def rows_of(data, schema=SCHEMA):
 def joined(blocks):
     blocks = list(blocks)
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def folder(path):
+    """Several files in several folders, in the order of their rows, and some that hold none."""
+    for place, (start, stop) in enumerate([(0, 7000), (7000, 7001), (7001, N)]):
+        (path / f"year={place}").mkdir(parents=True)
+        parquet.write_table(TABLE.slice(start, stop - start), path / f"year={place}" / "d.parquet")
+    (path / "_SUCCESS").touch()
+    (path / ".d.parquet.crc").touch()
+    (path / "_old").mkdir()
+    parquet.write_table(TABLE, path / "_old" / "d.parquet")
+    return path
+
+
+def relation(path):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.from_arrow(TABLE).filter("other >= 0")
+
+
+OTHERS = {
+    "folder": folder,
+    "pattern": lambda path: folder(path) / "year=*" / "*.parquet",
+    "everything below": lambda path: str(folder(path) / "**" / "d.parquet"),
+    "lazy frame": lambda path: polars.from_arrow(TABLE).lazy().filter(polars.col("other") >= 0),
+    "lazy file": lambda path: polars.scan_parquet(folder(path) / "year=*" / "*.parquet"),
+    "relation": relation,
+    "files": lambda path: [written_csv(path, 0, 900), written_csv(path, 900, N)],
+}
+
+
+def written_csv(path, start, stop):
+    path.mkdir(exist_ok=True)
+    name = path / f"{start}.csv"
+    TABLE.slice(start, stop - start).to_pandas().to_csv(name, index=False, sep=";")
+    return dps.read_csv(name, sep=";")
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_folders_and_queries_hold_the_same_rows(other, tmp_path, monkeypatch):
+    expected = {name: values.tobytes() for name, values in joined(rows_of(TABLE).blocks()).items()}
+    data = OTHERS[other](tmp_path / "data")
+    for _ in range(2):  # kept, and at every pass
+        rows = rows_of(data)
+        for _ in range(2):
+            assert rows.n == N
+            assert {name: values.tobytes() for name, values in joined(rows.blocks()).items()} == expected
+        stream(monkeypatch)
+    assert rows.parts() and shared(data, data)
+
+
+def test_a_query_is_not_sent_to_another_process(monkeypatch):
+    stream(monkeypatch)
+    (piece,) = rows_of(polars.from_arrow(TABLE).lazy()).parts()
+    assert not piece.portable
+    with pytest.raises(TypeError, match="holds private rows"):
+        pickle.dumps(piece)
+
+
+def test_a_query_that_fails_says_nothing_of_a_cell():
+    failing = polars.LazyFrame({"x": ["serial-4711", "1"], "y": [1.0, 2.0], "g": ["a", "a"]})
+    rows = rows_of(failing.with_columns(polars.col("x").cast(polars.Float64)))
+    with pytest.raises(DataError, match="this LazyFrame cannot be computed to its end") as caught:
+        list(rows.blocks())
+    assert "4711" not in str(caught.value) and caught.value.__context__ is None
+
+
+def test_queries_have_the_columns_that_are_asked_for():
+    with pytest.raises(DataError, match="the data have no column 'g'"):
+        rows_of(polars.LazyFrame({"x": [1.0], "y": [1.0]}))
+    with pytest.raises(DataError, match="'x' is declared as bounded, a number, and the column holds dates"):
+        rows_of(polars.LazyFrame({"x": [datetime.date(2026, 1, 1)], "y": [1.0], "g": ["a"]}))
+
+
+def test_what_a_folder_holds_is_one_table(tmp_path):
+    for name in ("a.csv", "b.parquet"):
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=r"files of several formats, .csv, .parquet; give a pattern"):
+        rows_of(tmp_path)
+    for nothing in (tmp_path / "*.arrow", tmp_path / "c"):
+        nothing.suffix or nothing.mkdir()
+        with pytest.raises(DataError, match="there is no data file"):
+            rows_of(nothing)
+    parquet.write_table(TABLE, tmp_path / "c" / "d.parquet")
+    (tmp_path / "c" / "e.parquet").hardlink_to(tmp_path / "c" / "d.parquet")
+    with pytest.raises(DataError, match="one file under two names"):
+        rows_of(tmp_path / "c")
 
 
 def test_small_files_are_read_once(path):

@@ -1,0 +1,114 @@
+"""Tables that are computed again at every pass: lazy frames of polars, and relations of DuckDB.
+
+What they hold is not read into memory as a whole. The rows must be the same whenever they are computed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from dpstats._private import HoldsRows, protected
+from dpstats.errors import DataError
+from dpstats.rows.encode import Batch
+from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, of_parts
+from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+
+__all__ = ["is_query", "of_query"]
+
+
+@dataclass(frozen=True, repr=False)
+class Query(HoldsRows):
+    """The records of a query: `rows` counts them, and `run` computes them, at most so many at a time."""
+
+    asked: Asked
+    rows: Callable[[], int]
+    run: Callable[[int], Iterable[pa.RecordBatch]]
+    broken: str
+    portable = False
+
+    @cached_property
+    def size(self) -> int:
+        return 8 * len(self.asked.columns) * self.count()
+
+    def count(self) -> int:
+        return self.rows()
+
+    def batches(self) -> Iterator[Batch]:
+        size = max(BATCH_CELLS // len(self.asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
+        return (batch_of(batch, self.asked) for batch in self.run(size))
+
+
+def is_query(data: Any) -> bool:
+    """Whether it is a lazy frame or a relation; their libraries are not imported where nobody did."""
+    return _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
+
+
+def _is(data: Any, library: str, kind: str) -> bool:
+    known = getattr(sys.modules.get(library), kind, None)
+    return known is not None and isinstance(data, known)
+
+
+def of_query(data: Any, asked: Asked) -> Source:
+    """The source of what `is_query`."""
+    make = _of_lazy if _is(data, "polars", "LazyFrame") else _of_relation
+    cannot = DataError(
+        f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
+    )
+    names, schema_of, rows, run = protected(lambda: make(data), cannot)
+    asked.require(names)
+    columns = list(asked.columns)
+    check_arrow(protected(lambda: schema_of(columns), cannot), asked)
+    broken = f"this {type(data).__name__} cannot be computed to its end. {HIDDEN}"
+    query = Query(asked, rows, lambda size: run(columns, size), broken)
+    return of_parts([query], asked, broken)
+
+
+_Made = tuple[
+    list[str],
+    Callable[[list[str]], pa.Schema],
+    Callable[[], int],
+    Callable[[list[str], int], Iterable[pa.RecordBatch]],
+]
+
+
+def _of_lazy(frame: Any) -> _Made:
+    """A lazy frame of polars: names, types, number and batches of its rows."""
+    import polars
+
+    types = frame.collect_schema()
+
+    def run(columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
+        for part in frame.select(columns).collect_batches(chunk_size=size, maintain_order=True):
+            yield from pa.RecordBatchReader.from_stream(part)
+
+    return (
+        types.names(),
+        lambda columns: pa.RecordBatchReader.from_stream(types.to_frame().select(columns)).schema,
+        lambda: int(frame.select(polars.len()).collect().item()),
+        run,
+    )
+
+
+def _of_relation(relation: Any) -> _Made:
+    """A relation of DuckDB: names, types, number and batches of its rows."""
+
+    def chosen(columns: list[str]) -> Any:
+        return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
+
+    def run(columns: list[str], size: int) -> Iterable[pa.RecordBatch]:
+        made = chosen(columns)
+        reader = getattr(made, "to_arrow_reader", None) or made.fetch_record_batch
+        return iter(reader(size))
+
+    return (
+        list(relation.columns),
+        lambda columns: chosen(columns).limit(0).to_arrow_table().schema,
+        lambda: int(relation.aggregate("count(*)").fetchall()[0][0]),
+        run,
+    )
