@@ -170,7 +170,7 @@ def count(name: str, value: Any) -> int:
         If it is no whole number, or below 0.
     """
     found = number(name, value)
-    if not (found >= 0 and found.is_integer()):
+    if isinstance(value, bool | np.bool_) or not (found >= 0 and found.is_integer()):
         raise SpecificationError(f"{name} must be a whole number of at least 0, got {shown(plain(value))}")
     return int(value)
 

@@ -18,7 +18,7 @@ epsilon = 1, delta = 1e-06
 0.236704
 """
 
-from dpstats.budget.kinds import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.budget.kinds import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, as_budget
 from dpstats.budget.making import approx, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Pure",
     "Zcdp",
     "approx",
+    "as_budget",
     "from_dict",
     "gdp",
     "measure",

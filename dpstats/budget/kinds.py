@@ -15,7 +15,7 @@ from dpstats._arguments import number, shown
 from dpstats._private import forgetful
 from dpstats.errors import BudgetError
 
-__all__ = ["LEAST", "LEAST_DELTA", "MOST", "Approx", "Budget", "Gdp", "Pure", "Zcdp"]
+__all__ = ["LEAST", "LEAST_DELTA", "MOST", "Approx", "Budget", "Gdp", "Pure", "Zcdp", "as_budget"]
 
 
 LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have
@@ -236,3 +236,16 @@ class Approx(_Value):
 
 
 Budget = Pure | Zcdp | Gdp | Approx
+
+
+def as_budget(name: str, value: object) -> Budget:
+    """An argument that is a budget.
+
+    Raises
+    ------
+    BudgetError
+        If it is anything else.
+    """
+    if not isinstance(value, Budget):
+        raise BudgetError(f"{name} must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(value)}")
+    return value

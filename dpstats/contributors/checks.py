@@ -6,7 +6,7 @@ import math
 from typing import Protocol
 
 from dpstats._arguments import among, shown
-from dpstats.budget import Approx, Budget, Pure
+from dpstats.budget import Approx, Budget, Pure, as_budget
 from dpstats.contributors.law import Part, honest_count, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse
@@ -80,10 +80,7 @@ def _check(plan: Asked) -> None:
 
 
 def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
-    if not isinstance(budget, Budget):
-        raise BudgetError(
-            f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
-        )
+    budget = as_budget("budget", budget)
     if isinstance(budget, Pure):
         raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
     if method == "input" and not isinstance(budget, Approx):

@@ -25,9 +25,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from dpstats._arguments import shown
 from dpstats._warn import warn
-from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp
+from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp, as_budget
 from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger, current
@@ -62,11 +61,7 @@ class Account:
     """
 
     def __init__(self, budget: Budget, unit: str) -> None:
-        if not isinstance(budget, Budget):
-            raise BudgetError(
-                f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
-            )
-        self._budget, self._unit = budget, unit
+        self._budget, self._unit = as_budget("budget", budget), unit
         self.pure = isinstance(budget, Pure)
         self._limit = self._amount(budget if isinstance(budget, Pure) else Gdp(budget.mu))
         self._spent = Fraction(0)

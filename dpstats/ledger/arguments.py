@@ -8,15 +8,9 @@ from pathlib import Path
 
 from dpstats._arguments import plain, shown
 from dpstats.budget import Budget
-from dpstats.errors import BudgetError, LedgerError, SpecificationError
+from dpstats.errors import LedgerError, SpecificationError
 
 _MOST_TEXT = 10**5  # characters of a formula or another text that a charge keeps
-
-
-def check_budget(name: str, value: object) -> None:
-    """Refuse what is no budget."""
-    if not isinstance(value, Budget):
-        raise BudgetError(f"{name} must be a budget such as zcdp(0.5) or approx(1, 1e-6), got {shown(value)}")
 
 
 def text(name: str, value: object) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from dpstats._arguments import is_line, path_of, shown, truth
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
-from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp, as_budget
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import default, store
 from dpstats.ledger.amounts import Amount, add, covers, subtract
-from dpstats.ledger.arguments import absolute, check_budget, releases, text
+from dpstats.ledger.arguments import absolute, releases, text
 from dpstats.ledger.report import Report
 from dpstats.ledger.rules import Charge, Rule, rule_of
 from dpstats.ledger.store import Entry
@@ -67,7 +67,7 @@ class Ledger:
         if name is not None and not (isinstance(name, str) and is_line(name)):
             raise LedgerError(f"dataset must be the name of the data set on one line, not {shown(name)}")
         if total is not None:
-            check_budget("total", total)
+            total = as_budget("total", total)
             if not os.path.lexists(self.path):
                 self._create(total, dataset or self.path.stem)
         elif not self.path.exists():
@@ -143,7 +143,7 @@ class Ledger:
         >>> print(ledger.spent, ledger.left)
         rho = 0.25 (zCDP) rho = 0.75 (zCDP)
         """
-        check_budget("budget", budget)
+        budget = as_budget("budget", budget)
         formula, method, unit = text("formula", formula), text("method", method), text("unit", unit)
         gaussian, told = truth("gaussian", gaussian), releases(released)
         if gaussian and isinstance(budget, Pure):

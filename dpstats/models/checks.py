@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpstats._arguments import among, shown
-from dpstats.budget import Approx, Budget, Pure
+from dpstats.budget import Approx, Budget, Pure, as_budget
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.complete import faults_of_family, faults_of_glm_family
@@ -60,10 +60,7 @@ def check_budget(budget: object, n: int) -> None:
     SpecificationError
         BudgetError where it is about the budget.
     """
-    if not isinstance(budget, Budget):
-        raise BudgetError(
-            f"budget must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(budget)}"
-        )
+    budget = as_budget("budget", budget)
     if n < 1:
         raise SpecificationError(
             "the data have no rows; give the table that holds them. Messages of "

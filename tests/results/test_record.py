@@ -265,6 +265,7 @@ def test_the_file_grows_with_the_square_of_the_coefficients_only(tmp_path: Path)
         ({"budget": {"kind": "zcdp", "rho": -1.0}}, "rho must be positive"),
         ({"nobs": -1}, "nobs must be a whole number of at least 0, got -1"),
         ({"nobs": 0.5}, "nobs must be a whole number"),
+        ({"nobs": True}, "nobs must be a whole number"),
         ({"messages": {"accepted": -1}}, "accepted must be a whole number"),
     ],
 )
