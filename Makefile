@@ -4,4 +4,7 @@ docs:  ## the site: build/site/index.html, which needs no network
 	python -m sphinx -W --keep-going -q -j 2 -c docs/site . build/site
 	python docs/site/links.py build/site
 
-.PHONY: docs
+studies:  ## the notebooks of the studies, from their texts, under seeded noise
+	python docs/site/studies.py
+
+.PHONY: docs studies

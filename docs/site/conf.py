@@ -26,7 +26,7 @@ html_title = f"dpstats {version}"
 
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "sphinx_copybutton"]
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "docs/api/*.rst", "vignettes/*.md", "benchmarks/*.md", "*.md"]
+include_patterns = ["docs/**.md", "docs/api/*.rst", "vignettes/*.ipynb", "benchmarks/*.md", "*.md"]
 exclude_patterns = ["README.md", "docs/site/**", "build/**", "**/.*"]
 html_extra_path = ["extra"]
 
@@ -39,6 +39,8 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 88
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 highlight_language = "none"
