@@ -228,7 +228,8 @@ def _public() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
             yield full, getattr(holder, name), {**given, **of_fits, **GIVEN.get(full, {})}
 
 
-INNER = ("Design", "Total", "CsvFile", "Norm")  # parts of what is public that no page of the documents calls
+# parts of what is public that no page of the documents calls
+INNER = ("Design", "Total", "CsvFile", "CsvPart", "Objects", "Texts", "Norm")
 
 
 def _kinds_of(hint: Any) -> set[type]:
