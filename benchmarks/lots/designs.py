@@ -1,7 +1,8 @@
 """A design drawn from a seed: model, budget, rows, bounds and law; everything else follows from it."""
 
+import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class Design:
         "", "interaction", "spline", "offset", "weights" or "units".
     looseness : float
         Of the bounds of the response.
+    known_scale : bool
+        Whether the fit of a survival model is told its sigma.
     """
 
     seed: int
@@ -66,6 +69,7 @@ class Design:
     censored: float
     extra: str
     looseness: float
+    known_scale: bool = False
 
     @property
     def known(self) -> bool:
@@ -161,6 +165,13 @@ def draw_ordinary(seed: int) -> Design:
         "",
         10 ** rng.uniform(math.log10(2), math.log10(200)),
     )
+
+
+def draw_known_scale(seed: int) -> Design:
+    """The first survival model of the right law that this seed and those after it draw, its sigma known."""
+    designs = (draw_design(later) for later in itertools.count(seed))
+    found = next(design for design in designs if (design.model, design.law) == ("survreg", "right"))
+    return replace(found, known_scale=True)
 
 
 def draw_kind(rng: np.random.Generator, model: str) -> str:

@@ -42,7 +42,8 @@ def model_of(design: Design, drawn: Sample) -> Any:
     data = drawn.rows.iloc[: design.n]
     weights = {"weights": "w"} if design.extra == "weights" else {}
     if design.model == "survreg":
-        return dps.survreg(drawn.formula, data, drawn.schema, dist=design.dist)
+        known = {"scale": design.level} if design.known_scale else {}
+        return dps.survreg(drawn.formula, data, drawn.schema, dist=design.dist, **known)
     if design.model == "ols":
         return dps.ols(drawn.formula, data, drawn.schema, **weights)
     if design.model == "logit":

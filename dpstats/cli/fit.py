@@ -25,6 +25,7 @@ Model = Survreg | LinearModel | GlmModel | Svm
 # not given is None.
 _OPTIONS = {
     "dist": "",
+    "known_scale": "",
     "alpha": "its penalty: --alpha 0.1, or --alpha auto",
     "public": "",
     "family": "for example --family poisson",
@@ -32,6 +33,7 @@ _OPTIONS = {
     "weights": "",
     "subset": "",
 }
+_ARGUMENTS = {"known_scale": "scale"}  # of options whose name is taken by a plan
 _UNUSED = {"logit": "public", "glm": "public"}  # but by a method that is not the default
 
 
@@ -74,8 +76,8 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
             continue
         if name not in takes:
             able = ", ".join(model for model in MODELS if name in _taken(model))
-            raise SpecificationError(f"--{name} is for --model {able}, not {options.model}")
-        given[name] = _public(value, options) if name == "public" else value
+            raise SpecificationError(f"--{_flag(name)} is for --model {able}, not {options.model}")
+        given[_ARGUMENTS.get(name, name)] = _public(value, options) if name == "public" else value
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
             raise SpecificationError(f"--model {options.model} needs --{name}, {_OPTIONS[name]}")
@@ -87,7 +89,12 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
 def _taken(model: str) -> dict[str, inspect.Parameter]:
     """Options that a model has, by its function's parameters."""
     known = inspect.signature(getattr(models, model)).parameters
-    return {name: known[name] for name in _OPTIONS if name in known and _UNUSED.get(model) != name}
+    arguments = {name: _ARGUMENTS.get(name, name) for name in _OPTIONS if _UNUSED.get(model) != name}
+    return {name: known[argument] for name, argument in arguments.items() if argument in known}
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _public(path: Path, options: argparse.Namespace) -> Any:

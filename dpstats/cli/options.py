@@ -100,9 +100,10 @@ def _add_model_options(command: Parser) -> None:
     command.add_argument("--model", choices=MODELS, default="survreg", help="default: %(default)s")
     command.add_argument(
         "--dist",
-        help="of the time, for survreg: weibull (the default), loglogistic or lognormal; sev, logistic or "
-        "gaussian",
+        help="of the time, for survreg: weibull (the default), exponential, loglogistic or lognormal; sev, "
+        "logistic or gaussian",
     )
+    command.add_argument("--known-scale", type=float, help="of survreg: sigma, where it is known")
     command.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
     command.add_argument("--family", help="of glm, which needs it: binomial, poisson, gamma or gaussian")
     command.add_argument(

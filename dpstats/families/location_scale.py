@@ -232,6 +232,8 @@ class Dist:
         Whether the family is that of the logarithm.
     shaped : bool
         Whether 1 / sigma is what engineers call the shape; that of a log-normal is sigma itself.
+    scale : float, optional
+        Sigma, where the distribution has no other: 1 of the exponential.
     """
 
     name: str
@@ -239,12 +241,14 @@ class Dist:
     family: Family
     log: bool
     shaped: bool = False
+    scale: float | None = None
 
 
 DISTS = {
     dist.name: dist
     for dist in (
         Dist("weibull", "Weibull", SEV, log=True, shaped=True),
+        Dist("exponential", "Exponential", SEV, log=True, scale=1.0),
         Dist("loglogistic", "Log-logistic", LOGISTIC, log=True, shaped=True),
         Dist("lognormal", "Log-normal", NORMAL, log=True),
         Dist("sev", "Smallest-extreme-value", SEV, log=False),

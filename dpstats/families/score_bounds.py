@@ -90,6 +90,8 @@ class Truncation:
         z below which h1* is frozen; finite for the normal, without meaning for others.
     delayed : bool
         Whether rows may be watched from a later time than their start on.
+    known_scale : bool
+        Whether sigma is known, so that log sigma has no score; pivots and limits then have no meaning.
     """
 
     family: Family
@@ -98,6 +100,7 @@ class Truncation:
     limits: tuple[float, float]
     floor: float = -math.inf
     delayed: bool = False
+    known_scale: bool = False
 
     @property
     def cut(self) -> Taper:
@@ -114,7 +117,7 @@ class ScoreBounds:
     psi, chi : float
         Largest absolute score of location and log sigma.
     log_sigma_weight : float
-        kappa: the log sigma score is released times kappa.
+        kappa: the log sigma score is released times kappa. It and the next are 0 where sigma is known.
     log_sigma_unit : float
         kv: the column of log sigma in the information matrix is kv (1 + rho h1*).
     slope : float
@@ -185,8 +188,10 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
     boxes, steepest = _widened(_boxes(where, cut), where), cut.steepest
     psi = max(steepest, float(boxes.psi.max()))
     size = float(np.maximum(np.abs(boxes.low), np.abs(boxes.high)).max())
-    kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
-    unit = steepest / np.sqrt(float(boxes.log_sigma_square.max()))
+    kappa, unit = 0.0, 0.0
+    if not where.known_scale:
+        kappa = LOG_SIGMA_SHARE * psi / float(boxes.high.max() - boxes.low.min())
+        unit = steepest / np.sqrt(float(boxes.log_sigma_square.max()))
     norms = boxes.slope_square + unit**2 * boxes.log_sigma_square
     tau = matrix_share * psi / float(norms.max())
     largest = _largest_distance(boxes, kappa, tau, norms)

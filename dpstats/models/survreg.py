@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, shown
+from dpstats._arguments import among, number, shown
 from dpstats._private import HoldsRows, forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
@@ -56,7 +57,12 @@ LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
 @forgetting
 def survreg(
-    formula: str, data: Any, schema: Schema, dist: str = "weibull", subset: str | None = None
+    formula: str,
+    data: Any,
+    schema: Schema,
+    dist: str = "weibull",
+    subset: str | None = None,
+    scale: float | None = None,
 ) -> Survreg:
     """Describe a location-scale regression of a right-censored time, as R's survreg does.
 
@@ -71,11 +77,15 @@ def survreg(
         the model is only planned (:func:`dpstats.plan`).
     schema : Schema
         What is public about each variable.
-    dist : {"weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
-        Of the time; the last three are the distributions of the logarithms of the first three.
+    dist : {"weibull", "exponential", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
+        Of the time; the last three are the distributions of the logarithms of the others.
     subset : str, optional
         The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
         To leave them out beforehand would make a private count public (docs/formula.md).
+    scale : float, optional
+        Sigma, where it is known, as R's survreg has it: 1 / shape of a Weibull, whose fit engineers then call
+        Weibayes. It is that of log time, or of the response where the distribution is not of a logarithm.
+        No budget goes to it. Default: it is estimated; that of the exponential is 1.
 
     Returns
     -------
@@ -85,7 +95,7 @@ def survreg(
     Raises
     ------
     SpecificationError
-        For a mistake in formula, schema, dist or the columns of the data.
+        For a mistake in formula, schema, dist, scale or the columns of the data.
 
     Examples
     --------
@@ -95,8 +105,16 @@ def survreg(
     >>> fit = model.fit(dps.approx(epsilon=3, delta=1e-6))
     >>> list(fit.params.index)
     ['Intercept', 'temp', 'Log(scale)']
+    >>> known = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema, scale=1.2)
+    >>> known.fit(dps.approx(epsilon=3, delta=1e-6)).bse["Log(scale)"]
+    0.0
+
+    References
+    ----------
+    Nelson, W. (1985). Weibull analysis of reliability data with few or no failures. Journal of Quality
+    Technology 17, 140-146: a known shape.
     """
-    return Survreg(formula, data, schema, dist, subset)
+    return Survreg(formula, data, schema, dist, subset, scale)
 
 
 @forgetful
@@ -108,13 +126,23 @@ class Survreg(HoldsRows):
     design : Design
         Columns, bounds and radius, known before any row is read.
     dist : str
+    scale : float or None
+        Sigma, if it is known.
     """
 
-    def __init__(self, formula: str, data: Any, schema: Schema, dist: str, subset: str | None) -> None:
+    def __init__(  # noqa: PLR0913 - those of the function that makes it
+        self,
+        formula: str,
+        data: Any,
+        schema: Schema,
+        dist: str,
+        subset: str | None = None,
+        scale: float | None = None,
+    ) -> None:
         if not among(dist, DISTS):
             raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {shown(dist)}")
         check_dist(DISTS[dist])
-        self.dist = dist
+        self.dist, self.scale = dist, _known(scale, DISTS[dist])
         self.design: Design = build_design(formula, schema, subset=subset)
         _check(self.design, DISTS[dist])
         self._rows = rows_of(data, self.design)
@@ -176,14 +204,15 @@ class Survreg(HoldsRows):
         """
         _check_method(method, compat)
         asked = check_release(release, *self._has_log_likelihood(budget, method))
-        problem = _problem(self.design, DISTS[self.dist])
+        problem = _problem(self.design, DISTS[self.dist], self.scale)
         check_budget(budget, self._rows.n)
         curator = Curator(self._rows, self.design, budget)
         if method == "functional":
+            _check_estimated(self.scale)
             return fit_by_functional(
                 curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
             )
-        k = len(self.design.names) + 1  # and log sigma
+        k = len(self.design.names) + (self.scale is None)  # and log sigma
         if isinstance(budget, Pure):
             _check_pure(self.design)
             check_worth(curator, budget, k, PURE_TIMES, force)
@@ -205,7 +234,7 @@ class Survreg(HoldsRows):
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.kept`."""
-        return {"dist": self.dist}
+        return {"dist": self.dist, **({} if self.scale is None else {"scale": self.scale})}
 
     def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:
         """Whether there is a bounded one, and what to call the fit where there is none."""
@@ -233,7 +262,8 @@ class Survreg(HoldsRows):
 
     @always_shown
     def __repr__(self) -> str:
-        return f"survreg, dist = {self.dist!r}: {self.design!r}"
+        known = "" if self.scale is None else f", scale = {self.scale:g}"
+        return f"survreg, dist = {self.dist!r}{known}: {self.design!r}"
 
 
 def _check(design: Design, dist: Dist) -> None:
@@ -266,6 +296,29 @@ def _check_pure(design: Design) -> None:
         )
 
 
+def _known(scale: float | None, dist: Dist) -> float | None:
+    """Sigma, where it is known."""
+    if scale is None:
+        return dist.scale
+    if not 0 < (value := number("scale", scale)) < math.inf:
+        raise SpecificationError(
+            f"scale is sigma where it is known, a positive number, got {shown(scale)}; without it, sigma is "
+            "estimated"
+        )
+    if dist.scale not in (None, value):
+        raise SpecificationError(
+            f"dist={dist.name!r} has a scale of {dist.scale:g}, got scale={value:g}; dist='weibull' takes any"
+        )
+    return value
+
+
+def _check_estimated(scale: float | None) -> None:
+    if scale is not None:
+        raise SpecificationError(
+            "method='functional' estimates the scale, and this model knows it; take the default method"
+        )
+
+
 def _times(design: Design) -> SurvResponse:
     if not isinstance(design.response, SurvResponse):
         raise FormulaError(
@@ -275,12 +328,20 @@ def _times(design: Design) -> SurvResponse:
     return design.response
 
 
-def _problem(design: Design, dist: Dist) -> Problem:
+def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
     """Public facts in the estimator's terms; the intercept is its own."""
     times, offset = np.asarray(_times(design).time_bounds), design.offset_bounds
     response = (np.log(times) if dist.log else times) - offset[::-1]  # what rows give: y - offset
     lower, upper = np.vstack([design.bounds[1:], response]).T
     levels = design.levels[:, 1:]
     return Problem(
-        dist.family, dist.log, lower, upper, design.delayed, design.own[1:], levels, design.binary[1:]
+        dist.family,
+        dist.log,
+        lower,
+        upper,
+        design.delayed,
+        design.own[1:],
+        levels,
+        design.binary[1:],
+        scale,
     )

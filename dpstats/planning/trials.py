@@ -154,7 +154,7 @@ def _law_of(model: Planned) -> MeanLaw | TimeLaw:
         return linear_law(model.design)
     if isinstance(model, GlmModel):
         return MeanLaw(model.design, model.family)
-    return TimeLaw(model.design, DISTS[model.dist])
+    return TimeLaw(model.design, DISTS[model.dist], model.scale)
 
 
 def _larger(budget: Budget, factor: float) -> Budget:

@@ -187,21 +187,28 @@ class TimeLaw:
     ----------
     design : Design
     dist : Dist
+    known : float, optional
+        The scale, where the model knows it.
     """
 
-    def __init__(self, design: Design, dist: Dist) -> None:
+    def __init__(self, design: Design, dist: Dist, known: float | None = None) -> None:
         assert isinstance(design.response, SurvResponse)
         if design.delayed:
             raise SpecificationError("plan knows no late entries; plan the model without the entry")
-        self._design, self._dist, self._response = design, dist, design.response
+        self._design, self._dist, self._known, self._response = design, dist, known, design.response
         self._variable, self._undo = _undone(design)
 
     def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
         """Fill in what was not said, for rows such as these."""
         coef, given = _coefficients(self._design, asked)
         assumed: list[str] = []
-        scale = asked.scale if asked.scale is not None else 1.0
-        if asked.scale is None:
+        if self._known is not None and asked.scale is not None:
+            raise SpecificationError(
+                f"the model knows its scale, {self._known:g}; leave scale= out of the plan"
+            )
+        given_scale = asked.scale if self._known is None else self._known
+        scale = 1.0 if given_scale is None else given_scale
+        if given_scale is None:
             assumed.append("a scale of 1")
         events = 1.0 if self._response.all_failed else asked.events
         ends = np.array(self._response.time_bounds)

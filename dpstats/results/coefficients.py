@@ -86,7 +86,7 @@ class Coefficients(Released):
     @property
     def df_resid(self) -> int | None:
         """Number of rows less that of coefficients, where the former is public."""
-        return None if self.record.nobs is None else self.record.nobs - len(self.record.names)
+        return None if self.record.nobs is None else self.record.nobs - self.record.n_estimated
 
     @value_where(lambda record: record.loglik is not None)
     def llf(self) -> Estimate:
@@ -225,7 +225,7 @@ class Coefficients(Released):
             "model": record.model,
             "dist": record.dist,
             "nobs": record.nobs,
-            "df": len(record.names),
+            "df": record.n_estimated,
             **self._facts(),
             **_likelihood(record),
             "method": record.method,

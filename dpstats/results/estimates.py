@@ -14,6 +14,7 @@ from dpstats.results.intervals import Transform, standard_errors, transformed
 from dpstats.results.table import Column
 
 NOT_ESTIMABLE = "not estimable"
+FIXED = "fixed"  # in the place of a standard error
 
 
 @dataclass(frozen=True, slots=True, repr=False)

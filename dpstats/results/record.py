@@ -185,6 +185,16 @@ class Record(Facts):
         return self.model == "survreg"
 
     @property
+    def scale_known(self) -> bool:
+        """Whether sigma of a time to failure was known, and so has no error."""
+        return self.is_survival and bool(np.diagonal(self.cov)[-1] == 0)
+
+    @property
+    def n_estimated(self) -> int:
+        """Number of coefficients that were estimated."""
+        return len(self.names) - self.scale_known
+
+    @property
     def is_glm(self) -> bool:
         """Whether the fit is of a generalised linear model, whose family is `dist`."""
         return self.model in ("logit", "glm")

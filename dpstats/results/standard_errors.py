@@ -49,7 +49,7 @@ def criterion(record: Record, name: str) -> Estimate:
 
     See docs/theory/intervals.md#log-likelihood.
     """
-    loglik, k = given(record.loglik), len(record.names)
+    loglik, k = given(record.loglik), record.n_estimated
     penalties = {"llf": 0.0, "aic": 2.0 * k, "bic": math.log(record.nobs or 1) * k}
     factor, penalty = 1.0 if name == "llf" else -2.0, penalties[name]
     value, sd = factor * loglik.value + penalty, abs(factor) * loglik.se

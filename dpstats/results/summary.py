@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from dpstats.results.document import WIDTH
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns
+from dpstats.results.estimates import FIXED, NOT_ESTIMABLE, limit_columns
 from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
@@ -50,7 +50,9 @@ def short(record: Record, title: str) -> str:
 def coefficient_table(record: Record, level: float) -> Table:
     """Return the coefficient table."""
     if record.no_errors:
-        rows = [(name, figures(value)) for name, value in zip(record.names, record.params, strict=True)]
+        rows: list[tuple[str, ...]] = [
+            (name, figures(value)) for name, value in zip(record.names, record.params, strict=True)
+        ]
         return Table((Column("", "l"), _coefficient_head(record)), tuple(rows))
     heads = (Column("std err", "."), Column("privacy"), Column("z"), Column("P>|z|"), *limit_columns(level))
     (low, high), se = limits(record, level), bse(record)
@@ -62,6 +64,8 @@ def coefficient_table(record: Record, level: float) -> Table:
         else (name, NOT_ESTIMABLE)
         for name, *values in zip(record.names, *columns, strict=True)
     ]
+    if record.scale_known:
+        rows[-1] = (*rows[-1][:2], FIXED)
     return Table((Column("", "l"), _coefficient_head(record), *heads), tuple(rows))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, truth
 from dpstats.results import survival_quantities as quantities
+from dpstats.results.estimates import FIXED
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import Estimate, log_estimate
@@ -79,6 +80,9 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     def _remark(self) -> str:
         dist = self._dist
         error = f"sigma * (standard {dist.family.title} error)"
+        if self.record.scale_known:
+            last = " Intervals of ratios are on the log scale." if dist.log else ""
+            return f" {'log(time)' if dist.log else 'time'} = coef'x + {error}.{last}"
         own = ", shape and ratios" if dist.shaped else " and ratios" if dist.log else ""
         response = "log(time)" if dist.log else "time"
         return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
@@ -88,10 +92,11 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
         record, dist, title = self.record, self._dist, self._dist.family.title
         log_sigma, se = self._log_sigma
         sigma = log_estimate("sigma", log_sigma, se, level)
-        rows = [ratio_row(f"{title[:1].upper()}{title[1:]} scale", sigma, "")]
+        fixed = FIXED if record.scale_known else ""
+        rows = [ratio_row(f"{title[:1].upper()}{title[1:]} scale", sigma, fixed)]
         if dist.shaped:
             shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
-            words = wear(shape) if dist.family.proportional else ""
+            words = fixed or (wear(shape) if dist.family.proportional else "")
             rows.append(ratio_row(f"{dist.title} shape", shape, words))
         if dist.log:
             rows += ratio_rows(record, "Time ratio", level)

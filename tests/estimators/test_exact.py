@@ -31,12 +31,13 @@ UNLIMITED = gdp(1e12)
 EARLY, TAIL = 100, 8
 
 
-def problem(design: Design, dist: str) -> Problem:
+def problem(design: Design, dist: str, scale: float | None = None) -> Problem:
     """As a model states it: bounds of the covariates and of the response on the model's scale."""
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
     lower, upper, binary = bounds[:, 0], bounds[:, 1], design.binary[1:]
-    return Problem(DISTS[dist].family, DISTS[dist].log, lower, upper, design.delayed, binary=binary)
+    known = dict(binary=binary, known_sigma=scale)
+    return Problem(DISTS[dist].family, DISTS[dist].log, lower, upper, design.delayed, **known)
 
 
 def errors(golden: dict[str, Any], dist: str, formula: str) -> np.ndarray:

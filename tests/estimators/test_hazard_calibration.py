@@ -44,9 +44,9 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     z = family.quantile((np.arange(200_000) + 0.5) / 200_000)
     end = family.quantile(fraction)
 
-    def seen(times: np.ndarray) -> np.ndarray:
+    def seen(times: np.ndarray, known: bool = False) -> np.ndarray:
         """Contrasts, in shares of the events."""
-        found = _contrasts(family, fraction)
+        found = _contrasts(family, fraction, known)
         hazard = np.exp(family.log_cumulative_hazard(np.minimum(times, end)))
         edges = np.append(0.0, found.edges)
         stays = np.diff(np.clip(hazard[:, None], edges[0], edges), axis=1).sum(axis=0)
@@ -57,6 +57,10 @@ def test_shift_and_spread_are_not_taken_for_another_law(family: Family, fraction
     assert np.abs(away).max() < 0.02
     heavy = stats.t(2).ppf((np.arange(200_000) + 0.5) / 200_000)
     assert np.abs(seen(heavy)).max() > 0.05
+    shifted = [seen(times, known=True) for times in (z + 0.1, z - 0.1)]
+    spread = [seen(end + ratio * (z - end), known=True) for ratio in (0.5, 2)]  # as many fail
+    assert np.abs(shifted).max() < 0.02
+    assert np.abs(spread).max(axis=1).min() > 0.05
 
 
 def test_doubts_that_are_no_caution_yet_widen_intervals() -> None:

@@ -18,7 +18,13 @@ def schema(**changes: Any) -> dps.Schema:
 
 
 DESCRIBING = {
-    "distribution": (dict(dist="normal"), "dist must be one of weibull, loglogistic"),
+    "distribution": (dict(dist="normal"), "dist must be one of weibull, exponential, loglogistic"),
+    "scale of 0": (dict(scale=0), "scale is sigma where it is known, a positive number, got 0"),
+    "scale in words": (dict(scale="known"), "scale must be a number, got 'known'"),
+    "another exponential": (
+        dict(dist="exponential", scale=2),
+        "has a scale of 1, got scale=2; dist='weibull'",
+    ),
     "no intercept": (dict(formula=FORMULA + " - 1"), "take '- 1' or '\\+ 0' out"),
     "no survival response": (dict(formula="time ~ temp"), "needs Surv\\(time, event\\) left of ~"),
     "times from 0": (dict(schema=schema(time=dps.bounded(0, 4000))), "above 0.*declare the shortest time"),

@@ -181,6 +181,28 @@ MUTANTS = (
         "self.sensitivity = float(self.ranges[0])",
     ),
     small(
+        "scores of a known scale: of rows that move apart, one",
+        "known_scale_score",
+        "martingale",
+        "self.sensitivity = radius * bounds.sensitivity",
+        "self.sensitivity = radius * bounds.sensitivity / 2",
+    ),
+    small(
+        "scores of a known scale alone: one row more, not one replaced",
+        "known_scale_alone",
+        "known_scale",
+        "self.sensitivity = 2 * self._radius",
+        "self.sensitivity = self._radius",
+    ),
+    small(
+        "size of a known scale: no floor of the normal",
+        "known_scale_size",
+        "known_scale",
+        "self.sensitivity = self._most",
+        "self.sensitivity = 1.0",
+        at="2-1",
+    ),
+    small(
         "signs: one row more, not one replaced",
         "sign_score",
         "signs",

@@ -93,6 +93,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "subset": dict(subset="temp > 20 or maker == 'A'"),
     "exposure": dict(exposure="months"),
     "loglik": dict(release=["loglik"]),
+    "known scale": dict(scale=0.5),
     "robust": dict(robust=True),
     "c": dict(c=0.5),
     "h": dict(h=0.4),
@@ -264,6 +265,9 @@ def refused(case: Case) -> bool:
 def _survreg_refuses(case: Case) -> bool:
     pure, functional = case.budget == "pure", case.method == "functional"
     if case.option == "no intercept" or (case.compat and not functional) or (functional and not pure):
+        return True
+    exponential, known = case.law == "exponential", case.option == "known scale"
+    if (exponential and known) or (functional and (exponential or known)):
         return True
     return case.option in ("loglik", "delayed") and pure
 

@@ -45,6 +45,7 @@ SCORE = dict(
     whitening=np.eye(4) + 0.2,
     radius=2.5,
 )
+KNOWN = SCORE | dict(where=Truncation(SEV, 3.0, (0.0, 0.0), (0.0, 0.0), known_scale=True))
 SIGNS = dict(MAP, family=SEV, gamma=LINE, sigma=0.7, whitening=(np.eye(4) + 0.2)[1:], radius=1.2)
 PUBLIC: dict[str, dict[str, Any]] = {
     "event_moments": dict(center=np.r_[MAP["center"], 2.3], half=np.r_[MAP["scale"], 2.3], log=True),
@@ -60,6 +61,9 @@ PUBLIC: dict[str, dict[str, Any]] = {
     "location_score": dict(MAP, family=LOGISTIC, c=2.0, gamma=LINE, sigma=0.7),
     "martingale_score": dict(SCORE, matrix_share=0.7),
     "score_alone": SCORE,
+    "known_scale_score": dict(KNOWN, matrix_share=0.7),
+    "known_scale_alone": KNOWN,
+    "known_scale_size": KNOWN,
     "information_sizes": SCORE,
     "sign_score": SIGNS,
     "sign_sizes": dict(SIGNS, longest=2.5),

@@ -15,6 +15,7 @@ from dpstats.families.score_bounds import Truncation
 from tests.made import MadeDesign
 
 Build = Callable[[int], dict[str, Any]]
+NONE = (0.0, 0.0)  # limits of a score that is not released
 CONTRASTS = ((1.0, -0.8, 0.4), (-0.6, 1.0, -0.9))
 
 
@@ -76,6 +77,17 @@ def alone(*case: Any, **more: Any) -> Build:
     """Without a share for the matrix."""
     build = martingale(*case, 1.0, **more)
     return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"}
+
+
+def known(build: Build) -> Build:
+    """The same with a known scale."""
+
+    def public(d: int) -> dict[str, Any]:
+        found = build(d)
+        where = replace(found["where"], pivots=(0.0, 0.0), limits=(0.0, 0.0), known_scale=True)
+        return found | {"where": where}
+
+    return public
 
 
 def level(family: Family, c: float, floor: float = -math.inf) -> Build:
@@ -311,6 +323,24 @@ SPACES = {
         Space(alone(SEV, 1.34, (-12.0, 1.5), 4.0), 16.0, 0.75, 0.8),
         Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.75, 0.8),
         Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.75, 0.8),
+    ],
+    "known_scale_score": [
+        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7)), 8.0, 0.9),
+        Space(known(martingale(SEV, 8.0, NONE, 4.0, 1.0)), 16.0, 0.9),
+        Space(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4)), 8.0, 0.9),
+        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2)), 8.0, 0.9),
+        Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7, delayed=True)), 8.0, 0.9, delayed=True),
+        Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2, True)), 8.0, 0.9, delayed=True),
+    ],
+    "known_scale_alone": [
+        Space(known(alone(SEV, 2.0, NONE, 4.0)), 16.0, 0.9),
+        Space(known(alone(LOGISTIC, 3.0, NONE, 5.0)), 16.0, 0.9),
+        Space(known(alone(NORMAL, 2.0, NONE, 4.0, floor=-1.2)), 16.0, 0.9),
+    ],
+    "known_scale_size": [
+        Space(known(alone(SEV, 2.0, NONE, 2.0)), 8.0),
+        Space(known(alone(LOGISTIC, 3.0, NONE, 3.0)), 8.0),
+        Space(known(alone(NORMAL, 2.0, NONE, 3.0, floor=-1.2)), 8.0),
     ],
     "information_sizes": [
         Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0), 8.0, 0.6, 0.3),

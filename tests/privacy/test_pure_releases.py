@@ -176,7 +176,7 @@ def test_shares_of_the_total_fit_and_never_overspend(weights, total):
 
 def everything(data: Data) -> None:
     """Each registered statistic, and totals under each law, one with a scale from an earlier release."""
-    asking = harnessed(data, pure(20))
+    asking = harnessed(data, pure(30))
     for name in sorted(PUBLIC):
         asking.release(name, 1.0, **PUBLIC[name])
     for _, scale, declared in CHOICES:

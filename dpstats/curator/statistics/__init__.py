@@ -10,6 +10,7 @@ from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
 from dpstats.curator.statistics.interval_counts import ExitCounts
+from dpstats.curator.statistics.known_scale import KnownScaleAlone, KnownScaleScore, KnownScaleSize
 from dpstats.curator.statistics.loglik import LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
@@ -35,6 +36,9 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         MartingaleScore,
         ScoreAlone,
         InformationSizes,
+        KnownScaleScore,
+        KnownScaleAlone,
+        KnownScaleSize,
         SignScore,
         SignSizes,
         HazardContrasts,

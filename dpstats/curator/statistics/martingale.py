@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
 from dpstats.families.martingale import integrands, taper
-from dpstats.families.score_bounds import Truncation, score_bounds
+from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 __all__ = ["LocationScore", "MartingaleScore"]
 
@@ -129,6 +129,7 @@ class MartingaleScore(Statistic):
     """
 
     name = "martingale_score"
+    known_scale: ClassVar[bool] = False
 
     def __init__(  # noqa: PLR0913 - the public parameters of the statistic
         self,
@@ -147,23 +148,29 @@ class MartingaleScore(Statistic):
             raise ValueError("radius and sigma must be positive and finite")
         if design.delayed and not where.delayed:
             raise ValueError("the bounds of the scores must allow for the entries of the design")
+        if where.known_scale != self.known_scale:
+            raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         self._map = Map(design, **row)
         self._where, self._cut = where, where.cut
         self._gamma, self._pivot = np.asarray(gamma, dtype=float), pivot / self._map.unit
         self._sigma, self._radius = sigma, radius
         self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
-        self._width = k = len(whitening)
+        self._width = len(whitening)
         self._unit = radius * bounds.log_sigma_unit
         self._kappa = radius * bounds.log_sigma_weight
         self._root = math.sqrt(bounds.matrix_weight / radius)
+        self.parts = self._parts(bounds)
+        self.sensitivity = radius * bounds.sensitivity
+
+    def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
+        k, radius = self._width, self._radius
         root = self._root * radius
-        self.parts = (
+        return (
             Part(np.full(k, radius), np.array([bounds.psi])),
             Part(np.ones(1), np.array([self._kappa * bounds.chi])),
             Part(np.append(np.full(k, root * bounds.slope), root * bounds.column)),
         )
-        self.sensitivity = radius * bounds.sensitivity
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)

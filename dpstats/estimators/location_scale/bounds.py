@@ -46,6 +46,7 @@ _PIVOT_SDS = 3.0
 _FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
 USUAL_WIDTH = 4.0
+_NO = (0.0, 0.0)  # pivots and limits, where log sigma has no score
 
 
 @dataclass(frozen=True)
@@ -99,12 +100,15 @@ class Bounding(Generic[P]):
     def truncation(self, choice: Choice, point: Array) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
         placement, floor = self.placement, choice.floor
-        family, pivots = placement.problem.family, self._pivots(point, math.isfinite(choice.width))
+        family = placement.problem.family
         if not family.bounded and not math.isfinite(floor):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
             floor = min(max(lowest, -_FAR), -_UNSEEN)
-        limits, delayed = self._limits(choice.width, point), placement.problem.delayed
+        delayed = placement.problem.delayed
+        if placement.problem.known_scale:
+            return Truncation(family, choice.c, _NO, _NO, floor=floor, delayed=delayed, known_scale=True)
+        limits, pivots = self._limits(choice.width, point), self._pivots(point, math.isfinite(choice.width))
         return Truncation(family, choice.c, pivots, limits, floor=floor, delayed=delayed)
 
     def public(self, choice: Choice, whitening: Array, point: Array) -> dict[str, Any]:
@@ -155,7 +159,8 @@ class Bounding(Generic[P]):
         widest = self._widest(whitening, point)
         if max(widest.location_noise, widest.log_sigma_noise) < _NOTHING:
             return widest
-        return self._with_width(self._cut_and_radius(whitening, point), point)
+        choice = self._cut_and_radius(whitening, point)
+        return choice if self.placement.problem.known_scale else self._with_width(choice, point)
 
     def _widest(self, whitening: Whitening, point: Array) -> Choice:
         """Bounds that no row of the declared box reaches, save by a cumulative hazard beyond the last cut."""
@@ -172,6 +177,8 @@ class Bounding(Generic[P]):
         return self.tail_mu * math.sqrt(self.n * self.placement.events.fraction)
 
     def _log_sigma_noise(self, bounds: ScoreBounds, point: Array) -> float:
+        if self.placement.problem.known_scale:
+            return 0.0
         information = self._log_sigma_information(point)
         return bounds.sensitivity / bounds.log_sigma_weight / (self._events_mu * math.sqrt(information))
 

@@ -16,7 +16,7 @@ from dpstats.estimators.levels import FEWEST_EVENTS, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
 
 Array = np.ndarray
 
@@ -49,9 +49,9 @@ class Found:
     points : array, shape (T, k + 1)
         (gamma, log sigma) at which the scores were read.
     step : array, shape (k + 1,)
-        From their mean to the root, in whitened coordinates.
+        From their mean to the root, in whitened coordinates; shape (k,) where sigma is known.
     noise : array, shape (k + 1,)
-        Variances of the noise of the mean score, per row.
+        Variances of the noise of the mean score, per row; shape (k,) where sigma is known.
     information : Information
     spread : float
         Scatter of the scores over what their noise explains, at least 1.
@@ -91,7 +91,7 @@ def averaged(
     They scatter about the line that the points predict, and drift if they go along it.
     """
     steps, k = scores.shape
-    rest, spread = scatter(points, scores, noise, information.matrix, to_params)
+    rest, spread = scatter(points[:, :k], scores, noise, information.matrix, to_params[:k, :k])
     time = np.arange(steps) - (steps - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / noise) ** 2)) > k + 5 * math.sqrt(2 * k)
@@ -107,10 +107,10 @@ def estimate(
     `need` stands in for how far noise is beyond what Newton's steps can use.
     """
     information, spread = found.information, found.spread
-    mean = found.points.mean(axis=0)
-    to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)
+    mean, m = found.points.mean(axis=0), len(found.step)
+    to_params = step_to_params(mean, bounding.placement.pivot(mean), whitening)[:m, :m]
     step = to_params @ found.step
-    point = _without_unseen(mean + step, to_params, information)
+    point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
 
     inverse = np.linalg.inv(information.matrix)
     noise = inverse @ np.diag(found.noise) @ inverse
@@ -119,12 +119,15 @@ def estimate(
     guess = information.blind(_PRIOR_SQUARE / sigma_of(mean) ** 2)
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
-    privacy += information.error_of(found.step) + _by_length(found.step, noise)
+    privacy += information.error_of(found.step)
+    if m > bounding.k:
+        privacy += _by_length(found.step, noise)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
     back = scipy.linalg.block_diag(to_user(scale.center, scale.scale, True, scale.y_scale), 1.0)
     shift = np.concatenate([[scale.y_center], np.zeros(len(scale.center)), [math.log(scale.y_scale)]])
+    back, shift = back[:m, :m], shift[:m]
     axes = back @ to_params
     privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
     cov_privacy = privacy * excess + sampling * (excess - 1)
@@ -138,11 +141,21 @@ def estimate(
     result = result.hopeless() if need > HOPELESS / USABLE else result
     ranges = (f"range:{j}" for j in _long_ranges(bounding, choice))
     result = replace(result, problems=(*result.problems, *ranges))
+    result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     blind = _few_events(bounding) | _without_scale(bounding, information)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
+
+
+def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:
+    """With the log sigma that is known, if it is: it has no variance, whatever noise does to the others."""
+    if problem.known_sigma is None:
+        return result
+    cov, privacy = (scipy.linalg.block_diag(each, 0.0) for each in (result.cov, result.cov_privacy))
+    params = np.append(result.params, math.log(problem.known_sigma))
+    return replace(result, params=params, cov=cov, cov_privacy=privacy)
 
 
 def _with_levels(
@@ -204,13 +217,14 @@ def _few_events(bounding: Bounding[Placement]) -> Array:
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
     """Columns that are not seen, and vary far less than their scale: no guess in its units is wide; (d,)."""
-    hidden = (information.vectors[1:-1] ** 2) @ (information.seen < 0.5)
+    hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
     return np.asarray((hidden > 0.5) & (bounding.placement.scale.ratio < _SHORT))
 
 
-def _without_unseen(point: Array, to_params: Array, information: Information) -> Array:
+def _without_unseen(point: Array, to_params: Array, information: Information, k: int) -> Array:
     """The point, with no effect along directions that are not seen: what moved there was noise."""
-    slopes = np.concatenate([[0.0], point[1:-1], [0.0]])
+    slopes = np.zeros_like(point)
+    slopes[1:k] = point[1:k]
     return np.asarray(
         point - to_params @ information.part(np.linalg.solve(to_params, slopes), information.seen < 0.5)
     )
@@ -257,5 +271,6 @@ def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
 
 def _settings(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:
     where = bounding.truncation(choice, mean)
-    settings: dict[str, float | str] = {"cut c": choice.c, "z_l": where.limits[0], "R": choice.radius}
+    early = {} if where.known_scale else {"z_l": where.limits[0]}
+    settings: dict[str, float | str] = {"cut c": choice.c, **early, "R": choice.radius}
     return settings | ({"floor": where.floor} if math.isfinite(where.floor) else {})

@@ -41,12 +41,15 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     """A fit under the caution "law" if failures come at other times than the family says.
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
-    left of them is sampling, noise, or another law. What falls short of the caution, but is more than usual,
-    widens intervals. Zones are laid out by what an average row collects at (gamma, log sigma) `point`.
+    left of them is sampling, noise, or another law. Where sigma is known another sigma moves them, and so
+    they tell of that too; but not by signs, where noise in the slopes spreads residuals. What falls short of
+    the caution, but is more than usual, widens intervals. Zones are laid out by what an average row collects
+    at (gamma, log sigma) `point`.
     """
     family, scale = placement.problem.family, placement.scale
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
-    contrasts = _contrasts(family, fraction)
+    known = placement.problem.known_scale
+    contrasts = _contrasts(family, fraction, known and not result.by_signs)
     release = curator.release(
         "hazard_contrasts",
         mu,
@@ -68,17 +71,19 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(family, fraction)
     pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
-    return result.doubted(doubt**2 * _biases(scale, sigma_of(point), pivot))
+    return result.doubted(doubt**2 * _biases(scale, sigma_of(point), pivot, known))
 
 
-def _biases(scale: RowScale, sigma: float, pivot: float) -> Array:
+def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
     """What another law may do to the estimates if all events are in doubt, as a covariance.
 
-    The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma.
+    The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,
+    unless that is `known`.
     """
     sigma = scale.y_scale * sigma
     by_spread = np.zeros(len(scale.scale) + 2)
-    by_spread[[0, -1]] = -sigma * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
+    if not known:
+        by_spread[[0, -1]] = -sigma * pivot * _LOG_SIGMA_BIAS, _LOG_SIGMA_BIAS
     others = np.concatenate([[_LOCATION_BIAS], _SLOPE_BIAS / scale.scale, [0.0]])
     return np.asarray(np.outer(by_spread, by_spread) + np.diag((sigma * others) ** 2))
 
@@ -92,22 +97,22 @@ class _Contrasts(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def _contrasts(family: Family, fraction: float) -> _Contrasts:
+def _contrasts(family: Family, fraction: float, known: bool = False) -> _Contrasts:
     """What is curved, and what is skewed, but no shift or spread of the residuals of events, to first order.
 
-    Events are those of rows watched to the hazard by which `fraction` have failed.
+    Where sigma is `known`, what is steep, and what is curved, but no shift. Events are those of rows watched
+    to the hazard by which `fraction` have failed.
     """
     shares = (np.arange(_POINTS) + 0.5) / _POINTS
     offset = expected(family, fraction).offset
     law = EventLaw.of(family, family.quantile(shares * fraction), np.ones(_POINTS), offset)
     zone = np.searchsorted(_ENDS, shares)
     within = zone == np.arange(len(_ENDS))[:, None]
-    moved = within @ np.column_stack([law.slope, 1 + law.rho * law.slope])
-    free = np.linalg.svd(moved.T)[2][2:]
+    moved = within @ np.column_stack([law.slope, 1 + law.rho * law.slope])[:, : 1 if known else 2]
+    free = np.linalg.svd(moved.T)[2][moved.shape[1] :]
     place = np.arange(len(_ENDS)) - (len(_ENDS) - 1) / 2
-    curved = free.T @ (free @ place**2)
-    skewed = free.T @ (free @ place**3)
-    skewed -= curved * (curved @ skewed) / (curved @ curved)
-    steps = np.array([each / np.abs(each).max() for each in (curved, skewed)])
+    first, second = (free.T @ (free @ place**power) for power in ((1, 2) if known else (2, 3)))
+    second -= first * (first @ second) / (first @ first)
+    steps = np.array([each / np.abs(each).max() for each in (first, second)])
     edges = -np.log1p(-fraction * np.array(_ENDS))
     return _Contrasts(edges, steps, steps**2 @ within.mean(axis=1))

@@ -56,15 +56,15 @@ class Accumulator:
 
     def turn(self, change: Array) -> None:
         """Move the location coordinates by `change`."""
-        full = np.eye(len(self.mean))
-        full[:-1, :-1] = change
+        full, k = np.eye(len(self.mean)), len(change)
+        full[:k, :k] = change
         self.mean = full @ self.mean @ full.T
 
     def estimate(
         self,
         events: Events,
         whitening: Whitening,
-        log_sigma_square: float,
+        log_sigma_square: float | None,
         location_share: float,
         structure_error: float = 1.0,
         beyond: Array | None = None,
@@ -74,7 +74,7 @@ class Accumulator:
         Parameters
         ----------
         log_sigma_square : float
-            Expected square of the log sigma score, per row.
+            Expected square of the log sigma score, per row; None where sigma is known.
         location_share : float
             Expected square of the location score of an event.
         structure_error : float
@@ -84,9 +84,11 @@ class Accumulator:
         """
         axes = np.linalg.eigh(whitening.matrix)[1]
         k = len(axes)
-        turn = np.eye(k + 1)
+        unit = np.full(k, location_share * events.fraction)
+        if log_sigma_square is not None:
+            unit = np.append(unit, log_sigma_square)
+        turn = np.eye(len(unit))
         turn[:k, :k] = axes
-        unit = np.append(np.full(k, location_share * events.fraction), log_sigma_square)
         structure = np.diag(unit)
         structure[:k, :k] = location_share * (
             axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
@@ -97,7 +99,7 @@ class Accumulator:
         noisy = np.sqrt(events.noise_ratio)[:, None] * (whitening.matrix @ axes)
         stretched = np.linalg.norm(noisy, axis=0)
         sd = self._structure_sd(events, stretched, size, location_share) * structure_error
-        single = np.where(np.eye(k + 1) > 0, 1.0, 1 / math.sqrt(2))
+        single = np.where(np.eye(len(unit)) > 0, 1.0, 1 / math.sqrt(2))
         released = self.precision / single**2
         total = released + (sd * single) ** -2.0
         share = released / total
@@ -111,7 +113,8 @@ class Accumulator:
         noise = events.noise * location_share * np.outer(stretch, stretch)
         sd = _STRUCTURE * np.sqrt(np.outer(size, size))
         sd[:k, :k] = np.hypot(noise, sd[:k, :k])
-        sd[k, k] = _LOG_SIGMA_STRUCTURE * size[k]
+        if len(size) > k:
+            sd[k, k] = _LOG_SIGMA_STRUCTURE * size[k]
         return sd
 
 

@@ -1,8 +1,9 @@
 """Intercept and log sigma, the slopes held: two numbers, which noise hides far less than all coefficients.
 
 They are the scores of :class:`~dpstats.curator.statistics.martingale.MartingaleScore` of rows that hold
-nothing but a 1. Far from the root the scores saturate and a Newton step is of little use, so a step solves
-for the shift and the scale of the residuals at which the scores would be expected, those of typical rows.
+nothing but a 1; of a known scale, the first alone. Far from the root the scores saturate and a Newton step is
+of little use, so a step solves for the shift and the scale of the residuals at which the scores would be
+expected, those of typical rows.
 See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 """
 
@@ -34,7 +35,10 @@ _LEAST_EIGENVALUE = 0.25
 
 @dataclass(frozen=True)
 class Level:
-    """One release: scores per row of intercept and log sigma, their noise, the information; where."""
+    """One release: scores per row of intercept and log sigma, their noise, the information; where.
+
+    Of a known scale, those of the intercept.
+    """
 
     scores: Array
     noise: Array
@@ -62,6 +66,7 @@ def _information(seen: Array, sd: Array, bounding: Bounding[Placement], where: T
     """Released and expected one, by precision, no eigenvalue far below what is expected."""
     usual = bounding.placement.expected
     guess = usual.fraction * watched(where.family, usual.fraction, usual.offset).left(where.cut).matrix
+    guess = guess[: len(seen), : len(seen)]
     size = np.sqrt(np.diag(guess))
     guess_sd = _STRUCTURE * np.outer(size, size)
     mean = by_precision(seen, sd, guess, guess_sd)
@@ -80,14 +85,15 @@ def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[f
     prior : tuple of float
         sds of both, which shrink what noise may have made.
     """
-    point, scale = np.zeros(2), np.append(level.noise, prior)
-    target = np.append(level.scores, [0.0, 0.0])
+    m = len(level.scores)
+    point, scale = np.zeros(2), np.append(level.noise, prior[:m])
+    target, free = np.append(level.scores, np.zeros(m)), np.eye(2)[:m]
     for _ in range(_ITERATIONS):
-        here = _expected(level, fraction, point)
-        beside = [_expected(level, fraction, point + change) - here for change in _CHANGE * np.eye(2)]
-        slope = np.vstack([np.column_stack(beside) / _CHANGE, np.eye(2)]) / scale[:, None]
-        rest = (target - np.append(here, point)) / scale
-        step = np.linalg.lstsq(slope, rest, rcond=None)[0]
+        here = _expected(level, fraction, point)[:m]
+        beside = [_expected(level, fraction, point + change)[:m] - here for change in _CHANGE * free]
+        slope = np.vstack([np.column_stack(beside) / _CHANGE, np.eye(m)]) / scale[:, None]
+        rest = (target - np.append(here, point[:m])) / scale
+        step = np.linalg.lstsq(slope, rest, rcond=None)[0] @ free
         point = np.clip(point + np.clip(step, -_LONGEST, _LONGEST), _LOWEST, _HIGHEST)
     return float(point[0]), float(point[1])
 

@@ -94,7 +94,12 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
         )
     events = release_events(curator, plan.cost("matrix"), scale, noisy, problem.alone)
     point = located(
-        curator, problem, plan["location"], scale, starting_values(events, problem), events.fraction
+        curator,
+        problem,
+        plan["location"],
+        scale,
+        problem.held(starting_values(events, problem), scale),
+        events.fraction,
     )
     # a matrix is worth more in a step where noise is small
     certain = signal * events.fraction * curator.cost_per_row(plan.total)
@@ -199,6 +204,8 @@ def _information(bounding: Bounding[PlacedByLine], state: _State) -> Information
     share = usual.location_share
     if not bounding.placement.problem.family.proportional:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
+    if bounding.placement.problem.known_scale:
+        return state.released.estimate(events, state.whitening, None, share)
     spread = _spread(events, usual.residual_square, sigma_of(state.point))
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
     return state.released.estimate(events, state.whitening, square, share)
@@ -221,13 +228,15 @@ def _delayed_information(bounding: Bounding[PlacedByLine], state: _State) -> Inf
     events, bounded = bounding.placement.events, bounding.placement.problem.family.bounded
     largest = 1.0 if bounded else max(1.0, 1.5 * late.share)
     share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
+    k, known = bounding.k, bounding.placement.problem.known_scale
+    beyond = late.beyond(share, events.fraction)
     return state.released.estimate(
         events,
         state.whitening,
-        late.log_sigma * events.fraction,
+        None if known else late.log_sigma * events.fraction,
         share,
         late.error(events.spread),
-        late.beyond(share, events.fraction),
+        beyond[:k, :k] if known else beyond,
     )
 
 
@@ -243,7 +252,8 @@ def _location_share(
 
 
 def _rewhiten(bounding: Bounding[PlacedByLine], state: _State, information: Information) -> None:
-    location = information.matrix[:-1, :-1] / information.unit[0] ** 2
+    k = bounding.k
+    location = information.matrix[:k, :k] / information.unit[0] ** 2
     better = state.whitening.improved(location, state.choice.radius, bounding.placement.scale)
     state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpstats.estimators.row_scale import Box
+from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families import Family
 
 Array = np.ndarray
@@ -40,6 +40,8 @@ class Problem:
         What rows of each level of a category hold in its columns, nan elsewhere.
     binary : array of bool, shape (d,)
         Covariates that hold nothing but their two bounds.
+    known_sigma : float, optional
+        Sigma on the model's scale, where it is known and not estimated.
     """
 
     family: Family
@@ -50,6 +52,17 @@ class Problem:
     own: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    known_sigma: float | None = None
+
+    @property
+    def known_scale(self) -> bool:
+        return self.known_sigma is not None
+
+    def held(self, point: Array, scale: RowScale) -> Array:
+        """The point (gamma, log sigma), with log sigma as it is known, if it is."""
+        if self.known_sigma is None:
+            return point
+        return np.append(point[:-1], math.log(self.known_sigma) - math.log(scale.y_scale))
 
     @property
     def shrinks(self) -> bool:

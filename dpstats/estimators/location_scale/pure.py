@@ -97,7 +97,7 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: Plan) -> E
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log)
     events = _events(curator, plan.cost("matrix"), scale, problem)
-    point = starting_values(events, problem)
+    point = problem.held(starting_values(events, problem), scale)
     if problem.family.bounded:
         # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
         # 60 % censored, and f^0.4 for the drives, of which 6 % fail
@@ -176,14 +176,15 @@ def _information(
     curator: Curator, cost: float, frame: _Frame, point: Array
 ) -> tuple[Information, PureBounding]:
     """Shape of the event matrix, times released sizes; and bounds by the residuals that these tell of."""
+    if frame.bounding.placement.problem.known_scale:
+        return _location_information(curator, cost, frame, point), frame.bounding
     release = curator.release("information_sizes", cost, **frame.public(point))
     where = frame.bounding.truncation(frame.choice, point)
     unit = score_bounds(where, 1.0).log_sigma_unit
-    events, w = frame.bounding.placement.events, frame.whitening.matrix
+    events = frame.bounding.placement.events
     (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
-    trace = max(trace, 2 * trace_sd) / release.n * frame.choice.radius**2
+    share = _location_share(frame, trace, trace_sd, release.n)
     usual = frame.bounding.placement.expected
-    share = float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
     square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
     guess = events.fraction * frame.bounding.log_sigma_square(where)
     square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
@@ -198,6 +199,26 @@ def _information(
     return shape.estimate(events, frame.whitening, square, share), bounding
 
 
+def _location_information(curator: Curator, cost: float, frame: _Frame, point: Array) -> Information:
+    """The same where sigma is known: one size."""
+    release, k = curator.release("known_scale_size", cost, **frame.public(point)), frame.bounding.k
+    share = _location_share(frame, release.values[0].item(), release.sd, release.n)
+    # a matrix was not released: its precision is next to nothing
+    nothing = Accumulator(np.zeros((k, k)), np.full((k, k), 1e-300))
+    return nothing.estimate(frame.bounding.placement.events, frame.whitening, None, share)
+
+
+def _location_share(frame: _Frame, trace: float, sd: float, n: int) -> float:
+    """E[h1*^2] of the events, from the trace of the information over R^2 and its noise sd."""
+    events, w, usual = (
+        frame.bounding.placement.events,
+        frame.whitening.matrix,
+        frame.bounding.placement.expected,
+    )
+    trace = max(trace, 2 * sd) / n * frame.choice.radius**2
+    return float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
+
+
 def _crossed(frame: _Frame, cross: Array, size: float) -> Accumulator:
     """What location and log sigma share: an event at x gives x (cross'x)."""
     events, k = frame.bounding.placement.events, len(frame.whitening.matrix)
@@ -209,6 +230,9 @@ def _crossed(frame: _Frame, cross: Array, size: float) -> Accumulator:
 
 def _step(curator: Curator, cost: float, frame: _Frame, point: Array) -> _Step:
     public = frame.public(point)
+    if frame.bounding.placement.problem.known_scale:
+        release = curator.release("known_scale_alone", cost, **public)
+        return _Step(point, release.values[0].ravel() / release.n, release.sds[0].ravel() / release.n)
     release = curator.release("score_alone", cost, **public)
     kappa = frame.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
     unit = release.n * np.append(np.ones(len(point) - 1), kappa)
@@ -231,7 +255,7 @@ def _combined(steps: list[_Step], frame: _Frame, information: Information, cappe
     change = last.point - first.point
     pivot = frame.pivot(first.point)
     location = np.linalg.solve(frame.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
-    moved = np.append(location, change[-1])
+    moved = np.append(location, change[-1])[: len(first.scores)]
     noise = first.noise**2 + last.noise**2 + _shape_error(frame, information, moved, sigma)
     spread = float(np.mean((last.scores - first.scores + information.matrix @ moved) ** 2 / noise))
     weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
@@ -253,10 +277,12 @@ def _shape_error(frame: _Frame, information: Information, step: Array, sigma: fl
     events, w = frame.bounding.placement.events, frame.whitening.matrix
     share = information.unit[0] ** 2 / events.fraction
     noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
-    shape = noise * float(np.linalg.norm(w, 2))
+    shape, k = noise * float(np.linalg.norm(w, 2)), len(w)
+    length = float(step[:k] @ step[:k])
+    if len(step) == k:
+        return np.full(k, shape**2 * length)
     # an error of the line is one of the pivot, which no longer takes the scores' correlation away
     line = noise * math.sqrt(1 + float(events.line @ events.line)) / sigma
     pivot = math.hypot(line, _CROSS_SD * math.sqrt(information.matrix[0, 0] * information.matrix[-1, -1]))
-    length = float(step[:-1] @ step[:-1])
     location = shape**2 * length + pivot**2 * float(step[-1]) ** 2
     return np.append(np.full(len(step) - 1, location), pivot**2 * length)

@@ -56,6 +56,10 @@ class PureBounding(Bounding[PlacedByLine]):
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""
         bounds, m = super().bounds(where), self.k + 1
+        if where.known_scale:
+            location = 2 * bounds.psi * math.sqrt(m)  # spherical, of k numbers
+            matrix = location * self.sizes / self.tail_mu / math.sqrt(2)  # Laplace's, of one
+            return replace(bounds, sensitivity=location, matrix_weight=matrix)
         location = 2 * bounds.psi * math.sqrt(m + 2)
         log_sigma = LOG_SIGMA_SHARE * bounds.psi * math.sqrt((m + 1) * (m + 2) / 3)
         return replace(

@@ -5,7 +5,7 @@ See docs/theory/survival.md#joint-sensitivity.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 class Reading(NamedTuple):
     """Scores of the location and, last, log sigma, and the information matrix, each with its noise sds.
 
-    And the limits and the pivot with which they were taken.
+    And the limits and the pivot with which they were taken. Of a known scale, the location alone.
     """
 
     scores: Array
@@ -36,6 +36,8 @@ def release_scores(
 ) -> Reading:
     """Release the scores and their information at (gamma, log sigma) `point`."""
     public = bounding.public(choice, whitening, point)
+    if bounding.placement.problem.known_scale:
+        return _of_location(curator, mu, bounding, public)
     release = curator.release("martingale_score", mu, **public, matrix_share=bounding.matrix_share)
     location, log_sigma, matrix = release.values
     bounds, n, sd = bounding.bounds(public["where"]), release.n, release.sd / release.n
@@ -47,6 +49,22 @@ def release_scores(
         np.append(np.full(location.size, sd), sd / kappa),
         matrix / n * per_unit,
         sd * per_unit,
+        public["where"],
+        public["pivot"],
+    )
+
+
+def _of_location(
+    curator: Curator, mu: float, bounding: Bounding[Placement], public: dict[str, Any]
+) -> Reading:
+    release = curator.release("known_scale_score", mu, **public, matrix_share=bounding.matrix_share)
+    (location, matrix), sd = release.values, release.sd / release.n
+    per_unit = public["radius"] / bounding.bounds(public["where"]).matrix_weight
+    return Reading(
+        location.ravel() / release.n,
+        np.full(location.size, sd),
+        matrix / release.n * per_unit,
+        np.full(matrix.shape, sd * per_unit),
         public["where"],
         public["pivot"],
     )

@@ -101,35 +101,59 @@ def by_selection(frame: Frame, slopes: Array, sigma: float) -> Array:
 def combined(found: Average, frame: Frame, levels: list[Level], level: Array) -> tuple[Found, float]:
     """All coefficients, with their information; and how far noise is beyond what can be used.
 
-    Noise in the slopes adds to the spread of residuals, and so to log sigma: half its variance over theirs.
+    Noise in the slopes is taken off log sigma (:func:`spread_by_noise`).
     """
-    d, count = len(frame.whitening), len(levels)
-    # what noise in all slopes that are known adds to the spread of residuals, in variances of one
-    known = ~frame.bounding.placement.scale.unknown
-    many = float(np.sum(known / frame.ratio))
-    sigma = math.exp(level[1])
-    noise = found.noise / sigma
-    bias = min(0.5 * many * noise**2 / frame.residual_square, _LARGEST_BIAS)
+    d, sigma = len(frame.whitening), math.exp(level[1])
+    noise, bias = found.noise / sigma, spread_by_noise(found, frame, sigma)
     point = np.concatenate([[level[0]], found.slopes, [level[1] - bias]])
     pair = np.mean([each.information for each in levels], axis=0)
-    level_noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(count)
-    log_sigma_error = math.hypot(level_noise[1] / pair[1, 1], bias)
+    relative, unseen = _relative_error(frame)
+    level_noise, log_sigma_error = _level_noise(levels, pair, bias, _hidden(unseen, sigma, frame), frame)
     events = frame.bounding.placement.scale.fraction_sd / frame.fraction
     wrong = math.hypot(_SLOPE_ERROR, log_sigma_error, 1.5 * events)
     # scores are scaled so that their variance is the information
     size = frame.slope**2 / frame.square
-    information = np.zeros((d + 2, d + 2))
-    information[1:-1, 1:-1] = size * told_of(frame, found.slopes, sigma)
-    information[np.ix_([0, -1], [0, -1])] = pair
-    relative, unseen = _relative_error(frame)
-    log_sigma = math.hypot(level_noise[1], pair[1, 1] * _hidden(unseen + int(np.sum(~known)), sigma, frame))
-    noises = np.concatenate([[level_noise[0]], np.full(d, noise * (1 + wrong) * size), [log_sigma]])
-    errors = np.concatenate([[_LEVEL_STRUCTURE], relative, [_LEVEL_STRUCTURE]]) * np.diag(information)
-    used = usable(information, np.diag(errors), np.eye(d + 2), np.sqrt(np.diag(information)))
+    m, ends = d + len(pair), [0, -1][: len(pair)]
+    information = np.zeros((m, m))
+    information[1 : d + 1, 1 : d + 1] = size * told_of(frame, found.slopes, sigma)
+    information[np.ix_(ends, ends)] = pair
+    noises = np.insert(level_noise, 1, np.full(d, noise * (1 + wrong) * size))
+    errors = np.insert(np.full(len(pair), _LEVEL_STRUCTURE), 1, relative) * np.diag(information)
+    used = usable(information, np.diag(errors), np.eye(m), np.sqrt(np.diag(information)))
     need = max(
-        math.sqrt(many) * noise / _SLOPES_USABLE, log_sigma_error / _LOG_SIGMA_USABLE, events / _COUNT_USABLE
+        math.sqrt(_many(frame)) * noise / _SLOPES_USABLE,
+        log_sigma_error / _LOG_SIGMA_USABLE,
+        events / _COUNT_USABLE,
     )
-    return Found(point[None, :], np.zeros(d + 2), noises**2, used, max(1.0, found.spread), False), need
+    return Found(point[None, :], np.zeros(m), noises**2, used, max(1.0, found.spread), False), need
+
+
+def spread_by_noise(found: Average, frame: Frame, sigma: float) -> float:
+    """What noise in the slopes adds to log sigma: half its variance over that of residuals."""
+    noise = found.noise / sigma
+    return float(min(0.5 * _many(frame) * noise**2 / frame.residual_square, _LARGEST_BIAS))
+
+
+def _many(frame: Frame) -> float:
+    """What noise in all slopes that are known adds to the spread of residuals, in variances of one."""
+    return float(np.sum(~frame.bounding.placement.scale.unknown / frame.ratio))
+
+
+def _level_noise(
+    levels: list[Level], pair: Array, bias: float, hidden: float, frame: Frame
+) -> tuple[Array, float]:
+    """sds of the scores of intercept and log sigma, and the error of log sigma.
+
+    A known log sigma has none, but the spread that the slopes leave has: the intercept moves with it.
+    """
+    noise = np.mean([each.noise for each in levels], axis=0) / math.sqrt(len(levels))
+    if len(noise) == 1:
+        usual = frame.bounding.placement.expected
+        moved = (usual.residual_mean + usual.offset) * math.hypot(bias, hidden)
+        return np.hypot(noise, pair[0] * moved), 0.0
+    return np.array([noise[0], math.hypot(noise[1], pair[1, 1] * hidden)]), math.hypot(
+        noise[1] / pair[1, 1], bias
+    )
 
 
 def _relative_error(frame: Frame) -> tuple[Array, int]:
@@ -144,4 +168,5 @@ def _relative_error(frame: Frame) -> tuple[Array, int]:
 
 def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
     """What effects in directions that are not seen may have added to log sigma."""
+    unseen += int(np.sum(frame.bounding.placement.scale.unknown))
     return 0.5 * math.log1p(unseen * _PRIOR_SQUARE / sigma**2 / frame.residual_square / len(frame.whitening))

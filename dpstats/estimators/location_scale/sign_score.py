@@ -23,7 +23,7 @@ from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
-from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined
+from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
 from dpstats.estimators.row_scale import RowScale
 
@@ -56,7 +56,8 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: Plan, scale: Row
     -------
     Estimate
     """
-    frame = framed(curator, problem, plan, scale)
+    # the spread about slopes that are not found yet is not sigma: it is followed though sigma be known
+    frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
     point = frame.bounding.placement.start
     for mu in plan["start"]:
         point = _moved(point, solved(_level(curator, mu, frame, point), frame.fraction, _START_PRIOR))
@@ -68,7 +69,20 @@ def fit_by_sign_score(curator: Curator, problem: Problem, plan: Plan, scale: Row
         point = _moved(point, solved(_level(curator, level_mu, frame, point), frame.fraction, _EARLY_PRIOR))
     frame = sized(curator, plan.cost("sizes"), frame, point)
     steps, point = _last_steps(curator, plan, frame, steps[-_KEPT:], point)
+    frame, point = _held(frame, problem, steps, point)
     return _finished(curator, plan, frame, steps, point)
+
+
+def _held(frame: Frame, problem: Problem, steps: list[Step], point: Array) -> tuple[Frame, Array]:
+    """A known sigma is that of residuals about the true slopes: about these, noise in them adds to it."""
+    placement = replace(frame.bounding.placement, problem=problem)
+    if not problem.known_scale:
+        return frame, point
+    point = problem.held(point, placement.scale)
+    frame = replace(frame, bounding=replace(frame.bounding, placement=placement))
+    sigma = math.exp(point[-1])
+    found = average(steps, frame, _scales(steps, frame, point[1:-1], sigma))
+    return frame, np.append(point[:-1], point[-1] + spread_by_noise(found, frame, sigma))
 
 
 def _last_steps(

@@ -70,9 +70,15 @@ class Whitening:
     ) -> tuple[Array, bool]:
         """The point (gamma, log sigma) after a step, no longer than the caps, and whether one was binding.
 
-        Log sigma moves by at most `largest`, and with the location of the events held.
+        Log sigma moves by at most `largest`, and with the location of the events held; where it is known the
+        step has none.
         """
-        location, short = capped(step[:-1], _LONGEST)
+        k = len(self.matrix)
+        location, short = capped(step[:k], _LONGEST)
+        if len(step) == k:
+            return np.append(
+                point[:-1] + sigma_of(point) * (self.matrix @ (damping * location)), point[-1]
+            ), short
         log_sigma = damping * float(np.clip(step[-1], -largest, largest))
         gamma = point[:-1] + sigma_of(point) * (self.matrix @ (damping * location) - pivot * log_sigma)
         point = np.append(gamma, float(np.clip(point[-1] + log_sigma, *LOG_SIGMA_RANGE)))
