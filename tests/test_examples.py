@@ -18,6 +18,7 @@ from dpstats import models
 from dpstats.checking import DataCheck
 from dpstats.planning import FitPlan
 from dpstats.results import CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
+from dpstats.results.curve_estimates import LogRankTest
 from dpstats.results.estimates import Estimates
 from dpstats.results.forecast import Forecast
 from dpstats.results.pairwise import PairwiseTest
@@ -55,7 +56,7 @@ def methods() -> Iterator[tuple[str, Any, type]]:
 
 RESULTS = (
     *(Fit, LinearFit, GlmFit, SurvivalFit, SvmFit, Estimates, CurveFit),
-    *(Forecast, Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
+    *(Forecast, LogRankTest, Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
 )
 OWNERS = {name: kind for name, _, kind in methods()}
 THINGS = (

@@ -132,6 +132,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "use_ledger": {"path": None},  # of another, all fits of the tests that follow would charge it
     "PublicMoments.load": {"path": "moments.json"},
     "CurveFit.load": {"path": "curve.json"},
+    "CurveFit.predict": {"times": 300.0},
+    "CurveFit.rmst": {"until": 300.0},
     "PublicMoments.save": {"path": "new.moments.json"},
     "CurveFit.save": {"path": "new.curve.json"},
     "write_messages": {"path": "new.jsonl"},
@@ -192,7 +194,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
-    plain = (SCHEMA, *budgets, PLAN, *models, *found, MESSAGES[0], ledger, ledger.report())
+    plain = (SCHEMA, *budgets, PLAN, *models, *found, CURVE.logrank(), MESSAGES[0], ledger, ledger.report())
     return [
         *((each, {}) for each in plain),
         (ahead, effects),

@@ -21,7 +21,7 @@ from dpstats.models.kept import reusable
 from dpstats.models.publishing import pay
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
-from dpstats.schema import Bounded, Count, Levels, Schema
+from dpstats.schema import Bounded, Count, Flag, Levels, Schema
 
 TIMES = 15  # of each spacing
 
@@ -40,7 +40,7 @@ def kaplan_meier(
     ----------
     formula : str
         ``"Surv(time, failed) ~ 1"``, or ``"Surv(time, failed) ~ maker"`` for a curve of each level of a
-        factor.
+        factor, or of each code of a flag.
     data
         As of :func:`dpstats.survreg`.
     schema : Schema
@@ -167,7 +167,11 @@ def _groups(design: Design) -> tuple[str, ...]:
             coded = ("Intercept", *(f"{name}[T.{level}]" for level in variable.all[1:]))
             if design.names == coded and design.offset is None:
                 return tuple(variable.all)
-    raise FormulaError("kaplan_meier takes '~ 1' or '~ factor' for one factor declared as levels()")
+        if isinstance(variable, Flag) and design.names == ("Intercept", name) and design.offset is None:
+            return tuple(f"{name} = {code}" for code in (variable.false, variable.true))
+    raise FormulaError(
+        "kaplan_meier takes '~ 1' or '~ factor', of one variable declared by levels() or flag()"
+    )
 
 
 def _times(design: Design, times: Sequence[float] | None) -> np.ndarray:

@@ -19,10 +19,11 @@ See docs/theory/kaplan_meier.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-__all__ = ["CumulativeHazard", "cumulative_hazard"]
+__all__ = ["Comparison", "CumulativeHazard", "Errors", "comparison", "cumulative_hazard"]
 
 Array = np.ndarray
 
@@ -31,6 +32,24 @@ _SMALL = 1e-4
 # sd of the error by hazards that change within an interval, over its range: in 250 random designs of 20,000
 # rows and more the error is .2 of it, sampling included
 _CHANGING = 0.15
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of m sums of the cumulative hazard at several times, each array of shape (m,).
+
+    Attributes
+    ----------
+    se, se_privacy : array
+        Standard error, and the part of it that is privacy noise.
+    one : array
+        Variance of one coordinate of Laplace noise that, beside normal noise for the rest of the variance,
+        has the fourth moment of the noise of all counts together, where these have Laplace noise.
+    """
+
+    se: Array
+    se_privacy: Array
+    one: Array
 
 
 @dataclass(frozen=True)
@@ -43,19 +62,43 @@ class CumulativeHazard:
         Noisy numbers at the beginning of each interval, and in it.
     value : array, shape (J,)
         Never falls.
-    se, se_privacy : array, shape (J,)
-        Standard error, and the part of it that is privacy noise.
-    one : array, shape (J,)
-        Variance of one coordinate of Laplace noise that, beside normal noise for the rest of the variance,
-        has the fourth moment of the noise of all counts together, where these have Laplace noise.
+    gradient : array, shape (J, 3 J)
+        Of the value in all counts.
+    counts, noise : array, shape (3 J,)
+        Released counts, and the variance of their noise.
+    changing : array, shape (J,)
+        Variance that hazards which change within an interval add in each.
     """
 
     at_risk: Array
     events: Array
     value: Array
-    se: Array
-    se_privacy: Array
-    one: Array
+    gradient: Array
+    counts: Array
+    noise: Array
+    changing: Array
+
+    @cached_property
+    def each(self) -> Errors:
+        """Errors at each time; NaN where there is no value."""
+        lost = np.where(np.isnan(self.value), np.nan, 0.0)
+        found = self.errors(np.eye(len(self.value)))
+        return Errors(found.se + lost, found.se_privacy + lost, found.one + lost)
+
+    def errors(self, weights: Array) -> Errors:
+        """Return errors of sums of the values.
+
+        Parameters
+        ----------
+        weights : array, shape (m, J)
+            0 where there is no value.
+        """
+        gradient = weights @ self.gradient
+        later = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]  # an increment is in all values that follow
+        privacy = gradient**2 @ self.noise
+        sampling = np.maximum(gradient**2 @ self.counts, 0.0) + later**2 @ self.changing
+        one = np.sqrt(gradient**4 @ self.noise**2)
+        return Errors(np.sqrt(sampling + privacy), np.sqrt(privacy), one)
 
 
 def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
@@ -76,20 +119,62 @@ def cumulative_hazard(counts: Array, sds: Array) -> CumulativeHazard:
     inverse, by_first, by_last = _inverse_mean(first, last)
     increments = (events * by_first)[:, None] * entering + (events * by_last)[:, None] * leaving
     increments[np.arange(j), np.arange(j)] += inverse
-    gradient = np.cumsum(increments, axis=0)  # of each sum in all counts
-    privacy = gradient**2 @ noise
-    sampling = np.maximum(gradient**2 @ counts, 0.0)
     changing = _CHANGING * events * counts[j : 2 * j] / (first * last)
-    sampling += np.cumsum(changing**2)
     lost = np.where(usable, 0.0, np.nan)
-    return CumulativeHazard(
-        at_risk,
-        events,
-        _rising(np.cumsum(events * inverse) + lost),
-        np.sqrt(sampling + privacy) + lost,
-        np.sqrt(privacy) + lost,
-        np.sqrt(gradient**4 @ noise**2) + lost,
+    value = _rising(np.cumsum(events * inverse) + lost)
+    gradient = np.cumsum(increments, axis=0)  # of each sum in all counts
+    return CumulativeHazard(at_risk, events, value, gradient, counts, noise, changing**2)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Events of G groups beside those expected if all had the same hazards.
+
+    Attributes
+    ----------
+    events, expected : array, shape (G,)
+        Noisy.
+    cov : array, shape (G, G)
+        Of their difference: sampling and privacy noise.
+    """
+
+    events: Array
+    expected: Array
+    cov: Array
+
+
+def comparison(counts: Array, sds: Array) -> Comparison:
+    """Compare the hazards of groups by the scores of the log-rank test.
+
+    In each interval the events of all groups are expected in proportion to the logarithmic means of the
+    numbers at risk. Intervals count while enough of all groups together are left at risk.
+
+    Parameters
+    ----------
+    counts, sds : array, shape (G, 3 J)
+        As of `cumulative_hazard`, of each group.
+    """
+    j, noise = counts.shape[1] // 3, sds**2
+    entering, leaving = _at_risk(j)
+    left, sd_left = leaving @ counts.sum(axis=0), np.sqrt(leaving @ noise.sum(axis=0))
+    usable = np.cumprod(left > FEWEST * sd_left).astype(bool)
+    events = counts[:, :j] * usable
+    first, last = np.maximum(counts @ entering.T, 1.0), np.maximum(counts @ leaving.T, 1.0)
+    inverse, by_first, by_last = _inverse_mean(first, last)
+    watched = 1 / inverse  # numbers at risk through each interval, (G, J)
+    share, all_events = watched / watched.sum(axis=0), events.sum(axis=0)
+    # dU_g = sum_j sum_h (1[g = h] - share_gj) (dD_hj - D_j dL_hj / L_j), in the counts of h
+    rate = all_events / watched.sum(axis=0)
+    by_counts = (rate * watched**2)[:, :, None] * (
+        by_first[:, :, None] * entering + by_last[:, :, None] * leaving
     )
+    by_counts[:, np.arange(j), np.arange(j)] += 1.0
+    by_counts *= usable[:, None]
+    apart = np.eye(len(counts))[:, :, None] - share[:, None, :]
+    gradient = np.einsum("ghj,hjc->ghc", apart, by_counts)
+    privacy = np.einsum("ahc,hc,bhc->ab", gradient, noise, gradient)
+    chance = np.einsum("j,aj,abj->ab", np.maximum(all_events, 0.0), share, apart.transpose(1, 0, 2))
+    return Comparison(events.sum(axis=1), share @ all_events, chance + privacy)
 
 
 def _at_risk(j: int) -> tuple[Array, Array]:

@@ -33,10 +33,11 @@ def line_with_band(
     limits: tuple[ArrayLike, ArrayLike],
     label: str,
     look: dict[str, Any],
+    steps: bool = False,
 ) -> None:
-    """Draw a line, and a band of its colour between its limits."""
-    ax.plot(x, y, **look, label=label)
-    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0)
+    """Draw a line, and a band of its colour between its limits; both in steps from x to x, if asked."""
+    ax.plot(x, y, **look, label=label, drawstyle="steps-post" if steps else "default")
+    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step="post" if steps else None)
 
 
 def legend(ax: Axes) -> None:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import count
+from dpstats._arguments import among, count, number, shown, truth
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.budget import Pure
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.moments.interval_counts import CumulativeHazard, cumulative_hazard
-from dpstats.moments.mixture import Tails
+from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
+from dpstats.results.at_times import check_times
+from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
-from dpstats.results.intervals import critical, refuse_alpha
 from dpstats.results.plotting import legend, line_with_band, style
+from dpstats.results.reliability import failed_fractions
 from dpstats.results.table import Column, Table
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ __all__ = ["FORMAT", "CurveFit"]
 
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
-ESTIMATES = ("survival", "std_error", "conf_low", "conf_high")
+# what a plot may show, with the title of its vertical axis and its own
+PLOTTED = {
+    "survival": ("survival", "Kaplan-Meier curve"),
+    "cumhaz": ("cumulative hazard", "Nelson-Aalen cumulative hazard"),
+}
 
 
 @forgetful
@@ -109,11 +114,10 @@ class CurveFit(Facts, Shown, Stored):
         >>> fit.table(level=0.9)["time"].tolist()
         [500.0, 1000.0]
         """
-        refuse_alpha(level)
         frames = []
-        for group, counts, sds in zip(self.groups, self.counts, self.sds, strict=True):
-            found = cumulative_hazard(counts, sds)
-            survival, half = np.exp(-found.value), self._half_widths(found, level)
+        for group, found in zip(self.groups, self._hazards, strict=True):
+            survival, errors = np.exp(-found.value), found.each
+            half = half_widths(errors.se, errors.one, level, self._laplace)
             frames.append(
                 pd.DataFrame(
                     {
@@ -122,24 +126,177 @@ class CurveFit(Facts, Shown, Stored):
                         "at_risk": found.at_risk,
                         "events": found.events,
                         "survival": survival,
-                        "std_error": survival * found.se,
+                        "std_error": survival * errors.se,
                         "conf_low": np.exp(-(found.value + half)),
                         "conf_high": np.exp(-np.maximum(found.value - half, 0.0)),
-                        "privacy_share": (found.se_privacy / found.se) ** 2,
+                        "privacy_share": (errors.se_privacy / errors.se) ** 2,
                         "cumulative_hazard": found.value,
-                        "hazard_error": found.se,
+                        "hazard_error": errors.se,
                     }
                 )
             )
         return pd.concat(frames, ignore_index=True)
 
-    def _half_widths(self, found: CumulativeHazard, level: float) -> np.ndarray:
-        """Of limits on the scale of the cumulative hazard; Laplace noise has the longest tails."""
-        half, known = critical(level) * found.se, np.isfinite(found.se)
-        if isinstance(self.budget, Pure):
-            tails = Tails("laplace", 1, found.one[known])
-            half[known] = tails.half_widths(level, np.diag(found.se[known] ** 2))
-        return half
+    @property
+    def _hazards(self) -> list[CumulativeHazard]:
+        return [cumulative_hazard(*pair) for pair in zip(self.counts, self.sds, strict=True)]
+
+    @property
+    def _laplace(self) -> bool:
+        return isinstance(self.budget, Pure)
+
+    def predict(self, times: float | Sequence[float] = (), level: float = 0.95) -> pd.DataFrame:
+        """Return survival and cumulative hazard at any times, as R's ``summary(survfit, times=)``.
+
+        Between the times of the grid hazards are taken as constant.
+
+        Parameters
+        ----------
+        times : float or sequence of float
+        level : float
+
+        Returns
+        -------
+        DataFrame
+            One row for each group and time: ``survival`` with ``conf_low`` and ``conf_high``, and
+            ``cumulative_hazard`` with ``hazard_low`` and ``hazard_high`` (Nelson and Aalen's). NaN beyond
+            where the curve says something.
+
+        Raises
+        ------
+        SpecificationError
+            For times that are none.
+
+        Examples
+        --------
+        >>> fit.predict(750)["survival"].between(0, 1).all()
+        np.True_
+        """
+        asked = check_times(times, "predict")
+        frames = []
+        for group, hazard in zip(self.groups, self._lines(level), strict=True):
+            value, low, high = hazard.at(asked)
+            columns = {"group": group, "time": asked, "survival": np.exp(-value), "conf_low": np.exp(-high)}
+            columns |= {"conf_high": np.exp(-low), "cumulative_hazard": value}
+            frames.append(pd.DataFrame(columns | {"hazard_low": low, "hazard_high": high}))
+        return pd.concat(frames, ignore_index=True)
+
+    def quantile(self, p: float | Sequence[float] = (0.25, 0.5, 0.75), level: float = 0.95) -> pd.DataFrame:
+        """Return times by which fractions have failed, as R's ``quantile(survfit)``.
+
+        Parameters
+        ----------
+        p : float or sequence of float
+            Failed fractions; never surviving fractions.
+        level : float
+            Of limits that come from those of the curve (Brookmeyer and Crowley's).
+
+        Returns
+        -------
+        DataFrame
+            One row for each group and fraction: ``estimate``, NaN where the curve does not fall so far,
+            ``conf_low`` and ``conf_high``, which is infinite where nothing is known of it.
+
+        Raises
+        ------
+        SpecificationError
+            For fractions outside (0, 1).
+
+        Examples
+        --------
+        >>> fit.quantile(0.05).columns.tolist()
+        ['group', 'failed', 'estimate', 'conf_low', 'conf_high']
+        """
+        failed = failed_fractions(p)
+        frames = []
+        for group, hazard in zip(self.groups, self._lines(level), strict=True):
+            estimate, low, high = hazard.reached(-np.log1p(-failed))
+            columns = {"group": group, "failed": failed, "estimate": estimate}
+            frames.append(pd.DataFrame(columns | {"conf_low": low, "conf_high": high}))
+        return pd.concat(frames, ignore_index=True)
+
+    def median(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the time by which half have failed, of each group; see `quantile`.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> fit.median()["failed"].tolist()
+        [0.5]
+        """
+        return self.quantile(0.5, level)
+
+    def rmst(self, until: float, level: float = 0.95) -> pd.DataFrame:
+        """Return the restricted mean survival time: mean life, of which no more than `until` counts.
+
+        Parameters
+        ----------
+        until : float
+            A time above 0, within the grid.
+        level : float
+
+        Returns
+        -------
+        DataFrame
+            One row for each group: ``until``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+            ``privacy_share``. NaN where the curve does not reach so far.
+
+        Raises
+        ------
+        SpecificationError
+            For a time that is none.
+
+        Examples
+        --------
+        >>> bool(fit.rmst(500)["estimate"][0] < 500)
+        True
+        """
+        end = float(check_times(number("until", until), "rmst: until", positive=True)[0])
+        rows = []
+        for group, found in zip(self.groups, self._hazards, strict=True):
+            area, weights = restricted_mean(self.times, found, end)
+            errors = found.errors(weights[None] + (0.0 if np.isfinite(area) else np.nan))
+            half = float(half_widths(errors.se, errors.one, level, self._laplace)[0])
+            low, high = (float(np.clip(area + sign * half, 0.0, end)) for sign in (-1, 1))
+            share = float((errors.se_privacy[0] / errors.se[0]) ** 2)
+            rows.append((group, end, area, float(errors.se[0]), low, high, share))
+        names = ["group", "until", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
+        return pd.DataFrame(rows, columns=names)
+
+    def logrank(self) -> LogRankTest:
+        """Test that all groups have the same hazards, as R's ``survdiff``.
+
+        Returns
+        -------
+        LogRankTest
+            With ``statistic``, ``df`` and ``pvalue``, which count privacy noise, too.
+
+        Raises
+        ------
+        SpecificationError
+            For a curve of one group.
+
+        Examples
+        --------
+        >>> model = dps.kaplan_meier("Surv(time, status) ~ rsc", drives.data, drives.schema)
+        >>> model.fit(dps.zcdp(0.5)).logrank().df
+        1
+        """
+        if len(self.groups) < 2:
+            raise SpecificationError(
+                "logrank compares groups, and this curve has one: fit 'Surv(...) ~ factor' for several"
+            )
+        return logrank_test(self.groups, comparison(self.counts, self.sds))
+
+    def _lines(self, level: float) -> list[Hazard]:
+        return [Hazard.of(self.times, found, level, self._laplace) for found in self._hazards]
 
     @property
     def factor(self) -> str:
@@ -178,8 +335,10 @@ class CurveFit(Facts, Shown, Stored):
             notes=(note,),
         )
 
-    def plot(self, level: float = 0.95, ax: Axes | None = None) -> Axes:
-        """Plot the fraction that survives against time, with bands. Needs matplotlib.
+    def plot(
+        self, level: float = 0.95, ax: Axes | None = None, *, of: str = "survival", steps: bool = False
+    ) -> Axes:
+        """Plot the fraction that survives, or the cumulative hazard, from time 0 on. Needs matplotlib.
 
         Parameters
         ----------
@@ -187,27 +346,41 @@ class CurveFit(Facts, Shown, Stored):
             Of the bands, point by point.
         ax : matplotlib Axes, optional
             Draw here, such as on ``fit.plot_reliability(...)``.
+        of : {"survival", "cumhaz"}
+            What to plot; the cumulative hazard is Nelson and Aalen's.
+        steps : bool
+            Draw steps from time to time, as survfit does; else lines, as nothing says that units fail at the
+            times of the grid.
 
         Returns
         -------
         matplotlib Axes
 
+        Raises
+        ------
+        SpecificationError
+            For another `of`.
+
         Examples
         --------
-        >>> fit.plot().figure.savefig("curve.png")
+        >>> fit.plot(steps=True).figure.savefig("curve.png")
         """
-        new = ax is None
+        if not among(of, tuple(PLOTTED)):
+            raise SpecificationError(f"of must be one of {', '.join(PLOTTED)}; got {shown(of)}")
+        new, in_steps = ax is None, truth("steps", steps)
         ax = axes(ax)
-        for i, (group, block) in enumerate(self.table(level).groupby("group", sort=False)):
+        for i, (group, hazard) in enumerate(zip(self.groups, self._lines(level), strict=True)):
             look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
             label = ", ".join(part for part in ("" if new else "Kaplan-Meier", str(group)) if part)
-            limits, look = (block["conf_low"], block["conf_high"]), look | {"marker": "."}
-            line_with_band(ax, block["time"], block["survival"], limits, label or "all rows", look)
+            lines = (hazard.value, hazard.low, hazard.high)
+            value, low, high = (np.exp(-line) if of == "survival" else line for line in lines)
+            look = look | {"marker": "."}
+            line_with_band(ax, hazard.times, value, (low, high), label or "all rows", look, in_steps)
         if new:
-            title = f"Kaplan-Meier curve, {level_percent(level)} band"
+            title = f"{PLOTTED[of][1]}, {level_percent(level)} band"
             ax.set(
-                ylabel="survival",
-                ylim=(-0.02, 1.02),
+                ylabel=PLOTTED[of][0],
+                ylim=(-0.02, 1.02) if of == "survival" else (0, None),
                 xlim=(0, None),
                 title=titled(self, title),
                 xlabel=f"time ({self.time_unit})" if self.time_unit else "time",

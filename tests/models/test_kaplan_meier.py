@@ -151,17 +151,17 @@ def test_the_delta_method_is_the_derivative() -> None:
     base = cumulative_hazard(noisy, sds)
     moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(9)])
     gradient = (moved - base.value).T / 1e-5
-    assert base.se_privacy == pytest.approx(0.5 * np.sqrt((gradient**2).sum(axis=1)), rel=1e-4)
+    assert base.each.se_privacy == pytest.approx(0.5 * np.sqrt((gradient**2).sum(axis=1)), rel=1e-4)
     changing = 0.15 * noisy[:3] * noisy[3:6] / (np.array([1045, 971, 931]) * np.array([1011, 942, 900]))
     expected = gradient**2 @ (noisy + 0.25) + np.cumsum(changing**2)
-    assert base.se == pytest.approx(np.sqrt(expected), rel=1e-4)
+    assert base.each.se == pytest.approx(np.sqrt(expected), rel=1e-4)
 
 
 @pytest.mark.parametrize(("left", "said"), [(4.9, False), (5.1, True)])
 def test_where_few_are_left_nothing_is_said(left: float, said: bool) -> None:
     """Fewer than five sds of the noise on their number."""
     found = cumulative_hazard(np.array([500.0, 0.0, 10 * left]), np.full(3, 10.0))
-    assert np.isfinite([found.value[0], found.se[0], found.se_privacy[0]]).tolist() == [said] * 3
+    assert np.isfinite([found.value[0], found.each.se[0], found.each.se_privacy[0]]).tolist() == [said] * 3
 
 
 def test_both_scales_have_errors_of_sampling_and_noise() -> None:
@@ -201,9 +201,9 @@ def test_the_tails_are_those_of_sums_of_laplace_noise() -> None:
     drawn = counts + rng.laplace(scale=3e3 / np.sqrt(2), size=(40_000, 9))
     values = np.array([cumulative_hazard(noisy, sds).value for noisy in drawn[:20_000]])
     found = cumulative_hazard(counts, sds)
-    error = np.abs(values - found.value) / found.se_privacy
-    tails = Tails("laplace", 1, found.one)
-    half = tails.half_widths(0.99, np.diag(found.se_privacy**2)) / found.se_privacy
+    error = np.abs(values - found.value) / found.each.se_privacy
+    tails = Tails("laplace", 1, found.each.one)
+    half = tails.half_widths(0.99, np.diag(found.each.se_privacy**2)) / found.each.se_privacy
     beyond = (error > half).mean(axis=0)
     assert (beyond < 0.0135).all() and (beyond > 0.0075).all()
     assert (error > 2.576).mean(axis=0)[0] > 0.0135, "normal limits would not do"
@@ -281,3 +281,15 @@ def test_a_curve_without_noise_says_so_everywhere() -> None:
     found = curve(rows(), "maker")
     assert "NOT PRIVATE" in str(found) and "Private" not in str(found)
     assert found.plot().get_title().startswith("NOT PRIVATE")
+
+
+def test_a_flag_has_a_curve_for_each_of_its_codes() -> None:
+    data = rows(3000)
+    data["hot"] = np.where(np.random.default_rng(1).random(3000) < 0.3, "yes", "no")
+    schema = dps.Schema(dict(SCHEMA) | {"hot": dps.flag(true="yes", false="no")})
+    with noise(NoNoise()):
+        found = dps.kaplan_meier("Surv(time, failed) ~ hot", data, schema, times=TIMES).fit(LARGE)
+    assert found.groups == ("hot = no", "hot = yes") and found.factor == "hot"
+    for code, block in zip(("no", "yes"), (b for _, b in found.frame.groupby("group")), strict=True):
+        alone = curve(data[data["hot"] == code], times=TIMES).frame
+        assert block["survival"].to_numpy() == pytest.approx(alone["survival"].to_numpy(), rel=1e-12)

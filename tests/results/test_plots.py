@@ -177,7 +177,15 @@ def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
 def test_a_private_curve_is_drawn_with_its_band_alone_or_beside_a_fit() -> None:
     ax = curve(("a", "b")).plot()
     assert ax.get_legend_handles_labels()[1] == ["a", "b"] and len(bands(ax)) == 2
-    assert ax.get_lines()[0].get_ydata() == pytest.approx([0.75, 0.5, 0.25])
+    assert ax.get_lines()[0].get_xdata() == pytest.approx([0, 400, 800, 1600])
+    assert ax.get_lines()[0].get_ydata() == pytest.approx([1, 0.75, 0.5, 0.25])
+    assert ax.get_lines()[0].get_drawstyle() == "default"
+    stepped = curve().plot(steps=True, of="cumhaz")
+    assert stepped.get_lines()[0].get_drawstyle() == "steps-post"
+    assert stepped.get_lines()[0].get_ydata() == pytest.approx(-np.log([1, 0.75, 0.5, 0.25]))
+    assert stepped.get_ylabel() == "cumulative hazard" and "Nelson-Aalen" in stepped.get_title()
+    with pytest.raises(SpecificationError, match="of must be one of survival, cumhaz"):
+        curve().plot(of="hazard")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (hours)", "survival")
     beside = capacitor().plot_reliability(USE)
     assert curve().plot(ax=beside) is beside
