@@ -21,6 +21,7 @@ from dpstats.moments import PublicMoments
 from dpstats.planning import plan
 from dpstats.results import Fit, compare, load
 from dpstats.rows import read_csv
+from dpstats.running import options
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
 _HOMES: dict[str, tuple[str, str]]
@@ -55,6 +56,7 @@ __all__ = [
     "load",
     "logit",
     "ols",
+    "options",
     "parse_budget",
     "plan",
     "plan_contributions",

@@ -11,7 +11,7 @@ from typing import NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["HoldsRows", "forgetful", "forgetting", "protected"]
+__all__ = ["HoldsRows", "forgetful", "forgetting", "is_own", "protected"]
 
 _FORGETS = "_forgets"  # on a function that `forgetting` has wrapped, which is enough once
 
@@ -62,7 +62,7 @@ def protected(
     except Exception as error:
         if shown:
             raise
-        if isinstance(error, passed) and _is_own(error):
+        if isinstance(error, passed) and is_own(error):
             failure = type(error)(*error.args)
     except BaseException as error:  # an interrupt keeps its type, so that it still stops the program
         interrupts = _interrupts(error)
@@ -141,7 +141,7 @@ def _stop(kind: type[BaseException]) -> BaseException:
         return KeyboardInterrupt()
 
 
-def _is_own(error: Exception) -> bool:
+def is_own(error: Exception) -> bool:
     """Whether this package raised it."""
     *_, (frame, _) = walk_tb(error.__traceback__)
     return str(frame.f_globals.get("__name__")).startswith(f"{__package__}.")

@@ -24,6 +24,9 @@ class MadeRows:
     def n(self) -> int:
         return len(self.columns["time"])
 
+    def parts(self) -> tuple[()]:
+        return ()
+
     def blocks(self, size: int = 8192) -> Iterator[dict[str, np.ndarray]]:
         for start in range(0, self.n, size):
             yield {name: column[start : start + size] for name, column in self.columns.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from dpstats._private import HoldsRows
 from dpstats.schema import Unit
 
-__all__ = ["Block", "Blocks", "PublicDesign", "RowReader", "RowSource", "Scratch"]
+__all__ = ["Block", "Blocks", "PublicDesign", "RowPart", "RowReader", "RowSource", "Scratch"]
 
 _KEPT_BYTES = 2**27
 _CACHE_LINE = 64  # bytes
@@ -56,13 +56,24 @@ class PublicDesign(Protocol):
     def weights(self) -> str | None: ...
 
 
+class RowPart(Protocol):
+    """A description of some of the rows, pickled without them where it is `portable`."""
+
+    @property
+    def portable(self) -> bool: ...
+
+    def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]: ...
+
+
 class RowSource(Protocol):
-    """Rows that can be read more than once."""
+    """Rows that can be read more than once; `parts` describes all of them, or nothing if they are here."""
 
     @property
     def n(self) -> int: ...
     @property
     def unit(self) -> Unit: ...
+
+    def parts(self) -> Sequence[RowPart]: ...
 
     def blocks(self, size: int = ...) -> Iterator[dict[str, np.ndarray]]: ...
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpstats import running
 from dpstats._private import HoldsRows, protected
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
-from dpstats.curator.lattice import MAX_ROWS, coordinates
+from dpstats.curator.engines import chosen, gathered
+from dpstats.curator.lattice import MAX_ROWS, Total, coordinates
 from dpstats.curator.law import (
     LEAST_MU,
     MOST_GAUSSIAN,
@@ -26,8 +31,10 @@ from dpstats.curator.law import (
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
 from dpstats.curator.objective import Objective, Planned
 from dpstats.curator.partial import statistic_of, summed
+from dpstats.curator.progress import Bar
 from dpstats.curator.release import Minimum, Release
 from dpstats.curator.statistics import Statistic
+from dpstats.curator.tasks import Task, WorkError
 from dpstats.errors import BudgetError, DataError
 from dpstats.ledger import Ledger
 from dpstats.schema import Unit
@@ -97,6 +104,8 @@ class Curator(HoldsRows):
         ambient = noise_setting.current()
         self._setting = Setting(noise or ambient.noise, recorder or ambient.recorder)
         self._rows, self._design, self._blocks = rows, design, Blocks(rows, design, block_rows)
+        self._block_rows, self._passes = block_rows, 0
+        self._engine = chosen(running.current(), rows.parts())
         self._account = Account(budget, rows.unit.short)
         self._scratch = "", Scratch()  # of the statistic that was released last
 
@@ -170,9 +179,9 @@ class Curator(HoldsRows):
         law = self._law(statistic, sensitivity, price)
         self._account.charge(name, law.price)
         noisy = protected(
-            lambda: self._noisy(statistic, sensitivity, law),
+            lambda: self._noisy(statistic, public, sensitivity, law),
             _failed(name),
-            (DataError,),
+            (DataError, WorkError),
             shown=self.not_private,
         )
         values = statistic.unpack(noisy)
@@ -261,16 +270,31 @@ class Curator(HoldsRows):
             )
         return law
 
-    def _noisy(self, statistic: Statistic, sensitivity: Sensitivity, law: Law) -> np.ndarray:
+    def _noisy(
+        self, statistic: Statistic, public: Mapping[str, Any], sensitivity: Sensitivity, law: Law
+    ) -> np.ndarray:
         if self._scratch[0] != statistic.name:  # the steps of a fit release one statistic again and again
             self._scratch = statistic.name, Scratch()
-        total = summed(statistic, self._blocks, self._scratch[1])
+        total = self._total(statistic, public)
         if total.count != self.n:
             raise RuntimeError(f"{total.count} rows were read instead of {self.n}")
         exact = coordinates(statistic.parts, total)
         if self._setting.recorder is not None:
             self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
         return self._with_noise(exact, law)
+
+    def _total(self, statistic: Statistic, public: Mapping[str, Any]) -> Total:
+        """The exact sums over all rows, by one pass: here, or by the engine's workers."""
+        self._passes += 1
+        parts = self._rows.parts()
+        with closing(Bar(self.n, self._passes, shown=bool(parts))) as bar:
+            if self._engine is None:
+                return summed(statistic, bar.over(self._blocks), self._scratch[1])
+            task, totals = Task(self._design, statistic.name, public, self._block_rows), []
+            for total in gathered(self._engine, task, parts):
+                totals.append(total)
+                bar(total.count)
+            return functools.reduce(operator.add, totals)
 
     def _with_noise(self, exact: np.ndarray, law: Law) -> np.ndarray:
         if law.name == "gaussian":

@@ -23,7 +23,7 @@ from dpstats.rows.sources import Asked, Source
 from dpstats.schema import Unit
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
-KEPT_BYTES = 2**28  # of coded columns, as estimated from public sizes; a larger table is read at every pass
+KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is read at every pass
 BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
 T = TypeVar("T")

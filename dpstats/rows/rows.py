@@ -117,11 +117,10 @@ class Rows(HoldsRows):
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
     blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
-    columns = (
-        blocks[0]
-        if len(blocks) == 1
-        else {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    )
+    if len(blocks) == 1:
+        columns = blocks[0]
+    else:  # column by column, lest all of them are there twice
+        columns = {name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])}
     if unit.column:
         columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, unit.max_rows)
     return columns

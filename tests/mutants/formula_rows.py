@@ -300,7 +300,7 @@ MUTANTS = (
     planted(
         "the words of other code's DataError are taken for the package's own",
         "rows/test_protected.py",
-        ("_private.py", "if isinstance(error, passed) and _is_own(error):", "if isinstance(error, passed):"),
+        ("_private.py", "if isinstance(error, passed) and is_own(error):", "if isinstance(error, passed):"),
     ),
     planted(
         "what is left of a generator after a stopped reading is taken for the table",

@@ -1,0 +1,135 @@
+"""Fits of a Parquet file that is read at every pass: time and memory, beside pyarrow and numpy alone.
+
+The file has 20 numeric covariates, a response of `ols` and one of `logit`, in row groups of 2^20 rows. Each
+measurement is a process of its own. The yardstick is one pass that reads the file in batches by pyarrow and
+adds up X'X of all columns by numpy, which is the least that a fit could do; it is measured before and after
+the fits, and the mean counts. A fit's rows a second are those of all its passes.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/scale.py --rows 1e7
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import loky
+import numpy as np
+import pyarrow as pa
+from provenance import header
+from pyarrow import parquet
+from tabulate import tabulate
+
+import dpstats as dps
+from dpstats.testing import Recording, SeededNoise, noise
+
+K, GROUP, BATCH = 20, 1 << 20, 1 << 16
+NAMES = [f"x{j}" for j in range(K)]
+SCHEMA = dps.Schema(dict.fromkeys(NAMES, dps.bounded(-1, 1)), y=dps.bounded(-6, 6), b=dps.flag())
+RIGHT = " + ".join(NAMES)
+
+
+def write(path: Path, n: int) -> None:
+    rng, coefficients = np.random.default_rng(1), np.linspace(1, -1, K)
+    types = {name: pa.float64() for name in (*NAMES, "y")} | {"b": pa.int8()}
+    with parquet.ParquetWriter(path, pa.schema(types)) as writer:
+        for start in range(0, n, GROUP):
+            rows = min(GROUP, n - start)
+            x = rng.uniform(-1, 1, (K, rows))
+            line = coefficients @ x
+            y = np.clip(line + rng.normal(size=rows), -6, 6)
+            b = (rng.random(rows) < 1 / (1 + np.exp(-line))).astype(np.int8)
+            writer.write_table(pa.table([*x, y, b], schema=writer.schema))
+
+
+def yardstick(path: Path) -> int:
+    total = np.zeros((K + 1, K + 1))
+    file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 18)
+    for batch in file.iter_batches(BATCH, columns=[*NAMES, "y"]):
+        columns = np.array([column.to_numpy() for column in batch.columns])
+        total += columns @ columns.T
+    return 1
+
+
+def fitted(model: Callable[..., dps.Fit], formula: str, path: Path) -> int:
+    """How many passes a fit makes."""
+    recording = Recording(SeededNoise(1))
+    with noise(recording, recording.record):
+        model(formula, path, SCHEMA).fit(dps.zcdp(0.5))
+    return len(recording.records)
+
+
+MEASURES: dict[str, Callable[[Path], int]] = {
+    "pyarrow and numpy": yardstick,
+    "ols": lambda path: fitted(dps.ols, f"y ~ {RIGHT}", path),
+    "logit": lambda path: fitted(dps.logit, f"b ~ {RIGHT}", path),
+}
+
+
+def measure(name: str, workers: int, path: Path) -> None:
+    dps.options(workers=workers, progress=False)
+    start = time.perf_counter()
+    passes = MEASURES[name](path)
+    found = {"seconds": time.perf_counter() - start, "passes": passes}
+    if workers > 1:
+        loky.get_reusable_executor().shutdown()  # only ended children are measured
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(json.dumps(found | {"peak": own.ru_maxrss / 1024, "worker": children.ru_maxrss / 1024}))
+
+
+def measured(name: str, workers: int, path: Path) -> dict[str, float]:
+    command = [sys.executable, __file__, "--measure", name, "--workers", str(workers), "--file", str(path)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found: dict[str, float] = json.loads(said.splitlines()[-1])
+    return found
+
+
+def report(n: int, path: Path) -> None:
+    print(header())
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"{n:,} rows of {K} covariates and two responses, {path.stat().st_size / 2**20:,.0f} MiB\n")
+    cases = [("pyarrow and numpy", 1), ("ols", 1), ("logit", 1), ("ols", 2), ("pyarrow and numpy", 1)]
+    found = [(*case, measured(*case, path)) for case in cases]
+    unit = np.mean([row["seconds"] for name, _, row in found if name == "pyarrow and numpy"])
+    rows = [
+        (
+            name + f", {workers} workers" * (workers > 1),
+            int(row["passes"]),
+            f"{row['seconds']:.1f}",
+            f"{n * row['passes'] / row['seconds'] / 1e6:.2f}",
+            f"{unit * row['passes'] / row['seconds']:.0%}",
+            f"{row['peak']:.0f}",
+            f"{row['worker']:.0f}" if workers > 1 else "",
+        )
+        for name, workers, row in found
+    ]
+    heads = ("", "passes", "seconds", "million rows/s", "of yardstick", "peak MiB", "of a worker")
+    print(tabulate(rows, heads, disable_numparse=True, colalign=("left", *["right"] * 6)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--measure", choices=MEASURES, help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        measure(options.measure, options.workers, options.file)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.parquet"
+        write(path, int(options.rows))
+        report(int(options.rows), path)
+
+
+if __name__ == "__main__":
+    main()

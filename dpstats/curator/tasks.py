@@ -1,0 +1,84 @@
+"""What a worker is asked: the sums of one part, by a description that holds no row, and what it answers.
+
+No exception leaves a worker, because its text may quote a row: it answers with the exception's type and the
+line of this package that it came from.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any
+
+import numpy as np
+
+from dpstats._private import is_own
+from dpstats.curator.blocks import RowPart, RowReader
+from dpstats.curator.lattice import Total
+from dpstats.curator.partial import partial
+from dpstats.errors import DataError
+
+__all__ = ["Failure", "Task", "WorkError", "run"]
+
+PACKAGE = Path(__file__).parents[1]
+
+
+class WorkError(RuntimeError):
+    """A part was not summed; the text holds nothing of the rows."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a part was not summed: the type of an exception and where it was raised, or our own words."""
+
+    kind: str
+    where: str
+    told: str = ""
+
+    @staticmethod
+    def of(error: Exception) -> Failure:
+        """What may be said of an exception."""
+        kind = type(error)
+        named = kind.__name__ if kind.__module__ in ("builtins", "dpstats.errors") else "an exception"
+        lines = [
+            f"{Path(frame.f_code.co_filename).relative_to(PACKAGE.parent)}, line {line}"
+            for frame, line in walk_tb(error.__traceback__)
+            if PACKAGE in Path(frame.f_code.co_filename).parents
+        ]
+        told = str(error) if kind is DataError and is_own(error) else ""
+        return Failure(named, lines[-1] if lines else "code of another package", told)
+
+    def error(self, name: str) -> Exception:
+        """What the curator raises."""
+        if self.told:
+            return DataError(self.told)
+        return WorkError(
+            f"release {name!r} failed on a worker: {self.kind}, in {self.where}. More is not shown, because "
+            "it may depend on private values; what was charged is spent"
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """The sums of a registered statistic over a part, read in blocks of `size` rows."""
+
+    design: RowReader
+    name: str
+    public: Mapping[str, Any]
+    size: int
+
+    def __call__(self, part: RowPart) -> Total | Failure:
+        try:
+            with np.errstate(all="ignore"):
+                blocks = (self.design.read(columns) for columns in part.blocks(self.size))
+                return partial(self.design, self.name, self.public, blocks)
+        except Exception as error:
+            return Failure.of(error)
+
+
+def run(task: bytes, part: RowPart) -> Any:
+    """Do a pickled task: what a worker calls."""
+    return pickle.loads(task)(part)

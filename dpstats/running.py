@@ -1,0 +1,109 @@
+"""How fits of this process run: by how many processes, on which cluster, and with which signs of life."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpstats._arguments import count, shown, truth
+from dpstats._private import forgetting
+from dpstats.errors import SpecificationError
+
+__all__ = ["Running", "current", "options"]
+
+MOST_WORKERS = 1024
+
+
+@dataclass(frozen=True)
+class Running:
+    """What `options` sets."""
+
+    workers: int = 1
+    client: Any = None
+    progress: bool | None = None
+
+
+_now = [Running()]
+
+
+def current() -> Running:
+    """What holds now."""
+    return _now[-1]
+
+
+class Restoring:
+    """Undoes what was set, where ``with`` ends."""
+
+    def __init__(self, before: Running) -> None:
+        self._before = before
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        _now[:] = [self._before]
+
+
+@forgetting
+def options(*, workers: int | None = None, client: Any = None, progress: bool | None = None) -> Restoring:
+    """Say how fits run, from now on, or inside ``with dps.options(...):`` alone.
+
+    Workers are for tables that are read again at every pass, such as a file of some hundred mebibytes or
+    more; smaller ones are summed in this process. What a fit releases does not depend on workers: sums of
+    parts add up exactly, and noise is drawn once, in this process.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many processes of this machine sum the rows; 1, the default, is this process. More need
+        ``pip install dpstats[processes]``. Each reads its parts of a file by itself.
+    client : distributed.Client, optional
+        Of a Dask cluster, whose workers can read the file under the same path. Takes the place of `workers`.
+    progress : bool, optional
+        Whether a pass that takes longer than two seconds shows a bar of rows, by tqdm. Default: where the
+        output is a terminal.
+
+    Returns
+    -------
+    A context manager
+        What is left out stays as it was. Where ``with`` ends, all is as it was before.
+
+    Raises
+    ------
+    SpecificationError
+        If `workers` is no number of processes, or `client` is no client.
+
+    Notes
+    -----
+    A worker that dies, such as for want of memory, is replaced, and its part is summed again. After three
+    deaths the fit ends in an error, and what was charged is spent. See docs/scale.md.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> with dps.options(workers=2, progress=False):
+    ...     fit = dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.zcdp(0.5))
+    """
+    before = current()
+    changes: dict[str, Any] = {}
+    if workers is not None:
+        changes["workers"] = _number_of(workers)
+        changes["client"] = None
+    if client is not None:
+        known = getattr(sys.modules.get("distributed"), "Client", None)
+        if known is None or not isinstance(client, known):
+            raise SpecificationError(f"client must be a distributed.Client, not {shown(client)}")
+        changes["client"] = client
+    if progress is not None:
+        changes["progress"] = truth("progress", progress)
+    _now[:] = [replace(before, **changes)]
+    return Restoring(before)
+
+
+def _number_of(workers: object) -> int:
+    found = count("workers", workers)
+    if not 1 <= found <= MOST_WORKERS:
+        raise SpecificationError(f"workers must be a number of processes, at least 1, got {shown(workers)}")
+    return found

@@ -1,0 +1,198 @@
+"""Sums by workers: the bits of one process, whatever dies, and nothing of a row in what is said of it."""
+
+import io
+import os
+import signal
+import sys
+
+import cloudpickle
+import pytest
+from pyarrow import parquet
+
+import dpstats as dps
+from dpstats import running
+from dpstats.curator import Curator, progress
+from dpstats.curator.engines import chosen, gathered
+from dpstats.curator.engines.cluster import Cluster
+from dpstats.curator.engines.processes import Processes
+from dpstats.curator.partial import partial
+from dpstats.curator.tasks import Failure, Task, WorkError
+from dpstats.errors import DataError, SpecificationError
+from dpstats.running import Running
+from dpstats.testing import NoNoise
+from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
+
+TASK = Task(DESIGN, "event_moments", PUBLIC, 1000)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    parquet.write_table(TABLE, tmp_path / "d.parquet", row_group_size=834)
+    stream(monkeypatch)
+    return tmp_path / "d.parquet"
+
+
+@pytest.fixture
+def parts(path):
+    return rows_of(path).parts()
+
+
+def same(one, other):
+    return (one.high == other.high).all() and (one.low == other.low).all() and one.count == other.count
+
+
+class Here:
+    """An engine without workers, which answers what it is told to."""
+
+    def __init__(self, *places):
+        self._places = places
+
+    def results(self, task, parts):
+        return ((place, cloudpickle.loads(task)(parts[place])) for place in self._places)
+
+
+def added(totals):
+    first, *others = totals
+    for other in others:
+        first += other
+    return first
+
+
+def test_parts_are_added_once_each_in_any_order(parts):
+    assert len(parts) == 6
+    whole = partial(DESIGN, "event_moments", PUBLIC, (DESIGN.read(b) for p in parts for b in p.blocks(1000)))
+    assert same(added(gathered(Here(4, 1, 0, 5, 3, 2), TASK, parts)), whole) and whole.count == N
+    with pytest.raises(WorkError, match="a part of 'event_moments' came twice; what was charged is spent"):
+        list(gathered(Here(0, 1, 1), TASK, parts))
+    with pytest.raises(WorkError, match="2 of 6 parts of 'event_moments' did not come"):
+        list(gathered(Here(0, 1, 2, 3), TASK, parts))
+
+
+def test_processes_release_the_bits_of_one_process(path):
+    def released():
+        curator = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise())
+        return [curator.release("event_moments", 1.0, **PUBLIC).values for _ in range(2)]
+
+    here = released()
+    with dps.options(workers=2):
+        there = released()
+    for one, other in zip(here, there, strict=True):
+        assert all((a == b).all() for a, b in zip(one, other, strict=True))
+
+
+def killing(flag, times):
+    """A task that kills its process, so many times in all."""
+
+    def task(part):
+        mark = f"{flag}{len(os.listdir(os.path.dirname(flag)))}"
+        if len(os.listdir(os.path.dirname(flag))) < times:
+            open(mark, "x").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    return cloudpickle.dumps(task)
+
+
+def test_a_worker_that_is_killed_is_replaced(tmp_path):
+    (tmp_path / "flags").mkdir()
+    results = Processes(2).results(killing(str(tmp_path / "flags" / "f"), 1), "abcdefgh")
+    assert sorted(results) == list(enumerate("abcdefgh"))
+
+
+def test_workers_that_die_again_and_again_end_the_fit(tmp_path):
+    (tmp_path / "flags").mkdir()
+    with pytest.raises(WorkError, match="workers died 3 times.*What was charged is spent"):
+        list(Processes(2).results(killing(str(tmp_path / "flags" / "f"), 99), "ab"))
+
+
+class Failing:
+    """A design whose rows cannot be read."""
+
+    def __getattr__(self, name):
+        return getattr(DESIGN, name)
+
+    def read(self, block):
+        raise ValueError("serial-4711")
+
+
+def test_an_exception_of_a_worker_is_told_by_its_type_and_line(parts):
+    failure = Task(Failing(), "event_moments", PUBLIC, 1000)(parts[0])
+    assert isinstance(failure, Failure) and failure.kind == "ValueError"
+    assert "4711" not in repr(failure)
+    error = failure.error("event_moments")
+    assert "ValueError, in dpstats/curator/" in str(error) and "what was charged is spent" in str(error)
+
+
+def test_a_file_that_changes_under_workers_is_refused(path, parts, monkeypatch):
+    curator = Curator(rows_of(path), DESIGN, dps.gdp(9))
+    curator._engine = Here(*range(6))
+    changed(path)
+    with pytest.raises(DataError, match="has changed since the model was made") as caught:
+        curator.release("event_moments", 1.0, **PUBLIC)
+    assert caught.value.__context__ is None
+    curator._engine = Here(0)
+    with pytest.raises(DataError):
+        curator.release("event_moments", 1.0, **PUBLIC)
+
+
+def test_what_is_kept_or_cannot_be_sent_is_summed_here(parts):
+    here, two = Running(), Running(workers=2)
+    assert chosen(two, ()) is None and chosen(here, parts) is None
+    assert isinstance(chosen(two, parts), Processes)
+
+
+def test_options_hold_until_they_are_changed_or_left():
+    assert running.current() == Running()
+    with dps.options(workers=3):
+        dps.options(progress=False)
+        assert running.current() == Running(workers=3, progress=False)
+        with dps.options(progress=True):
+            assert running.current() == Running(workers=3, progress=True)
+    assert running.current() == Running()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (dict(workers=0), "workers must be a number of processes, at least 1, got 0"),
+        (dict(workers="two"), "workers must be a number"),
+        (dict(client="tcp://here"), "client must be a distributed.Client, not"),
+        (dict(progress="yes"), "progress must be True or False"),
+    ],
+)
+def test_wrong_options_change_nothing(wrong, said):
+    with pytest.raises(SpecificationError, match=said):
+        dps.options(**wrong)
+    assert running.current() == Running()
+
+
+def test_without_loky_nothing_is_spent(path, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "loky", None)
+    ledger = dps.Ledger(tmp_path / "l.ledger", total=dps.zcdp(1))
+    with dps.options(workers=2), pytest.raises(SpecificationError, match=r"pip install dpstats\[processes\]"):
+        dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(0.5), ledger=ledger)
+    assert ledger.left == dps.zcdp(1)
+
+
+@pytest.mark.parametrize(("wanted", "shown"), [(None, False), (False, False), (True, True)])
+def test_progress_is_shown_where_it_is_wanted(wanted, shown, path, monkeypatch):
+    """A stream that is no terminal shows nothing by itself."""
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with dps.options(progress=wanted) if wanted is not None else dps.options():
+        Curator(rows_of(path), DESIGN, dps.gdp(9)).release("event_moments", 1.0, **PUBLIC)
+    assert ("pass 1" in sys.stderr.getvalue()) is shown
+
+
+def test_a_cluster_releases_the_bits_of_one_process_whatever_dies(path, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    (tmp_path / "flags").mkdir()
+    here = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise()).release("event_moments", 1.0, **PUBLIC)
+    cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        with dps.options(client=client):
+            curator = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise())
+        there = curator.release("event_moments", 1.0, **PUBLIC)
+        assert all((a == b).all() for a, b in zip(here.values, there.values, strict=True))
+        results = Cluster(client).results(killing(str(tmp_path / "flags" / "f"), 1), "abcd")
+        assert sorted(results) == list(enumerate("abcd"))
