@@ -7,4 +7,8 @@ docs:  ## the site: build/site/index.html, which needs no network
 studies:  ## the notebooks of the studies, from their texts, under seeded noise
 	python docs/site/studies.py
 
-.PHONY: docs studies
+pictures:  ## the pictures of the pages, from benchmarks/results, and the gallery of plots
+	PYTHONPATH=. python benchmarks/pictures.py
+	python docs/site/gallery.py
+
+.PHONY: docs studies pictures
