@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib
-
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
