@@ -42,14 +42,15 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
 
     Contrasts between zones are released that no error of intercept and log sigma moves, or hardly: what is
     left of them is sampling, noise, or another law. Where sigma is known another sigma moves them, and so
-    they tell of that too; but not by signs, where noise in the slopes spreads residuals. What falls short of
-    the caution, but is more than usual, widens intervals. Zones are laid out by what an average row collects
-    at (gamma, log sigma) `point`.
+    they tell of that too; but not where noise in the slopes spreads residuals, as it does by signs and where
+    a coefficient was not found. What falls short of the caution, but is more than usual, widens intervals.
+    Zones are laid out by what an average row collects at (gamma, log sigma) `point`.
     """
     family, scale = placement.problem.family, placement.scale
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
     known = placement.problem.known_scale
-    contrasts = _contrasts(family, fraction, known and not result.by_signs)
+    settled = not result.by_signs and all(problem.startswith("range:") for problem in result.problems)
+    contrasts = _contrasts(family, fraction, known and settled)
     release = curator.release(
         "hazard_contrasts",
         mu,
