@@ -99,6 +99,10 @@ class Blocks(HoldsRows):
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
         self._kept: list[Block] | None = None
 
+    def read_as(self, design: RowReader) -> Blocks:
+        """The same rows in blocks of the same size, through another design."""
+        return Blocks(self._rows, design, self._size)
+
     def __iter__(self) -> Iterator[Block]:
         if self._kept is not None:
             yield from self._kept

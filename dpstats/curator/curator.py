@@ -18,6 +18,7 @@ from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import GUARD, Account, Price, guarded
 from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.engines import chosen, gathered
+from dpstats.curator.folded import Folded
 from dpstats.curator.lattice import MAX_ROWS, Total, coordinates
 from dpstats.curator.law import (
     LEAST_MU,
@@ -118,6 +119,29 @@ class Curator(HoldsRows):
     def unit(self) -> Unit:
         """Whose privacy the releases protect."""
         return self._rows.unit
+
+    @property
+    def offset_bounds(self) -> tuple[float, float]:
+        """Public bounds of the offset."""
+        return self._design.offset_bounds
+
+    def folded(self, bounds: np.ndarray, slopes: np.ndarray) -> Curator:
+        """A curator of the same rows, of an intercept alone: the covariates, times slopes, are in the offset.
+
+        It draws on the same account, so that what it spends counts in the same total and plan.
+
+        Parameters
+        ----------
+        bounds : array, shape (d, 2)
+            Public, of the d covariates after the intercept.
+        slopes : array, shape (d,)
+            Public numbers and earlier releases only.
+        """
+        other: Curator = object.__new__(type(self))
+        design = Folded(self._design, bounds, slopes)
+        own = {"_design": design, "_blocks": self._blocks.read_as(design), "_scratch": ("", Scratch())}
+        vars(other).update(vars(self) | own)
+        return other
 
     def cost_per_row(self, cost: float) -> float:
         """The cost at which a unit of one row would get the noise that `cost` buys; for planning."""

@@ -30,7 +30,7 @@ from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
 from dpstats.models.kept import reusable
 from dpstats.models.linear import LinearModel, ols
-from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
+from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
@@ -234,7 +234,9 @@ class GlmModel(HoldsRows):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
         newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
         able = newton and self.family.log_likelihood is not None and self.design.weights is None
-        asked = check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
+        asked = bool(
+            check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
+        )
         if self.family is BINOMIAL and among(method, METHODS):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
@@ -248,7 +250,7 @@ class GlmModel(HoldsRows):
         check_budget(budget, self._rows.n)
         check_gaussian(budget, self._name)
         method = "newton" if method == "auto" else compat or method
-        costs = costs_of(method, self._problem, left(budget.mu, asked)) | (
+        costs = costs_of(method, self._problem, left(budget.mu, SHARE * asked)) | (
             {LOGLIK: cost(budget.mu)} if asked else {}
         )
         named = METHOD if method == "newton" else PMT_METHOD
@@ -257,7 +259,7 @@ class GlmModel(HoldsRows):
             check_worth(curator, budget, self._problem.k, SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         problem = replace(self._problem, robust=robust)
-        result = estimated(curator, method, problem, self._public, left(budget.mu, asked))
+        result = estimated(curator, method, problem, self._public, left(budget.mu, SHARE * asked))
         loglik = log_likelihood(curator, budget.mu, result.params, self.family) if asked else None
         return publish(
             GlmFit,

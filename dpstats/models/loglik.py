@@ -20,26 +20,29 @@ _WIDEST = 100.0  # of log sigma, wherever the noise has carried it
 _GRID = np.linspace(-40.0, 40.0, 4001)
 
 
-def check_release(release: Sequence[str], able: bool, model: str) -> bool:
-    """Return whether the log-likelihood is asked for.
+def check_release(
+    release: Sequence[str], able: bool, model: str, known: tuple[str, ...] = (NAME,)
+) -> frozenset[str]:
+    """Return what is asked for, of what is known.
 
     Raises
     ------
     SpecificationError
-        For anything else, and where this fit has no bounded version of it.
+        For anything else, and where this fit has no bounded log-likelihood.
     """
     wanted = (release,) if isinstance(release, str) else release
     listed = isinstance(wanted, list | tuple | set | frozenset)
-    if not listed or not all(among(each, (NAME,)) for each in wanted):
-        raise SpecificationError(f"release may hold {NAME!r} and nothing else, got {shown(release)}")
+    if not listed or not all(among(each, known) for each in wanted):
+        named = " and ".join(map(repr, known))
+        raise SpecificationError(f"release may hold {named} and nothing else, got {shown(release)}")
     if wanted and not able:
         raise SpecificationError(f"{model} has no log-likelihood that is bounded; leave release out")
-    return bool(wanted)
+    return frozenset(wanted)
 
 
-def left(mu: float, asked: bool) -> float:
-    """Return what the estimates may spend of mu."""
-    return mu * math.sqrt(1 - SHARE) if asked else mu
+def left(mu: float, share: float) -> float:
+    """Return what is left of mu when a share of its square is spent otherwise."""
+    return mu * math.sqrt(1 - share)
 
 
 def cost(mu: float) -> float:

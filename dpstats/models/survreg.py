@@ -27,13 +27,13 @@ from dpstats.estimators.location_scale import (
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
+from dpstats.models import rivals
 from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.kept import reusable
-from dpstats.models.loglik import LOGLIK, check_release, cost, left, log_likelihood
+from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
-from dpstats.moments.linear import Quantity
 from dpstats.results import SurvivalFit
 from dpstats.schema import Schema
 
@@ -52,6 +52,9 @@ SIGNS_RELEASED = (
 )
 # The columns decide which of the two routes a fit takes; a ledger, charged before, names both.
 ROUTES = f"{METHOD} or {SIGNS_METHOD}"
+DIST = "dist"
+SHARES = {NAME: SHARE, DIST: rivals.SHARE}
+"""Of mu^2, of what a user may ask for besides."""
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 
 
@@ -174,8 +177,9 @@ class Survreg(HoldsRows):
         compat : {None, "paper"}
             With method "functional", noise and estimate as published, for reproduction only.
         release : sequence of str
-            ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood, for ``fit.llf`` and
-            ``fit.aic``, both with the size of their noise.
+            ``"loglik"`` spends a tenth of the budget (of mu^2) on the log-likelihood, for ``fit.llf`` and
+            ``fit.aic``, both with the size of their noise. ``"dist"`` spends a fifth of it on which
+            distribution the data prefer, for ``fit.compare_dists()`` (docs/survreg.md). Ask for one or both.
         force : bool
             Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
             is refused otherwise (docs/planning.md).
@@ -203,7 +207,7 @@ class Survreg(HoldsRows):
         52422
         """
         _check_method(method, compat)
-        asked = check_release(release, *self._has_log_likelihood(budget, method))
+        asked = check_release(release, *self._has_log_likelihood(budget, method), known=(NAME, DIST))
         problem = _problem(self.design, DISTS[self.dist], self.scale)
         check_budget(budget, self._rows.n)
         curator = Curator(self._rows, self.design, budget)
@@ -220,17 +224,14 @@ class Survreg(HoldsRows):
             facts = pay(curator, self.design, budget, ledger, PURE_METHOD, pure_plan.costs)
             return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
         check_worth(curator, budget, k, TIMES, force)
-        plan = make_plan(left(budget.mu, asked))
-        costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan)} | (
-            {LOGLIK: cost(budget.mu)} if asked else {}
-        )
+        more = _costs_of(asked, budget.mu)
+        plan = make_plan(left(budget.mu, sum(SHARES[name] for name in asked)))
+        costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan), **more}
         facts = pay(curator, self.design, budget, ledger, ROUTES, costs)
         result = fit_location_scale(curator, problem, plan)
         facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
-        if not asked:
-            return self._publish(facts, result, released)
-        loglik = self._log_likelihood(curator, budget.mu, result.params)
-        return self._publish(facts, result, (*released, LOGLIK), loglik)
+        found = self._asked_for(curator, budget.mu, result.params, asked)
+        return self._publish(facts, result, (*released, *more), **found)
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.kept`."""
@@ -244,26 +245,35 @@ class Survreg(HoldsRows):
             return False, "survreg under pure epsilon"
         return not self.design.delayed, "survreg with late entries"
 
-    def _log_likelihood(self, curator: Curator, mu: float, params: np.ndarray) -> Quantity:
-        dist = DISTS[self.dist]
-        return log_likelihood(curator, mu, params[:-1], dist.family, float(params[-1]), dist.log)
+    def _asked_for(
+        self, curator: Curator, mu: float, params: np.ndarray, asked: frozenset[str]
+    ) -> dict[str, Any]:
+        """Fields of the record for what was asked for besides."""
+        dist, found = DISTS[self.dist], dict[str, Any]()
+        if NAME in asked:
+            line, log_sigma = params[:-1], float(params[-1])
+            found["loglik"] = log_likelihood(curator, mu, line, dist.family, log_sigma, dist.log)
+        if DIST in asked:
+            found["rivals"] = rivals.contest(curator, mu, self.design, dist, params)
+        return found
 
     def _publish(
-        self,
-        facts: dict[str, Any],
-        result: Estimate,
-        released: tuple[str, ...],
-        loglik: Quantity | None = None,
+        self, facts: dict[str, Any], result: Estimate, released: tuple[str, ...], **more: Any
     ) -> SurvivalFit:
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        about = {"model": "survreg", "dist": self.dist, "settings": settings, "loglik": loglik}
-        return publish(SurvivalFit, facts, self.design, result, released, names, **about)
+        about = {"model": "survreg", "dist": self.dist, "settings": settings}
+        return publish(SurvivalFit, facts, self.design, result, released, names, **about, **more)
 
     @always_shown
     def __repr__(self) -> str:
         known = "" if self.scale is None else f", scale = {self.scale:g}"
         return f"survreg, dist = {self.dist!r}{known}: {self.design!r}"
+
+
+def _costs_of(asked: frozenset[str], mu: float) -> dict[str, float]:
+    """What was asked for besides costs."""
+    return ({LOGLIK: cost(mu)} if NAME in asked else {}) | (rivals.costs(mu) if DIST in asked else {})
 
 
 def _check(design: Design, dist: Dist) -> None:

@@ -62,6 +62,11 @@ def described_record(record: Record) -> dict[str, Any]:
         },
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
+        **(
+            {"rivals": [[name, *map(_number, found)] for name, *found in record.rivals]}
+            if record.rivals
+            else {}
+        ),
         **({"messages": dict(record.messages)} if record.messages is not None else {}),
     }
 
@@ -100,6 +105,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         "linear": _if_there(content.get("linear"), _moments),
         "tails": _if_there(content.get("tails"), Tails.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
+        "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),
         "messages": content.get("messages"),
     }
     return Record(**fields)

@@ -101,6 +101,9 @@ class Record(Facts):
         Of a fit from contributions: what is guaranteed of the model and of one message, in words.
     messages : mapping of str to int, optional
         Of such a fit: how many messages were accepted, and rejected for which reason.
+    rivals : tuple of (name, difference, sd), optional
+        Of other distributions, where they were asked for: by how much the log-likelihood under each is above
+        that under `dist`, rows clipped, and the sd of its noise.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -131,6 +134,7 @@ class Record(Facts):
     tails: Tails | None = None
     guarantees: tuple[tuple[str, str], ...] = ()
     messages: Mapping[str, int] | None = None
+    rivals: tuple[tuple[str, float, float], ...] = ()
     no_errors: str | None = None
 
     def __post_init__(self) -> None:
@@ -166,6 +170,7 @@ class Record(Facts):
             ("settings", _settings(self.settings)),
             ("guarantees", tuple((str(whose), str(what)) for whose, what in self.guarantees)),
             ("messages", None if self.messages is None else _counts(self.messages)),
+            ("rivals", tuple((str(name), float(value), float(sd)) for name, value, sd in self.rivals)),
             ("flags", flags),
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),

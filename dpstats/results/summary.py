@@ -12,6 +12,7 @@ from dpstats.results.estimates import FIXED, NOT_ESTIMABLE, limit_columns
 from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
+from dpstats.results.rivals import line_of
 from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
 from dpstats.results.table import Column, Pair, Table
 from dpstats.schema import ROW
@@ -80,6 +81,7 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
         ("Messages", _counted(record.messages) if record.messages is not None else ""),
         ("Released", ", ".join(record.released)),
         ("Loglik", _likelihood(record) if record.loglik is not None else ""),
+        ("Preferred", line_of(record) if record.rivals else ""),
         ("Estimand", said),
         ("Target", TARGET.format(penalty_text(record.alpha)) if record.alpha else ""),
         ("Target", record.target or ""),

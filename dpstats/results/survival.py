@@ -9,14 +9,16 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, truth
+from dpstats.results import rivals
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.estimates import FIXED
+from dpstats.results.estimates import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
-from dpstats.results.intervals import Estimate, log_estimate
+from dpstats.results.intervals import Estimate, log_estimate, refuse_alpha
 from dpstats.results.newdata import NewData, points
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
+from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import privacy_share
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
@@ -60,6 +62,13 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     _needs = TIMES_ONLY
     _predicts = (*Fit._predicts, *OF_QUANTILES, *AT_TIMES)
     _refused = {
+        **dict.fromkeys(
+            ("compare_dists", "preferred_dist"),
+            (
+                "was not asked for by this fit",
+                'Fit with release=["dist"], which spends a fifth of mu^2 on it.',
+            ),
+        ),
         "marginal_effects": (
             "describe a mean, and this is {model}, of a time to failure",
             "Use fit.time_ratios(), or fit.mttf(newdata) at two points.",
@@ -106,6 +115,37 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
     def sigma(self) -> Estimate:
         """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
         return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
+
+    @method_where(lambda record: bool(record.rivals))
+    def compare_dists(self, level: float = 0.95) -> Estimates:
+        """Return how likely the rows are under other distributions, for ``release=["dist"]``.
+
+        Each has an intercept and a scale of its own, and the slopes of the fit.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of limits, which are of the noise.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``: ``dist``, ``estimate``, the log-likelihood less that of the fitted distribution,
+            ``std_error``, ``conf_low`` and ``conf_high``.
+
+        Examples
+        --------
+        >>> model = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema)
+        >>> model.fit(dps.zcdp(0.5), release=["dist"]).compare_dists().frame["dist"].tolist()
+        ['weibull', 'loglogistic', 'lognormal']
+        """
+        refuse_alpha(level)
+        return rivals.table_of(self.record, level)
+
+    @value_where(lambda record: bool(record.rivals))
+    def preferred_dist(self) -> str | None:
+        """Distribution under which the rows are likeliest, or None if noise hides which."""
+        return rivals.preferred(self.record)
 
     def predict(
         self,

@@ -246,6 +246,13 @@ MUTANTS = (
         "self.sensitivity = (high - low) / 2",
     ),
     small(
+        "choice of a distribution: one row more, not one replaced",
+        "likelihood_contrasts",
+        "rivals",
+        "self.sensitivity = 2 * limit * math.sqrt(count - 1)",
+        "self.sensitivity = limit * math.sqrt(count - 1)",
+    ),
+    small(
         "means of columns: one sign",
         "column_means",
         "columns",

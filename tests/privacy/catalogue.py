@@ -94,6 +94,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "exposure": dict(exposure="months"),
     "loglik": dict(release=["loglik"]),
     "known scale": dict(scale=0.5),
+    "dist": dict(release=["dist"]),
     "robust": dict(robust=True),
     "c": dict(c=0.5),
     "h": dict(h=0.4),
@@ -248,7 +249,7 @@ def refused(case: Case) -> bool:
         return _survreg_refuses(case)
     if case.model == "kaplan_meier":
         return case.option in ("no intercept", "numbers", "offset", "delayed")
-    if case.option in ("all fail", "delayed"):
+    if case.option in ("all fail", "delayed", "dist"):
         return True
     if case.option == "exposure" and case.law not in ("poisson", "gamma"):
         return True
@@ -269,7 +270,7 @@ def _survreg_refuses(case: Case) -> bool:
     exponential, known = case.law == "exponential", case.option == "known scale"
     if (exponential and known) or (functional and (exponential or known)):
         return True
-    return case.option in ("loglik", "delayed") and pure
+    return case.option in ("loglik", "dist", "delayed") and pure
 
 
 def _linear_refuses(case: Case) -> bool:

@@ -45,6 +45,7 @@ def refused(case: Case) -> bool:
 BOTH_REFUSED: tuple[set[str], ...] = (
     {"loglik", "weights"},
     {"loglik", "delayed"},
+    {"dist", "delayed"},
     {"constant", "public rows"},
 )
 # with which a constant needs no covariate, or has one

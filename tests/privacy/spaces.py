@@ -110,6 +110,17 @@ def level(family: Family, c: float, floor: float = -math.inf) -> Build:
     return public
 
 
+def rivals(*families: Family) -> Build:
+    """The first is the narrowest, so that failures far off are less likely under it."""
+    sigmas = np.linspace(0.4, 0.6, len(families))
+
+    def public(d: int) -> dict[str, Any]:
+        params = np.tile(np.append(0.3, np.full(d, 0.1 / d)), (len(families), 1))
+        return dict(params=params, sigmas=sigmas, families=families, log=False, limit=0.1)
+
+    return public
+
+
 def signs(family: Family, **more: float) -> Build:
     """W leaves the intercept out; rows are longer than the radius at the corners, and at a tenth of them."""
 
@@ -281,6 +292,11 @@ SPACES = {
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 2.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family=BINOMIAL), 60.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family=POISSON), 60.0),
+    ],
+    # rows of one sign or the other: failures far from where they are expected, and near it
+    "likelihood_contrasts": [
+        Space(rivals(SEV, NORMAL), 8.0),
+        Space(rivals(NORMAL, SEV, LOGISTIC), 8.0),
     ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{

@@ -19,6 +19,7 @@ from dpstats.curator.statistics.moments import EventMatrix, EventMoments
 from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
 from dpstats.curator.statistics.residual_counts import ResidualCounts
 from dpstats.curator.statistics.residuals import ResidualMoments
+from dpstats.curator.statistics.rivals import LikelihoodContrasts
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.score_tails import ScoreTails
 from dpstats.curator.statistics.signs import SignScore, SignSizes
@@ -61,6 +62,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         FunctionalWeights,
         ExitCounts,
         LogLikelihood,
+        LikelihoodContrasts,
         ReachMeans,
         ReachCounts,
         PredictorBend,

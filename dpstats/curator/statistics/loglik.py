@@ -14,9 +14,16 @@ from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family, GlmFamily
 
-__all__ = ["LogLikelihood"]
+__all__ = ["LogLikelihood", "of_time"]
 
 _FARTHEST = 300.0  # exp() beyond says nothing more
+
+
+def of_time(family: Family, y: np.ndarray, eta: np.ndarray, sigma: float, event: np.ndarray) -> np.ndarray:
+    """Log-likelihood of times or their logarithms, each by itself."""
+    z = (y - eta) / sigma
+    hazard = np.exp(np.minimum(family.log_cumulative_hazard(z), _FARTHEST))
+    return np.asarray((event > 0.5) * (family.log_hazard(z) - np.log(sigma)) - hazard)
 
 
 class LogLikelihood(Statistic):
@@ -76,17 +83,13 @@ class LogLikelihood(Statistic):
         eta = predictor(self._params, block.exog.T, scratch)
         if self._offset:
             eta = eta + block.offset
-        rows = self._of_time(y, eta, block) if isinstance(self._family, Family) else self._of_mean(y, eta)
+        if isinstance(self._family, Family):
+            rows = of_time(self._family, y, eta, self._sigma, block.event)
+        else:
+            rows = self._of_mean(y, eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = block.ok
         return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)
-
-    def _of_time(self, y: np.ndarray, eta: np.ndarray, block: Block) -> np.ndarray:
-        assert isinstance(self._family, Family)
-        z = (y - eta) / self._sigma
-        hazard = np.exp(np.minimum(self._family.log_cumulative_hazard(z), _FARTHEST))
-        event = (block.event > 0.5) * (self._family.log_hazard(z) - np.log(self._sigma))
-        return np.asarray(event - hazard)
 
     def _of_mean(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         assert isinstance(self._family, GlmFamily) and self._family.log_likelihood
