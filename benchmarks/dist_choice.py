@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/dist_choice.py | tee benchmarks/results/dist-choice.txt
 
-Times are Weibull or log-normal given three covariates, of which about 27 % are seen to fail, so that AIC tells
-the two apart by about 227. Each data set is fitted as a Weibull and as a log-normal one. "two" is the larger of
-the two likelihoods; "alone" and "wrong" are fits that prefer one of three distributions beyond noise, the third
-being the log-logistic one.
+Times are Weibull or log-normal given three covariates, of which about 27 % are seen to fail, so that AIC
+tells the two apart by about 227. Each data set is fitted as a Weibull and as a log-normal one. "two" is the
+larger of the two likelihoods; "alone" and "wrong" are fits that prefer one of three distributions beyond
+noise, the third being the log-logistic one.
 """
 
 import argparse
