@@ -28,7 +28,7 @@ _WIDEST = 100.0  # of log sigma, wherever the noise has carried it
 
 
 def rivals(dist: Dist) -> tuple[Dist, ...]:
-    """Those with which it is compared: of the other families of the same response, with a scale to estimate."""
+    """Those with which it is compared: the other families of the same response, with a scale to estimate."""
     same = (other for other in DISTS.values() if other.log == dist.log and other.scale is None)
     return tuple(other for other in same if other.family is not dist.family)
 
