@@ -181,11 +181,11 @@ MUTANTS = (
         "self.sensitivity = float(self.ranges[0])",
     ),
     small(
-        "scores of a known scale: of rows that move apart, one",
+        "scores of a known scale: an information without its weight, which shrinks the matrix's share",
         "known_scale_score",
-        "martingale",
-        "self.sensitivity = radius * bounds.sensitivity",
-        "self.sensitivity = radius * bounds.sensitivity / 2",
+        "known_scale",
+        "return location, Factor(information.left[:, :-1])",
+        "return location, Factor(information.left[:, :-1] / self._root)",
     ),
     small(
         "scores of a known scale alone: one row more, not one replaced",
