@@ -16,7 +16,7 @@ from dpstats.errors import (
     SpecificationError,
 )
 from dpstats.ledger import Ledger, use_ledger
-from dpstats.models import glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
+from dpstats.models import describe, glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
 from dpstats.moments import PublicMoments
 from dpstats.planning import plan
 from dpstats.results import Fit, compare, load
@@ -47,6 +47,7 @@ __all__ = [
     "contribute",
     "count",
     "datasets",
+    "describe",
     "event",
     "flag",
     "gdp",

@@ -17,7 +17,7 @@ import dpstats as dps
 from dpstats import models
 from dpstats.checking import DataCheck
 from dpstats.planning import FitPlan
-from dpstats.results import CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
+from dpstats.results import CurveFit, Description, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit
 from dpstats.results.curve_estimates import LogRankTest
 from dpstats.results.estimates import Estimates
 from dpstats.results.forecast import Forecast
@@ -55,7 +55,7 @@ def methods() -> Iterator[tuple[str, Any, type]]:
 
 
 RESULTS = (
-    *(Fit, LinearFit, GlmFit, SurvivalFit, SvmFit, Estimates, CurveFit),
+    *(Fit, LinearFit, GlmFit, SurvivalFit, SvmFit, Estimates, CurveFit, Description),
     *(Forecast, LogRankTest, Prediction, ContrastTest, PairwiseTest, WaldTest, FitPlan, DataCheck),
 )
 OWNERS = {name: kind for name, _, kind in methods()}

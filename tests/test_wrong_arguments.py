@@ -74,6 +74,7 @@ PLAN = dps.plan_contributions("time ~ maker", SCHEMA, BUDGET, contributors=100)
 CHOICES = dps.plan_contributions("failed ~ maker", FLAGGED, BUDGET, contributors=100)
 CURVE = dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA).fit(BUDGET)
 MOMENTS = dps.PublicMoments("y ~ x", ("Intercept", "x"), 100, np.eye(2), np.ones(2), 3.0)
+LOOK = dps.describe(FRAME, FEW, BUDGET, force=True)
 MESSAGES = [dps.contribute({"time": 5.0, "maker": "WDC"}, PLAN) for _ in range(100)]
 LABELS = [dps.contribute({"failed": 1, "maker": "WDC"}, CHOICES) for _ in range(100)]
 
@@ -116,6 +117,7 @@ COMMON: dict[str, Any] = {
     "shares": (0.5, 0.5),
     "columns": ("x", "z"),
     "path": "out.json",
+    "described": LOOK,
     "title": "Curve",
 }
 TIMES = {"formula": "Surv(time, failed) ~ maker"}
@@ -126,6 +128,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "logit": LABELLED,
     "svm": LABELLED,
     "check": {"schema": FEW},
+    "describe": {"schema": FEW},
     "plan": {"model": dps.ols("time ~ maker", None, SCHEMA)},
     "compare": {"fits": (capacitor(),)},
     "Ledger": {"total": BUDGET, "path": "new.ledger"},
@@ -134,6 +137,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "CurveFit.load": {"path": "curve.json"},
     "CurveFit.predict": {"times": 300.0},
     "CurveFit.rmst": {"until": 300.0},
+    "Description.load": {"path": "look.json"},
+    "Description.save": {"path": "new.look.json"},
     "PublicMoments.save": {"path": "new.moments.json"},
     "CurveFit.save": {"path": "new.curve.json"},
     "write_messages": {"path": "new.jsonl"},
@@ -192,7 +197,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     ahead = dps.plan(models[2], BUDGET, 400)
     effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
-    contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS)]
+    contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS, LOOK)]
     budgets = (BUDGET, dps.pure(1), dps.zcdp(1), dps.gdp(1))
     plain = (SCHEMA, *budgets, PLAN, *models, *found, CURVE.logrank(), MESSAGES[0], ledger, ledger.report())
     return [
@@ -304,6 +309,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     capacitor().save("fit.json")
     PLAN.save("plan.json")
     CURVE.save("curve.json")
+    LOOK.save("look.json")
     MOMENTS.save("moments.json")
     SCHEMA.to_json("s.json")
     Path("s.toml").write_text(TOML)

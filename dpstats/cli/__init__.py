@@ -1,4 +1,4 @@
-"""The command line: ``dpstats fit | plan | show | predict | ledger | schema check | demo``, contributions."""
+"""The command line: ``dpstats describe | fit | plan | show | predict | ledger | schema``, and others."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models import GlmModel, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
-from dpstats.results import Fit, load
+from dpstats.results import Description, Fit, load
+from dpstats.results.description import is_description
 from dpstats.schema import Schema
 
 Model = Survreg | LinearModel | GlmModel | Svm
@@ -54,7 +55,12 @@ def run(options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print the table of a saved fit."""
-    print(load(options.fit).summary())
+    print(read(options.fit).summary())
+
+
+def read(path: Path) -> Fit | Description:
+    """A saved fit, or a saved description."""
+    return Description.load(path) if is_description(path) else load(path)
 
 
 def described(options: argparse.Namespace, schema: Schema) -> Model:

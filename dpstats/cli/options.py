@@ -16,11 +16,11 @@ from dpstats.cli import texts
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-# of what is at home among the models, curves and public moments are no models to fit here
+# of what is at home among the models, descriptions, curves and public moments are no models to fit here
 MODELS = tuple(
     name
     for name, (module, _) in dpstats._HOMES.items()
-    if module == "dpstats.models" and name not in ("kaplan_meier", "public_moments")
+    if module == "dpstats.models" and name not in ("describe", "kaplan_meier", "public_moments")
 )
 AUTO = "auto"
 
@@ -43,7 +43,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_fit, _plan, _show, _predict, _forecast, _ledger, _contributions, _schema, _demo):
+    for add in (_describe, _fit, _plan, _show, _predict, _forecast, _ledger, _contributions, _schema, _demo):
         add(commands)
     return top
 
@@ -68,6 +68,25 @@ def _later(name: str) -> Callable[[argparse.Namespace], None]:
         getattr(import_module(f"dpstats.cli.{module}"), function)(options)
 
     return run
+
+
+def _describe(commands: _SubParsersAction[Parser]) -> None:
+    does = "print what is missing, means, quantiles and shares of all variables, privately"
+    describe = _command(commands, "describe", "describe.run", does, texts.DESCRIBE)
+    describe.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
+    describe.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
+    describe.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
+    describe.add_argument("--columns", nargs="+", metavar="NAME", help="variables; default: all")
+    describe.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
+    describe.add_argument("--force", action="store_true", help="even where noise hides nearly everything")
+    describe.add_argument("--out", type=Path, help="keep the released numbers in this new .json file")
+    describe.add_argument(
+        "--suggest",
+        type=Path,
+        metavar="FILE",
+        help="write a schema with tighter bounds to this new .json file",
+    )
+    _add_csv_options(describe)
 
 
 def _fit(commands: _SubParsersAction[Parser]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpstats.errors import DataError, SpecificationError
-from dpstats.results import Fit
+from dpstats.results import Description, Fit
 
 JSON, CSV, MESSAGES = (".json",), (".csv",), (".jsonl", ".parquet", ".pq")  # suffixes of what is written
 
@@ -46,7 +46,7 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
         raise
 
 
-def save(fit: Fit, path: Path) -> None:
+def save(fit: Fit | Description, path: Path) -> None:
     """Keep a fit in the file that was created for it; if that fails, print it, for it was paid for.
 
     Raises

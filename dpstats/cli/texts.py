@@ -21,6 +21,14 @@ Differentially private regression from the command line.
 To see it work first: dpstats demo
 If nobody may hold the records: dpstats plan-contributions --help"""
 
+DESCRIBE = """\
+example:
+  dpstats describe drives.csv --schema drives.toml --budget "approx(0.5, 1e-6)" --ledger fleet.ledger \\
+          --out drives.look.json --suggest tight.json
+
+Each call spends its budget, which all variables share: describe few of them where rows are few. Every number
+has an interval that counts sampling and privacy noise. --suggest uses released numbers alone, and is free."""
+
 FIT = """\
 example:
   dpstats fit "Surv(time, failed) ~ temp + maker" drives.parquet --schema drives.toml --model survreg \\

@@ -1,5 +1,6 @@
 """One short page per model: the family, estimator and names it ties together."""
 
+from dpstats.models.describe import describe
 from dpstats.models.glm import GlmModel, glm, logit
 from dpstats.models.kaplan_meier import KaplanMeier, kaplan_meier
 from dpstats.models.linear import LinearModel, ols, ridge
@@ -13,6 +14,7 @@ __all__ = [
     "LinearModel",
     "Survreg",
     "Svm",
+    "describe",
     "glm",
     "kaplan_meier",
     "logit",

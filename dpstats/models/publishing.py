@@ -10,6 +10,7 @@ from dpstats.budget import Budget, Gdp, Pure
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.formula import Design
+from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.results import Fit
@@ -21,7 +22,7 @@ K = TypeVar("K", bound=Fit)
 
 def pay(
     curator: Curator,
-    design: Design,
+    design: Design | VariableColumns,
     budget: Budget,
     ledger: Ledger | str | Path | None,
     method: str,
@@ -33,7 +34,7 @@ def pay(
     ----------
     curator : Curator
         Which makes the releases.
-    design : Design
+    design : Design or VariableColumns
     budget : Budget
     ledger : Ledger or path, optional
         As of the models' ``fit``.

@@ -13,6 +13,7 @@ from dpstats._arguments import number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design
 from dpstats.moments import PublicMoments
+from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema
 
@@ -79,7 +80,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
 
     Parameters
     ----------
-    given : dict, DataFrame, PublicMoments or None
+    given : dict, DataFrame, PublicMoments, Description or None
     design : Design
     response : str or None
         The response, if it is a variable: it may be told of, too.
@@ -96,13 +97,15 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
         return Known({}, {}, {}, given, ())
     if isinstance(given, PublicMoments):
         given = _of_moments(given, design)
+    readable = {*names, *([response] if response else [])}
+    if isinstance(given, Description):
+        given = _of_description(given, readable)
     if given is not None and not isinstance(given, Mapping):
         raise SpecificationError(
             "covariates= is a dict such as {'temp': (25, 6)}, mean and sd of each variable, a frame of "
-            f"public rows, or PublicMoments, not {shown(given)}"
+            f"public rows, PublicMoments, or what dps.describe returned, not {shown(given)}"
         )
     told = dict(given or {})
-    readable = {*names, *([response] if response else [])}
     pairs = {key: told.pop(key) for key in list(told) if isinstance(key, tuple)}
     if not set(told) <= readable:
         raise SpecificationError(
@@ -114,6 +117,15 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if response is not None and own is not None:
         spreads[response] = _of_response(response, own, design.schema)
     return Known(spreads, shares, _correlations(pairs, spreads), None, assumed)
+
+
+def _of_description(found: Description, readable: set[str]) -> dict[Any, Any]:
+    """What a description says of the variables that a formula reads."""
+    return {
+        key: value
+        for key, value in found.covariates.items()
+        if readable.issuperset(key if isinstance(key, tuple) else (key,))
+    }
 
 
 def _marginals(

@@ -16,10 +16,11 @@ from dpstats._arguments import among, path_of, shown
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import write_text
+from dpstats._warn import warn
 from dpstats.errors import SchemaError
 from dpstats.schema.norm import Norm, check_norms
 from dpstats.schema.unit import ROW, Unit
-from dpstats.schema.variables import KINDS, Levels, Variable
+from dpstats.schema.variables import KINDS, Levels, Variable, narrowed
 
 
 @forgetful
@@ -126,6 +127,54 @@ class Schema(Mapping[str, Variable]):
             If a variable is not declared, is no number, cannot be 0, or has a norm already.
         """
         return self._with(self._unit, (*self._norms, Norm(columns, radius)))
+
+    def suggest(self, described: Any) -> Schema:
+        """The same schema with bounds as tight as a private description says that the values are.
+
+        It uses released numbers alone and costs nothing. A warning names the new bounds: fits move values
+        beyond them to the nearer one, and tell of such values nothing else.
+
+        Parameters
+        ----------
+        described : Description
+            What :func:`dpstats.describe` returned. Variables that it does not have, or that are in a norm,
+            keep their bounds.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        SchemaError
+            If it is no description.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> plant = dps.datasets.load("ccpp")
+        >>> wide = dps.Schema(AT=dps.bounded(-1000, 1000, unit="C"))
+        >>> tight = wide.suggest(dps.describe(plant.data, wide, dps.zcdp(0.5)))
+        >>> wide["AT"].bounds != tight["AT"].bounds
+        True
+        """
+        reach = getattr(described, "reach", None)
+        if not isinstance(reach, Mapping):
+            raise SchemaError(f"suggest needs what dps.describe returned, not {shown(described)}")
+        kept = {name for norm in self._norms for name in norm.columns}
+        changed = {
+            name: narrowed(self._variables[name], *reach[name])
+            for name in self
+            if name in reach and name not in kept
+        }
+        new = Schema({**self._variables, **changed})._with(self._unit, self._norms)
+        told = [f"{name} {_describe(new[name])}" for name in new if new[name] != self[name]]
+        if told:
+            warn(
+                f"the suggested bounds are {'; '.join(told)}. Values beyond them will be moved to the nearer "
+                "bound in every fit of this schema"
+            )
+        return new
 
     def _with(self, unit: Unit, norms: tuple[Norm, ...]) -> Schema:
         _check_apart(unit, self._variables)

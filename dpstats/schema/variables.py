@@ -183,6 +183,16 @@ Variable = Bounded | Count | Flag | Event | Levels
 KINDS: dict[str, type[Variable]] = {cls.kind: cls for cls in (Bounded, Count, Flag, Event, Levels)}
 
 
+def narrowed(variable: Variable, lower: float, upper: float) -> Variable:
+    """A number with bounds within its own that lie about these; a variable of another kind as it is."""
+    if isinstance(variable, Count):
+        return dataclasses.replace(variable, upper=min(max(math.ceil(upper), 1), variable.upper))
+    if isinstance(variable, Bounded):
+        lower, upper = max(lower, variable.lower), min(upper, variable.upper)
+        return dataclasses.replace(variable, lower=lower, upper=upper) if lower < upper else variable
+    return variable
+
+
 @forgetting
 def bounded(lower: float, upper: float, unit: str | None = None) -> Bounded:
     """Declare a number between public bounds.

@@ -12,7 +12,7 @@ from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
 from dpstats.families.score_bounds import Truncation
-from tests.made import MadeDesign
+from tests.made import MadeBlock, MadeDesign
 
 Build = Callable[[int], dict[str, Any]]
 NONE = (0.0, 0.0)  # limits of a score that is not released
@@ -26,7 +26,7 @@ def shape(d: int) -> dict[str, Any]:
 class Space(NamedTuple):
     """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
 
-    Where rows may enter late, their entry is searched too.
+    Where rows may enter late, their entry is searched too. Covariates beyond `blank` are missing values.
     """
 
     public: Build
@@ -34,9 +34,18 @@ class Space(NamedTuple):
     reach: float = 0.99
     ranges: float = 0.99  # of each range and of the head, where they are declared
     delayed: bool = False
+    blank: float = math.inf
 
     def statistic(self, name: str, d: int) -> Statistic:
-        return REGISTRY[name](MadeDesign(d, delayed=self.delayed), **self.public(d))
+        made = REGISTRY[name](MadeDesign(d, delayed=self.delayed), **self.public(d))
+        if self.blank < math.inf:
+            factors = made.factors
+            made.factors = lambda block, scratch: factors(self._blanked(block), scratch)  # type: ignore[method-assign]
+        return made
+
+    def _blanked(self, block: Any) -> MadeBlock:
+        exog = np.where(np.abs(block.exog) > self.blank, np.nan, block.exog)
+        return replace(block, exog=np.asfortranarray(exog))
 
 
 def score(family: Family, c: float, floor: float = -math.inf) -> Build:
@@ -212,6 +221,10 @@ def reach(**more: np.ndarray) -> Build:
     return public
 
 
+def present(d: int) -> dict[str, Any]:
+    return dict(chosen=np.ones(d, dtype=bool), center=np.zeros(d), scale=np.ones(d))
+
+
 def margin(d: int) -> dict[str, Any]:
     """Rows fill the unit ball at the corners of their box. About params of 0 all margins are 0, and every
     bound is attained; bounds about other params are in test_tilt.
@@ -252,6 +265,9 @@ SPACES = {
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],
     "reach_counts": [Space(reach(edges=np.array([-0.5, 0.0, 0.5])), 1.5)],
+    "cell_counts": [Space(lambda d: dict(edges=[np.array([-0.5, 0.0, 0.5])] * d), 1.5, blank=1.2)],
+    "present_moments": [Space(present, 1.5)],
+    "present_products": [Space(lambda d: dict(present(d), radius=1.0, limit=1.5), 2.0, 0.8, blank=1.8)],
     "event_matrix": [
         Space(lambda d: dict(shape(d), radius=2.0, limit=3.0), 6.0),
         Space(lambda d: dict(shape(d), radius=3.0, limit=2.0), 6.0),

@@ -146,15 +146,18 @@ def test_the_search_reaches_the_head_and_never_passes_it(name, space, d):
 def test_what_is_declared_is_searched():
     assert names(declaring("sensitivity_l1")) == {
         "box_moments",
+        "cell_counts",
         "column_octaves",
         "exit_counts",
         "functional_weights",
+        "present_moments",
         "reach_counts",
         "reach_means",
         "residual_counts",
     }
     assert names(declaring("ranges")) == {
         "box_moments",
+        "cell_counts",
         "column_means",
         "event_moments",
         "exit_counts",
@@ -163,6 +166,7 @@ def test_what_is_declared_is_searched():
         "margin_scores",
         "margin_sandwich",
         "predictor_bend",
+        "present_moments",
         "reach_counts",
         "reach_means",
         "residual_counts",

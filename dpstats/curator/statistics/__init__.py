@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.bend import PredictorBend
 from dpstats.curator.statistics.box import BoxMoments
+from dpstats.curator.statistics.cells import CellCounts
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.functional import FunctionalWeights
@@ -16,6 +17,7 @@ from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, M
 from dpstats.curator.statistics.martingale import LocationScore, MartingaleScore
 from dpstats.curator.statistics.martingale_parts import InformationSizes, ScoreAlone
 from dpstats.curator.statistics.moments import EventMatrix, EventMoments
+from dpstats.curator.statistics.present import PresentMoments, PresentProducts
 from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
 from dpstats.curator.statistics.residual_counts import ResidualCounts
 from dpstats.curator.statistics.residuals import ResidualMoments
@@ -67,5 +69,8 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ReachCounts,
         PredictorBend,
         ScoreTails,
+        CellCounts,
+        PresentMoments,
+        PresentProducts,
     )
 }

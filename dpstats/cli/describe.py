@@ -1,0 +1,29 @@
+"""``dpstats describe``: a private first look at a table."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+
+from dpstats.budget import parse_budget
+from dpstats.cli.output import JSON, new_file, save
+from dpstats.cli.tables import table
+from dpstats.ledger import Ledger
+from dpstats.models import describe
+from dpstats.schema import Schema
+
+
+def run(options: argparse.Namespace) -> None:
+    """Files are reserved before the budget is spent."""
+    budget, schema = parse_budget(options.budget), Schema.load(options.schema)
+    data = table(options.data, options)
+    book = Ledger(options.ledger) if options.ledger else None
+    with ExitStack() as files:
+        for path in filter(None, (options.out, options.suggest)):
+            files.enter_context(new_file(path, JSON))
+        found = describe(data, schema, budget, options.columns, book, options.force)
+        if options.out:
+            save(found, options.out)
+        if options.suggest:
+            schema.suggest(found).to_json(options.suggest)
+    print(found)

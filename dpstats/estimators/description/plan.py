@@ -1,0 +1,39 @@
+"""How a description shares its budget among its releases."""
+
+from __future__ import annotations
+
+from dpstats.estimators.engine.plan import Plan, Stage, alike
+
+__all__ = ["ROUNDS", "make_plan"]
+
+ROUNDS = 4  # of which each narrows a window to a thirtieth, or to what its noise can tell
+# of the rounds, of all counts, of means and squares, and of products
+_SHARES = (0.3, 0.35, 0.2, 0.15)
+LOOKS, COUNTS, MOMENTS, PRODUCTS = (
+    "counts that find the values",
+    "counts by cells",
+    "means and mean squares",
+    "products of two columns",
+)
+
+
+def make_plan(numbers: int, total: float, pure: bool) -> Plan:
+    """Shares of a description of so many columns of numbers, beside any others.
+
+    Parameters
+    ----------
+    numbers : int
+    total : float
+        Epsilon of a pure budget, else mu.
+    pure : bool
+    """
+    looks, counts, moments, products = _SHARES
+    if numbers == 0:
+        return Plan(total, pure, {"counts": Stage(1.0, COUNTS)})
+    stages = {"looks": Stage(looks, LOOKS, alike(ROUNDS))}
+    if numbers == 1:
+        counts, moments = counts + products / 2, moments + products / 2
+    stages |= {"counts": Stage(counts, COUNTS), "moments": Stage(moments, MOMENTS)}
+    if numbers > 1:
+        stages["products"] = Stage(products, PRODUCTS)
+    return Plan(total, pure, stages)

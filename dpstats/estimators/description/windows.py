@@ -1,0 +1,156 @@
+"""Where the quantiles of a column are: a window for each, narrowed from round to round.
+
+A round counts rows by the cells of a column, of which most lie in the windows. Counts that cannot be negative
+and that add up to what is known tell more than the noisy ones: their projection takes empty cells for empty,
+so that a spike in a wide box is found, whatever its width. From it follows where each quantile may be.
+
+See docs/theory/describe.md#windows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Wanted", "Window", "first_edges", "next_edges", "projected", "reaches", "windows"]
+
+Array = np.ndarray
+
+PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_FIRST = 60  # cells of the declared bounds
+_EACH = 5  # cells of the window of one quantile
+# noise sds between a quantile and the ends of its window, in all rounds but the last, and in that
+_SURE, SURE_AT_LAST = 2.0, 2.8
+# ends of cells beyond the outermost windows, in distances of these from the median
+_REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
+_SEEN = 3.0  # noise sds of a count that stands out
+_LEAST = 2.0**-44  # width of a window, of that of the bounds
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A column of numbers: its declared bounds, and whether it holds integers alone."""
+
+    lower: float
+    upper: float
+    whole: bool
+
+    def rounded(self, edges: Array) -> Array:
+        """Distinct edges within the bounds; of integers, halfway between two."""
+        if self.whole:
+            edges = np.floor(edges) + 0.5
+        inside = edges[(edges > self.lower) & (edges < self.upper)]
+        return np.unique(inside)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Ends between which each of the quantiles lies, shape (q,) each."""
+
+    low: Array
+    high: Array
+
+    @property
+    def median(self) -> float:
+        at = PROBABILITIES.index(0.5)
+        return float(self.low[at] + self.high[at]) / 2
+
+
+def first_edges(wanted: Wanted) -> Array:
+    """Of equal cells of the declared bounds."""
+    return wanted.rounded(np.linspace(wanted.lower, wanted.upper, _FIRST + 1))
+
+
+def projected(counts: Array, total: float) -> Array:
+    """The counts that are nearest to noisy ones, of those that are not negative and add up to the total."""
+    descending = np.sort(counts)[::-1]
+    excess = (np.cumsum(descending) - total) / np.arange(1, len(counts) + 1)
+    last = int(np.flatnonzero(descending > excess)[-1]) if total > 0 else 0
+    return np.maximum(counts - excess[last], 0.0)
+
+
+def windows(wanted: Wanted, edges: Array, counts: Array, sd: float, sure: float = _SURE) -> Window:
+    """Windows of the quantiles, from noisy counts by cells.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    edges : array, shape (t - 1,)
+    counts : array, shape (t,)
+    sd : float
+        Of the noise of each count.
+    sure : float
+        Noise sds between a quantile and the ends of its window.
+    """
+    ends = np.concatenate([[wanted.lower], edges, [wanted.upper]])
+    total = max(float(counts.sum()), sd)
+    clean = projected(counts, total)
+    below = np.concatenate([[0.0], np.cumsum(clean)]) / total
+    held = np.concatenate([[0.0], np.cumsum(clean > 0)])
+    doubt = sure * sd / total * np.sqrt(np.maximum(held * (held[-1] - held) / max(held[-1], 1.0), 1.0))
+    p = np.array(PROBABILITIES)[:, None]
+    inside = below[(below > 0) & (below < 1)]
+    least = 0.5 * float(inside.min(initial=1.0)), 1 - 0.5 * float(1 - inside.max(initial=0.0))
+    left = below <= np.maximum(p - doubt, min(least[0], 0.04) if len(inside) else 0.0)
+    right = below >= np.minimum(p + doubt, max(least[1], 0.96) if len(inside) else 1.0)
+    last = len(ends) - 1
+    low = last - left[:, ::-1].argmax(axis=1)
+    high = np.where(right.any(axis=1), right.argmax(axis=1), last)
+    return _wide_enough(wanted, ends[np.minimum(low, last - 1)], ends[np.maximum(high, 1)])
+
+
+def _wide_enough(wanted: Wanted, low: Array, high: Array) -> Window:
+    least = _LEAST * (wanted.upper - wanted.lower)
+    low, high = np.minimum(low, high - least), np.maximum(high, low + least)
+    return Window(np.maximum(low, wanted.lower), np.minimum(high, wanted.upper))
+
+
+def reaches(wanted: Wanted, window: Window) -> tuple[Array, Array]:
+    """Candidates for the ends of a box that holds nearly all values, below and above, from the nearest on."""
+    middle = window.median
+    least = _LEAST * (wanted.upper - wanted.lower)
+    steps = np.array(_REACHES)
+    down = middle - max(middle - float(window.low[0]), least) * steps
+    up = middle + max(float(window.high[-1]) - middle, least) * steps
+    return np.maximum(down, wanted.lower), np.minimum(up, wanted.upper)
+
+
+def next_edges(wanted: Wanted, window: Window, each: int = _EACH) -> Array:
+    """Of cells in the windows; quantiles that share a window share its cells."""
+    pairs, several = np.unique(np.column_stack([window.low, window.high]), axis=0, return_counts=True)
+    inside = [
+        np.linspace(low, high, each * count + 1) for (low, high), count in zip(pairs, several, strict=True)
+    ]
+    return wanted.rounded(np.concatenate(inside))
+
+
+def box(
+    wanted: Wanted, window: Window, edges: Array, counts: Array, sd: float, noise: float
+) -> tuple[float, float]:
+    """Ends of the box in which mean and variance are to be released.
+
+    Each end is the candidate at which noise, which grows with the box, and what is seen beyond it add least
+    to the mean square error of the mean.
+
+    Parameters
+    ----------
+    wanted, window, edges, counts, sd
+        As of :func:`windows`, with the edges of :func:`reaches` among them.
+    noise : float
+        sd of the noise of the mean in a box of half-width 1.
+    """
+    ends = np.concatenate([[wanted.lower], edges, [wanted.upper]])
+    total = max(float(counts.sum()), sd)
+    clean = np.where(counts > _SEEN * sd, projected(counts, total), 0.0) / total
+    middles = (ends[1:] + ends[:-1]) / 2
+    chosen = []
+    for candidates in reaches(wanted, window):
+        costs = []
+        for end in candidates:
+            up = end > window.median
+            away = np.maximum(middles - end if up else end - middles, 0.0)
+            costs.append(math.hypot(noise * abs(end - window.median), float(clean @ away)))
+        chosen.append(float(candidates[1 + int(np.argmin(costs[1:]))]))
+    return chosen[0], chosen[1]

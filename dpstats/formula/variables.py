@@ -1,0 +1,58 @@
+"""Declared variables as the columns of a design, each with its own missing values, without a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpstats.formula.block import Block
+from dpstats.formula.functions import Array
+from dpstats.schema import WEIGHS, Levels, Schema
+
+__all__ = ["VariableColumns"]
+
+
+@dataclass(frozen=True, repr=False)
+class VariableColumns:
+    """One column for each variable: numbers within their bounds, codes of levels, NaN where there is none.
+
+    It is a design like that of a formula, but a row with a missing value is not switched off: its other
+    values count.
+
+    Attributes
+    ----------
+    schema : Schema
+    names : tuple of str
+    """
+
+    schema: Schema
+    names: tuple[str, ...]
+
+    has_intercept: ClassVar[bool] = False
+    delayed: ClassVar[bool] = False
+    offset_bounds: ClassVar[tuple[float, float]] = (0.0, 0.0)
+    weights: ClassVar[str | None] = None
+    subset: ClassVar[str | None] = None
+
+    @property
+    def formula(self) -> str:
+        """What is asked, in the place of a formula."""
+        return f"describe: {', '.join(self.names)}"
+
+    def read(self, block: Mapping[str, Array]) -> Block:
+        """Rows of the columns; see `Design.read`. All are ok but those left out by their unit of privacy."""
+        size = len(block[self.names[0]])
+        exog = np.empty((size, len(self.names)), order="F")
+        with np.errstate(all="ignore"):
+            for column, name in zip(exog.T, self.names, strict=True):
+                values, variable = block[name], self.schema[name]
+                if isinstance(variable, Levels):
+                    column[:] = np.where(values >= 0, values, np.nan)
+                else:
+                    column[:] = np.where(np.isfinite(values), np.clip(values, *variable.bounds), np.nan)
+        ok = np.array(block[WEIGHS]) if WEIGHS in block else np.ones(size, dtype=bool)
+        zeros, ones = np.broadcast_to(0.0, size), np.broadcast_to(1.0, size)
+        return Block(exog, zeros, ones, np.broadcast_to(-np.inf, size), ok, zeros, ones)

@@ -1,0 +1,136 @@
+"""The private first look at a table: what people otherwise see by ``frame.describe()``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats._arguments import among, listed, shown, truth
+from dpstats._private import forgetting
+from dpstats.budget import Budget, Pure
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError, SchemaError, SpecificationError
+from dpstats.estimators.description import Wanted, describe_columns, make_plan
+from dpstats.formula.variables import VariableColumns
+from dpstats.ledger import Ledger
+from dpstats.models.checks import check_budget
+from dpstats.models.publishing import pay
+from dpstats.results import Description
+from dpstats.rows import open_rows
+from dpstats.schema import Bounded, Count, Levels, Schema, Variable
+
+_MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
+
+
+@forgetting
+def describe(
+    data: Any,
+    schema: Schema,
+    budget: Budget,
+    columns: Sequence[str] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    force: bool = False,
+) -> Description:
+    """Describe variables privately: what is missing, means, sds, quantiles, shares, correlations.
+
+    Every number has an interval that counts sampling and privacy noise. Where in its declared bounds a
+    variable lies is found at a cost that grows with the logarithm of their width.
+
+    Parameters
+    ----------
+    data
+        As of :func:`dpstats.survreg`.
+    schema : Schema
+    budget : Budget
+        Of any kind. It is spent whatever comes out, and shared by all variables: describe few of them where
+        rows are few.
+    columns : sequence of str, optional
+        Variables of the schema. Default: all.
+    ledger : Ledger or path, optional
+        Charged with the whole budget before anything is released. Default: that of
+        :func:`dpstats.use_ledger`, if any.
+    force : bool
+        Whether to spend the budget where public numbers show that noise hides nearly everything.
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    SpecificationError
+        For a mistake in schema or columns, or of the data's columns.
+    BudgetError
+        If the budget exceeds what the ledger has left, or buys next to nothing. Nothing is spent then.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> found = dps.describe(plant.data, plant.schema, dps.zcdp(0.5), columns=["AT", "PE"])
+    >>> found.frame["variable"].unique().tolist()
+    ['AT', 'PE']
+    """
+    names = _names(schema, columns)
+    forced = truth("force", force)
+    rows = open_rows(data, schema, names)
+    check_budget(budget, rows.n)
+    design = VariableColumns(schema, names)
+    curator = Curator(rows, design, budget)
+    asked = [_asked(schema[name]) for name in names]
+    pure, numbers = isinstance(budget, Pure), sum(isinstance(one, Wanted) for one in asked)
+    plan = make_plan(numbers, budget.epsilon if isinstance(budget, Pure) else budget.mu, pure)
+    if not forced:
+        _check_worth(curator, budget, plan["counts"][0], len(names))
+    method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
+    facts = pay(curator, design, budget, ledger, method, plan.costs)
+    found, products = describe_columns(curator, plan, asked)
+    return Description(schema=schema, names=names, columns=found, products=products, **facts)
+
+
+def _names(schema: object, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """The variables to describe, in the order in which they are asked for.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if not isinstance(schema, Schema):
+        raise SchemaError(f"describe needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
+    names = tuple(schema) if columns is None else listed(columns)
+    if not names or not all(among(name, tuple(schema)) for name in names) or len(set(names)) < len(names):
+        known = ", ".join(schema) or "none"
+        raise SpecificationError(
+            f"columns must be different variables of the schema ({known}), such as ['temp', 'load'], got "
+            f"{shown(columns)}"
+        )
+    return names
+
+
+def _asked(variable: Variable) -> Wanted | int:
+    """Bounds of a number, or how many levels there are."""
+    if isinstance(variable, Bounded | Count):
+        return Wanted(*variable.bounds, isinstance(variable, Count))
+    return len(variable.all) if isinstance(variable, Levels) else 2
+
+
+def _check_worth(curator: Curator, budget: Budget, cost: float, count: int) -> None:
+    """Refuse to spend a budget that tells no share from any other; no row is read.
+
+    Raises
+    ------
+    BudgetError
+    """
+    _, sds = curator.noise("cell_counts", cost, edges=[np.zeros(0)] * count)
+    half = 2 * float(sds[0][0]) / max(curator.n, 1)
+    if half > _MOST and not curator.not_private:
+        rows = math.ceil(2 * float(sds[0][0]) / _MOST)
+        raise BudgetError(
+            f"{budget} buys too little for {count} variables of n = {curator.n} rows: noise would move every "
+            f"share by {half:.2g}. Describe fewer variables, give about {half / _MOST:.2g} times the epsilon "
+            f"or mu, or n = {rows} rows; force=True (--force) spends the budget all the same"
+        )

@@ -1,0 +1,261 @@
+"""What noisy counts by cells say of one variable: shares of cells and quantiles, with intervals.
+
+Every interval inverts a test: it holds the values p (or x) at which what was counted lies within so many sds,
+of sampling and noise together, of what p (or x) would have. So it stays within its range, and holds where
+noise is larger than the number itself.
+
+See docs/theory/describe.md#intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from dpstats.moments.mixture import LAWS, Tails
+
+__all__ = ["CellTable", "Found", "inverted", "spread_of_normal"]
+
+Array = np.ndarray
+
+# rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at
+# most so many, and at most so many times narrower; but for so many sds of noise
+_DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
+
+
+class Found(NamedTuple):
+    """A number with its interval; `privacy` is the share of its variance that is noise."""
+
+    estimate: float
+    std_error: float
+    low: float
+    high: float
+    privacy: float
+
+
+class Noise(NamedTuple):
+    """Law, number of coordinates and sd of the noise of a release."""
+
+    law: str
+    size: int
+    sd: float
+
+    def widening(self, level: float, variance: float, noise: float, one: float) -> float:
+        """Sds on either side of an error of this variance, of which noise is a part.
+
+        Parameters
+        ----------
+        level : float
+        variance, noise : float
+        one : float
+            Root of the sum of the squares of what single coordinates add to the variance of the noise.
+        """
+        part = one if self.law == "laplace" else noise
+        if self.law not in LAWS or not 0 < part <= variance:
+            return float(special.ndtri(0.5 + level / 2))
+        tails = Tails(self.law, self.size, np.array([part]))
+        return float(tails.half_widths(level, np.array([[variance]]))[0]) / math.sqrt(variance)
+
+
+def inverted(z: float, count: float, rows: float, noise: tuple[float, float, float]) -> tuple[float, float]:
+    """Limits of a share p: (count - p rows)^2 <= z^2 (rows p (1 - p) + noise), the noise quadratic in p.
+
+    Parameters
+    ----------
+    z, count, rows : float
+    noise : tuple of float
+        Constant, linear and quadratic term of the variance of the noise of ``count - p rows``.
+    """
+    a = rows**2 + z**2 * (rows - noise[2])
+    b = -2 * count * rows - z**2 * (rows + noise[1])
+    c = count**2 - z**2 * noise[0]
+    inside = b**2 - 4 * a * c
+    if a <= 0 or inside < 0:
+        return 0.0, 1.0
+    middle, half = -b / (2 * a), math.sqrt(inside) / (2 * a)
+    return min(max(middle - half, 0.0), 1.0), max(min(middle + half, 1.0), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """Noisy counts of the rows of one variable by cells, and of rows without a value.
+
+    Attributes
+    ----------
+    bounds : tuple of float
+        Declared bounds of the variable.
+    edges : array, shape (t - 1,)
+        Between its t cells.
+    raw : array, shape (t + 1,)
+        Counts, those of missing values last.
+    noise : Noise
+    rows : float or None
+        Public number of rows that weigh; None where it is not public.
+    whole : bool
+        Whether all values are integers.
+    """
+
+    bounds: tuple[float, float]
+    edges: Array
+    raw: Array
+    noise: Noise
+    rows: float | None
+    whole: bool = False
+
+    @property
+    def counts(self) -> Array:
+        """Counts that add up to the public number of rows: of all such, those nearest to the noisy ones."""
+        if self.rows is None:
+            return self.raw
+        return self.raw + (self.rows - self.raw.sum()) / len(self.raw)
+
+    @property
+    def weighing(self) -> float:
+        """Rows that weigh, at least one."""
+        return max(float(self.counts.sum()), 1.0)
+
+    @property
+    def usable(self) -> float:
+        """Rows with a value, at least one."""
+        return max(float(self.counts[:-1].sum()), 1.0)
+
+    @property
+    def usable_variance(self) -> float:
+        """Of the noise of that number."""
+        return self.noise.sd**2 * (len(self.raw) - 1) * (1 / len(self.raw) if self.rows is not None else 1.0)
+
+    def variance(self, left: Array | float, right: Array | float) -> tuple[Array | float, ...]:
+        """Of the noise of (1 - p) L - p R, L and R counts of so many cells: three terms in p."""
+        both = left + right
+        terms: tuple[Array | float, ...] = (left, -2 * left, both)
+        if self.rows is not None:
+            squares = (left**2, -2 * left * both, both**2)
+            terms = tuple(term - square / len(self.raw) for term, square in zip(terms, squares, strict=True))
+        return tuple(self.noise.sd**2 * term for term in terms)
+
+    def share(self, cell: int, level: float) -> Found:
+        """Of the usable rows, those in one cell; -1 for missing values, of all rows."""
+        count, cells = float(self.counts[cell]), len(self.raw) - 1
+        missing = cell in (-1, cells)
+        rows = self.weighing if missing else self.usable
+        noise = self.variance(1.0, float(cells if missing else cells - 1))
+        return self._of_count(count, rows, noise, level)
+
+    def _of_count(self, count: float, rows: float, noise: tuple[Array | float, ...], level: float) -> Found:
+        constant, linear, square = (float(term) for term in noise)
+        p = min(max(count / rows, 0.0), 1.0)
+        private = max(constant + linear * p + square * p**2, 0.0)
+        variance = rows * p * (1 - p) + private
+        z = self.noise.widening(level, variance, private, self.noise.sd**2)
+        low, high = inverted(z, count, rows, (constant, linear, square))
+        share = private / variance if variance else 0.0
+        return Found(p, math.sqrt(variance) / rows, low, high, share)
+
+    def beyond(self) -> tuple[float, float]:
+        """Rows in the first and in the last cell."""
+        return float(self.counts[0]), float(self.counts[-2])
+
+    def quantile(self, p: float, level: float) -> Found:
+        """Where the noisy distribution function passes p, and where it may."""
+        ends, below = self._ends(), self._below()
+        cells = np.arange(1.0, len(self.edges) + 1)
+        constant, linear, square = self.variance(cells, len(self.raw) - 1 - cells)
+        private = np.maximum(constant + linear * p + square * p**2, 0.0)
+        sampling = self.usable * p * (1 - p)
+        gap = below - p * self.usable
+        at = min(int(np.searchsorted(gap[1:-1], 0.0)), len(self.edges) - 1) if len(self.edges) else 0
+        noise = float(private[at]) if len(private) else 0.0
+        variance = sampling + noise
+        weights = self.noise.sd**2 * math.sqrt(len(self.raw))
+        z = self.noise.widening(level, variance, noise, min(weights * max(p, 1 - p) ** 2, noise))
+        reach = z * np.sqrt(sampling + np.concatenate([[0.0], private, [0.0]]))
+        low, high = self._crossing(ends, gap + reach, -1), self._crossing(ends, gap - reach, 1)
+        middle = self._crossing(ends, gap, 0)
+        if self.whole:
+            low, middle, high = (float(np.rint(x)) for x in (low, middle, high))
+        middle = min(max(middle, low), high)
+        error = (high - low) / (2 * z)
+        return Found(middle, error, low, high, noise / variance)
+
+    def _ends(self) -> Array:
+        return np.concatenate([[self.bounds[0]], self.edges, [self.bounds[1]]])
+
+    def _below(self) -> Array:
+        """Rows below each end of a cell: never falls."""
+        total = np.concatenate([[0.0], np.cumsum(self.counts[:-1])])
+        raw = np.clip(total, 0.0, self.usable)
+        raw[-1] = self.usable
+        return (np.maximum.accumulate(raw) + np.minimum.accumulate(raw[::-1])[::-1]) / 2
+
+    def _crossing(self, ends: Array, values: Array, side: int) -> float:
+        """Where `values` pass 0: the first place from below, or the last, if they do so more than once.
+
+        Where rows do not lie evenly in a cell, nobody knows where in it: the end of the cell on this side.
+        """
+        if side > 0:
+            under = np.flatnonzero(values <= 0)
+            cell = int(under[-1]) if under.size else 0
+        else:
+            over = np.flatnonzero(values >= 0)
+            cell = int(over[0]) - 1 if over.size else len(values) - 2
+        if cell < 0:
+            return float(ends[0])
+        if cell > len(values) - 2:
+            return float(ends[-1])
+        left, right = float(ends[cell]), float(ends[cell + 1])
+        rise = float(values[cell + 1] - values[cell])
+        share = min(max(-float(values[cell]) / rise, 0.0), 1.0) if rise > 0 else 0.5
+        if not self._even(cell):
+            share = {-1: 0.0, 0: self._densest(cell), 1: 1.0}[side]
+        return left + share * (right - left)
+
+    def _even(self, cell: int) -> bool:
+        """Whether rows may be taken to lie evenly in a cell: it is seen to be as dense as both its sides."""
+        counts = self.counts[:-1]
+        return 0 < cell < len(counts) - 1 and all(self._as_dense(cell, side) for side in (-1, 1))
+
+    def _as_dense(self, cell: int, side: int) -> bool:
+        """Whether a cell is about as dense as the next ones on a side, which are together half as wide."""
+        counts, widths = self.counts[:-1], np.diff(self._ends())
+        near = range(cell + side, len(counts) if side > 0 else -1, side)
+        width, rows, cells = 0.0, 0.0, 0
+        for at in near:
+            width, rows, cells = width + widths[at], rows + counts[at], cells + 1
+            if width * _WIDER >= widths[cell] or cells == _MOST:
+                break
+        ratio = widths[cell] / max(width, 1e-300)
+        usual = rows * ratio
+        doubt = _NOISE * self.noise.sd * math.sqrt(1.0 + cells * ratio**2)
+        apart = abs(counts[cell] - usual) - doubt
+        if ratio > _WIDER and doubt > usual:
+            return False
+        return bool(apart <= (_DENSER - 1) * max(min(counts[cell], usual), 0.0))
+
+    def _densest(self, cell: int) -> float:
+        """Where in an uneven cell most rows may be: in its middle, or at the side of the denser neighbour."""
+        counts, widths = self.counts[:-1], np.diff(self._ends())
+        own = counts[cell] / max(widths[cell], 1e-300)
+        beside = [
+            max(counts[near], 0.0) / max(widths[near], 1e-300) if 0 <= near < len(counts) else 0.0
+            for near in (cell - 1, cell + 1)
+        ]
+        if own >= max(beside):
+            return 0.5
+        return 0.0 if beside[0] > beside[1] else 1.0
+
+
+def spread_of_normal(
+    z: float, square: float, rows: float, kurtosis: float, noise: float
+) -> tuple[float, float]:
+    """Limits of a variance v: (square - v)^2 <= z^2 ((kurtosis - 1) v^2 / rows + noise), never below 0."""
+    relative = z**2 * (kurtosis - 1) / rows
+    a, b, c = 1 - relative, -2 * square, square**2 - z**2 * noise
+    inside = b**2 - 4 * a * c
+    if a <= 0:
+        return 0.0, math.inf
+    half = math.sqrt(max(inside, 0.0)) / (2 * a)
+    return max(square / a - half, 0.0), max(square / a + half, 0.0)

@@ -1,0 +1,198 @@
+"""Means, sds and correlations of columns some of whose values are missing, from noisy sums.
+
+See docs/theory/describe.md#means-and-sds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
+
+__all__ = ["BoxSums", "ColumnSums", "Located", "Products", "in_box"]
+
+Array = np.ndarray
+
+# what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
+_EXCESS, _EXCESS_DOUBT = 0.4, 1.0
+_KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
+
+
+@dataclass(frozen=True, eq=False)
+class BoxSums:
+    """Noisy sums of a = clip((x - center) / half, -1, 1) and of a^2 over the rows that have a value.
+
+    Attributes
+    ----------
+    center, half, first, second : float
+    noise : Noise
+        Of the first; ``second_sd`` is that of the second.
+    """
+
+    center: float
+    half: float
+    first: float
+    second: float
+    noise: Noise
+    second_sd: float
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """What was released of one variable: counts by cells and, of a number, sums in a box."""
+
+    table: CellTable
+    sums: BoxSums | None
+
+
+class Located(NamedTuple):
+    """Mean, variance and what is not known of them, in the unit of the variable."""
+
+    mean: float
+    mean_noise: float
+    variance: float
+    variance_noise: float
+    kurtosis: float
+    rows: float
+
+    @property
+    def scale(self) -> float:
+        """An sd that is not less than what noise can tell from 0."""
+        return max(math.sqrt(max(self.variance, math.sqrt(self.variance_noise), 0.0)), 1e-90)
+
+
+def in_box(column: ColumnSums) -> Located:
+    """Moments of a variable, with what lies beyond the box put in by its counts."""
+    table, sums = column.table, column.sums
+    assert sums is not None
+    rows, doubt = table.usable, table.usable_variance
+    m, q = sums.first / rows, sums.second / rows
+    m = min(max(m, -1.0), 1.0)
+    below, above = _beyond(table, sums)
+    shift = _EXCESS * (above - below) / rows
+    square = (2 * _EXCESS + 2 * _EXCESS**2) * (above + below) / rows
+    mean = m + shift
+    variance = q + square - mean**2
+    sd = table.noise.sd
+    tail = (_EXCESS / rows) ** 2 * (2 * sd**2 + _EXCESS_DOUBT**2 * (above**2 + below**2))
+    mean_noise = (sums.noise.sd**2 + m**2 * doubt) / rows**2 + tail
+    wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
+    noise = (sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt) / rows**2
+    kurtosis = _kurtosis(table, sums, m, max(variance, 1e-12))
+    return Located(
+        sums.center + sums.half * mean,
+        sums.half**2 * mean_noise,
+        sums.half**2 * max(variance, 0.0),
+        sums.half**4 * (noise + wide**2 * tail),
+        kurtosis,
+        rows,
+    )
+
+
+def _beyond(table: CellTable, sums: BoxSums) -> tuple[float, float]:
+    """Rows below the box and above it; none where it ends at a bound."""
+    low, high = sums.center - sums.half, sums.center + sums.half
+    tolerance = 1e-9 * sums.half
+    ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
+    counts = table.counts[:-1]
+    under = counts[ends[1:] <= low + tolerance].sum()
+    over = counts[ends[:-1] >= high - tolerance].sum()
+    return max(float(under), 0.0), max(float(over), 0.0)
+
+
+def _kurtosis(table: CellTable, sums: BoxSums, mean: float, variance: float) -> float:
+    """Fourth moment about the mean in the box, over the squared variance, by cells."""
+    ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
+    inside = np.clip((ends - sums.center) / sums.half, -1.0, 1.0) - mean
+    left, right = inside[:-1], inside[1:]
+    fourth = (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4) / 5
+    shares = np.maximum(table.counts[:-1], 0.0)
+    shares = shares / max(float(shares.sum()), 1.0)
+    least, most = _KURTOSIS
+    return min(max(float(shares @ fourth) / variance**2, least), most)
+
+
+def mean_of(column: ColumnSums, level: float) -> Found:
+    """The mean, with its interval."""
+    found = in_box(column)
+    variance = found.variance / found.rows + found.mean_noise
+    return _normal(found.mean, variance, found.mean_noise, column, level)
+
+
+def _normal(estimate: float, variance: float, noise: float, column: ColumnSums, level: float) -> Found:
+    assert column.sums is not None
+    z = column.sums.noise.widening(level, variance, noise, noise)
+    error = math.sqrt(variance)
+    low, high = (
+        min(max(estimate + side * z * error, column.table.bounds[0]), column.table.bounds[1])
+        for side in (-1, 1)
+    )
+    return Found(estimate, error, low, high, noise / variance if variance else 0.0)
+
+
+def sd_of(column: ColumnSums, level: float) -> Found:
+    """The sd, with its interval, which is made on the scale of the variance."""
+    found = in_box(column)
+    sampling = (found.kurtosis - 1) * found.variance**2 / found.rows
+    variance = sampling + found.variance_noise
+    assert column.sums is not None
+    z = column.sums.noise.widening(level, variance, found.variance_noise, found.variance_noise)
+    low, high = spread_of_normal(z, found.variance, found.rows, found.kurtosis, found.variance_noise)
+    most = (column.table.bounds[1] - column.table.bounds[0]) / 2
+    low, high = min(math.sqrt(low), most), min(math.sqrt(high), most)
+    share = found.variance_noise / variance if variance else 0.0
+    return Found(min(math.sqrt(found.variance), most), (high - low) / (2 * z), low, high, share)
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Noisy sums of products of standardised columns, and of rows that lack both; matrices of shape (k, k).
+
+    Attributes
+    ----------
+    sums, missing : array
+    law : str
+    sums_sd, missing_sd : array
+    """
+
+    sums: Array
+    missing: Array
+    law: str
+    sums_sd: Array
+    missing_sd: Array
+
+    def correlation(self, i: int, j: int, columns: tuple[ColumnSums, ...], level: float) -> Found:
+        """Of columns i and j, over the rows that have both."""
+        first, second = columns[i].table, columns[j].table
+        rows = max(first.weighing, 2.0)
+        both = first.usable + second.usable - rows + float(self.missing[i, j])
+        both = min(max(both, 2.0), rows)
+        own = [max(float(self.sums[k, k]), float(self.sums_sd[k, k])) for k in (i, j)]
+        usable = [first.usable, second.usable]
+        size = math.sqrt(own[0] / usable[0] * own[1] / usable[1])
+        rho = min(max(float(self.sums[i, j]) / both / size, -1.0), 1.0)
+        relative = sum(
+            (float(self.sums_sd[k, k]) / amount) ** 2 / 4 for k, amount in zip((i, j), own, strict=True)
+        )
+        relative += (float(self.missing_sd[i, j]) / both) ** 2
+        noise = (float(self.sums_sd[i, j]) / both / size) ** 2 + rho**2 * relative
+        sampling = (1 - rho**2) ** 2 / both
+        variance = sampling + noise
+        m = len(self.sums) * (len(self.sums) + 1)
+        z = Noise(self.law, m, 0.0).widening(level, variance, noise, noise)
+        low, high = _fisher(rho, z, both, noise)
+        return Found(rho, math.sqrt(variance), low, high, noise / variance)
+
+
+def _fisher(rho: float, z: float, rows: float, noise: float) -> tuple[float, float]:
+    """Limits of a correlation r: (rho - r)^2 <= z^2 ((1 - r^2)^2 / rows + noise), on a grid of r."""
+    grid = np.tanh(np.linspace(-4.0, 4.0, 4001))
+    inside = grid[(rho - grid) ** 2 <= z**2 * ((1 - grid**2) ** 2 / rows + noise)]
+    if not len(inside):
+        return rho, rho
+    low, high = float(inside[0]), float(inside[-1])
+    return (-1.0 if low <= grid[0] else low), (1.0 if high >= grid[-1] else high)

@@ -1,0 +1,345 @@
+"""The private first look at variables: what was released, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import count
+from dpstats._axes import axes
+from dpstats._private import forgetful
+from dpstats._stored import Stored, check_format, described, read_object, restored
+from dpstats.errors import SpecificationError
+from dpstats.moments.cell_table import Found
+from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
+from dpstats.results.description_record import built, plain
+from dpstats.results.description_table import document_of
+from dpstats.results.document import Document, Shown
+from dpstats.results.facts import Facts, titled
+from dpstats.results.format import level_percent
+from dpstats.results.intervals import check_level
+from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FORMAT", "QUANTILES", "Description"]
+
+FORMAT = "dpstats.description/1"
+QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
+_DIGITS = 2  # of suggested bounds
+_BEYOND = 2.4  # times as far from the median as limits of the outer quantiles: four sds of normal values
+
+
+@forgetful
+@dataclass(frozen=True, slots=True, repr=False, eq=False, kw_only=True)
+class Description(Facts, Shown, Stored):
+    """Private counts, means, sds, quantiles, shares and correlations of variables, with intervals.
+
+    Attributes
+    ----------
+    schema : Schema
+    names : tuple of str
+        The variables.
+    columns : tuple of ColumnSums
+        What was released of each.
+    products : Products or None
+        Of pairs of numbers; None where there are fewer than two.
+    nobs : int
+    budget : Budget
+    formula, method, adjacency, unit : str
+    ledger : str or None
+    not_private : bool
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.describe(plant.data, plant.schema, dps.zcdp(0.5), columns=["AT", "PE"])
+    >>> print(fit)
+    Private description...
+    """
+
+    _unreadable = "holds no description; its save(path) did not write it"
+
+    schema: Schema
+    names: tuple[str, ...]
+    columns: tuple[ColumnSums, ...]
+    products: Products | None = None
+
+    def __post_init__(self) -> None:
+        count("nobs", self.nobs)
+        if len(self.names) != len(self.columns) or not set(self.names) <= set(self.schema):
+            raise SpecificationError("a description has one column for each name, and names of its schema")
+        several = len(self.numbers) > 1
+        if several != (self.products is not None):
+            raise SpecificationError("a description has products where it has two numbers or more")
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The variables that are numbers or counts."""
+        return tuple(name for name in self.names if isinstance(self.schema[name], Bounded | Count))
+
+    def _column(self, name: str) -> ColumnSums:
+        return self.columns[self.names.index(name)]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Table of all numbers with 95 % limits; see :meth:`tidy`."""
+        return self.tidy()
+
+    def tidy(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row for each number.
+
+        Parameters
+        ----------
+        level : float
+            Of the limits.
+
+        Returns
+        -------
+        DataFrame
+            ``variable``, ``quantity``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+            ``privacy_share``, the share of its variance that is privacy noise. Quantities are ``usable``
+            rows, the share ``missing``, and ``mean``, ``sd`` and quantiles of numbers, or the share of each
+            level, as ``share of HGST``. All but the first two are of the usable cells of the variable, moved
+            into their declared bounds.
+
+        Examples
+        --------
+        >>> fit.tidy(level=0.9)["quantity"].tolist()[:4]
+        ['usable', 'missing', 'mean', 'sd']
+        """
+        check_level(level)
+        heads = ("estimate", "std_error", "conf_low", "conf_high", "privacy_share")
+        records = [
+            {"variable": name, "quantity": quantity, **dict(zip(heads, found, strict=True))}
+            for name in self.names
+            for quantity, found in self._found(name, level)
+        ]
+        return pd.DataFrame(records)
+
+    def _found(self, name: str, level: float) -> Iterator[tuple[str, Found]]:
+        """Quantities of one variable."""
+        column, variable = self._column(name), self.schema[name]
+        missing = column.table.share(-1, level)
+        rows = column.table.weighing
+        low, high = rows * (1 - missing.high), rows * (1 - missing.low)
+        yield (
+            "usable",
+            Found(rows * (1 - missing.estimate), rows * missing.std_error, low, high, missing.privacy),
+        )
+        yield "missing", missing
+        if isinstance(variable, Levels):
+            yield from (
+                (f"share of {text}", column.table.share(i, level)) for i, text in enumerate(variable.all)
+            )
+        elif isinstance(variable, Flag | Event):
+            yield f"share of {variable.codes[0]}", column.table.share(1, level)
+        else:
+            yield "mean", mean_of(column, level)
+            yield "sd", sd_of(column, level)
+            yield from ((head, column.table.quantile(p, level)) for head, p in QUANTILES.items())
+
+    def correlations(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row for each pair of numbers.
+
+        Parameters
+        ----------
+        level : float
+            Of the limits.
+
+        Returns
+        -------
+        DataFrame
+            ``first``, ``second``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+            ``privacy_share``; over the rows that have both.
+
+        Examples
+        --------
+        >>> fit.correlations()[["first", "second"]].values.tolist()
+        [['AT', 'PE']]
+        """
+        check_level(level)
+        heads = ("first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share")
+        records: list[tuple[Any, ...]] = []
+        if self.products is not None:
+            numbers = self.numbers
+            sums = tuple(self._column(name) for name in numbers)
+            records = [
+                (numbers[i], numbers[j], *self.products.correlation(i, j, sums, level))
+                for i in range(len(numbers))
+                for j in range(i + 1, len(numbers))
+            ]
+        return pd.DataFrame(records, columns=list(heads))
+
+    @property
+    def covariates(self) -> dict[Any, Any]:
+        """What ``dps.plan(model, budget, n, covariates=...)`` takes: means and sds, shares, correlations.
+
+        Nothing else of the description goes into a plan. An sd that may be 0, for all that noise tells, is
+        the upper limit of its interval.
+        """
+        found: dict[Any, Any] = {}
+        for name in self.names:
+            column, variable = self._column(name), self.schema[name]
+            if isinstance(variable, Levels):
+                shares = np.array([column.table.share(i, 0.95).estimate for i in range(len(variable.all))])
+                shares = shares / shares.sum() if shares.sum() else np.full(len(shares), 1 / len(shares))
+                found[name] = dict(zip(variable.all, shares.tolist(), strict=True))
+            elif isinstance(variable, Flag | Event):
+                found[name] = float(np.clip(column.table.share(1, 0.95).estimate, 0.001, 0.999))
+            else:
+                found[name] = self._moments(name)
+        for _, row in self.correlations().iterrows():
+            found[row["first"], row["second"]] = float(np.clip(row["estimate"], -0.99, 0.99))
+        return found
+
+    def _moments(self, name: str) -> tuple[float, float]:
+        """Mean and sd that the bounds of the variable allow."""
+        low, high = self.schema[name].bounds  # type: ignore[union-attr]
+        inner = 1e-9 * (high - low)
+        mean = float(np.clip(mean_of(self._column(name), 0.95).estimate, low + inner, high - inner))
+        sd = sd_of(self._column(name), 0.95)
+        most = 0.99 * float(np.sqrt((mean - low) * (high - mean)))
+        return mean, float(np.clip(sd.estimate if sd.low > 0 else sd.high, inner, most))
+
+    @property
+    def reach(self) -> dict[str, tuple[float, float]]:
+        """Bounds of each number that hold nearly all of its values, by the released quantiles.
+
+        They reach 2.4 times as far from the median as the outer limits of the 5 and 95 % quantiles, which of
+        normal values is four sds, are rounded outwards to two digits of that distance, and lie within the
+        declared ones.
+        """
+        found = {}
+        for name in self.numbers:
+            table, (low, high) = self._column(name).table, self.schema[name].bounds  # type: ignore[union-attr]
+            middle = table.quantile(0.5, 0.95).estimate
+            down = middle - _BEYOND * (middle - table.quantile(0.05, 0.95).low)
+            up = middle + _BEYOND * (table.quantile(0.95, 0.95).high - middle)
+            step = 10.0 ** (np.floor(np.log10(max(up - down, 1e-12 * (high - low)))) - _DIGITS + 1)
+            down, up = np.floor(down / step) * step, np.ceil(up / step) * step
+            found[name] = (max(float(f"{down:.12g}"), low), min(float(f"{up:.12g}"), high))
+        return found
+
+    @property
+    def document(self) -> Document:
+        """The printed tables."""
+        return document_of(self, self.frame, self.correlations())
+
+    def summary(self) -> Document:
+        """Return the printed tables, as the description itself prints.
+
+        Returns
+        -------
+        Document
+
+        Examples
+        --------
+        >>> print(fit.summary())
+        Private description...
+        """
+        return self.document
+
+    def plot(self, variable: str | None = None, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Plot a variable: quantiles of a number, or shares of levels, with intervals. Needs matplotlib.
+
+        Parameters
+        ----------
+        variable : str, optional
+            Default: the first.
+        level : float
+            Of the intervals.
+        ax : matplotlib Axes, optional
+            Draw here.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        SpecificationError
+            If the variable was not described.
+
+        Examples
+        --------
+        >>> fit.plot("AT").figure.savefig("temperature.png")
+        """
+        name = self.names[0] if variable is None else variable
+        if not isinstance(name, str) or name not in self.names:
+            raise SpecificationError(f"variable must be one that was described: {', '.join(self.names)}")
+        check_level(level)
+        ax = axes(ax)
+        found = dict(self._found(name, level))
+        title = f"{name}, {level_percent(level)} intervals"
+        if name in self.numbers:
+            found = {head: found[head] for head in QUANTILES}
+            at, label = [QUANTILES[head] for head in found], "share of usable rows below"
+        else:
+            found = {head: one for head, one in found.items() if head.startswith("share of ")}
+            at, label = list(range(len(found))), ""
+            ax.set_yticks(at, [head.removeprefix("share of ") for head in found])
+        values = np.array([one.estimate for one in found.values()])
+        low, high = (np.array([getattr(one, end) for one in found.values()]) for end in ("low", "high"))
+        ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
+        ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
+        unit = getattr(self.schema[name], "unit", None)
+        ax.set(title=titled(self, title), ylabel=label, xlabel=f"{name} ({unit})" if unit else "share")
+        if name in self.numbers and not unit:
+            ax.set(xlabel=name)
+        return ax
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> fit.to_dict()["names"]
+        ['AT', 'PE']
+        """
+        return {"format": FORMAT, **plain(self)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Description:
+        """Return the description that `to_dict` described.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        Description
+
+        Raises
+        ------
+        SpecificationError
+            If it is none.
+
+        Examples
+        --------
+        >>> type(fit).from_dict(fit.to_dict()).names
+        ('AT', 'PE')
+        """
+        check_format(described(content, "a description").get("format"), FORMAT, "a saved description")
+        refusal = "the saved description is incomplete or was edited"
+        return restored(lambda found: cls(**built(found)), cls.to_dict, content, refusal)
+
+
+def is_description(path: str | Path) -> bool:
+    """Whether a file says that it holds a description; of what is no file of ours, no."""
+    try:
+        return str(read_object(path, "").get("format")).startswith(FORMAT.partition("/")[0] + "/")
+    except SpecificationError:
+        return False

@@ -1,0 +1,231 @@
+"""Descriptions: against pandas without noise, within the noise, and what follows from them."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.cli import main
+from dpstats.results import Description
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+N = 6000
+SCHEMA = dps.Schema(
+    temp=dps.bounded(-1000, 2000, unit="C"),
+    load=dps.bounded(0, 50),
+    visits=dps.count(500),
+    smokes=dps.flag(true="yes", false="no"),
+    failed=dps.event(),
+    maker=dps.levels("A", "B", other=True),
+)
+LARGE = dps.zcdp(50)
+
+
+def frame(n: int = N, seed: int = 1) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    temp = draw.normal(20, 3, n)
+    load = np.exp(0.1 * (temp - 20) + 0.3 * draw.normal(size=n))
+    return pd.DataFrame(
+        {
+            "temp": np.where(draw.uniform(size=n) < 0.2, np.nan, temp),
+            "load": np.where(draw.uniform(size=n) < 0.1, np.nan, load),
+            "visits": draw.poisson(2, n),
+            "smokes": draw.choice(["yes", "no"], n, p=[0.3, 0.7]),
+            "failed": (draw.uniform(size=n) < 0.1).astype(int),
+            "maker": draw.choice(["A", "B", "C"], n, p=[0.5, 0.3, 0.2]),
+        }
+    )
+
+
+def look(
+    data: Any, budget: Any = LARGE, seed: int | None = None, schema: Any = SCHEMA, **more: Any
+) -> Description:
+    with noise(NoNoise() if seed is None else SeededNoise(seed)):
+        return dps.describe(data, schema, budget, **more)
+
+
+def values(found: Description, variable: str) -> dict[str, float]:
+    rows = found.frame[found.frame["variable"] == variable]
+    return dict(zip(rows["quantity"], rows["estimate"], strict=True))
+
+
+def test_without_noise_it_says_what_pandas_says() -> None:
+    data = frame()
+    found = look(data)
+    for name, room in (("temp", 0.05), ("load", 0.02)):
+        said, column = values(found, name), data[name].dropna()
+        assert said["usable"] == pytest.approx(len(column)) and said["missing"] == pytest.approx(
+            1 - len(column) / N
+        )
+        assert said["mean"] == pytest.approx(column.mean(), abs=room * column.std())
+        assert said["sd"] == pytest.approx(column.std(), rel=room)
+        for head, p in (("5 %", 0.05), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("95 %", 0.95)):
+            assert said[head] == pytest.approx(column.quantile(p), abs=0.05 * column.std())
+    visits = values(found, "visits")
+    assert [visits[head] for head in ("25 %", "median", "75 %")] == list(
+        data["visits"].quantile([0.25, 0.5, 0.75])
+    )
+    assert values(found, "smokes")["share of yes"] == pytest.approx((data["smokes"] == "yes").mean())
+    assert values(found, "failed")["share of 1"] == pytest.approx(data["failed"].mean())
+    shares = data["maker"].map({"A": "A", "B": "B", "C": "other"}).value_counts(normalize=True)
+    assert values(found, "maker") | {
+        f"share of {name}": share for name, share in shares.items()
+    } == pytest.approx(values(found, "maker"))
+    expected = data[["temp", "load"]].corr().iloc[0, 1]
+    assert found.correlations()["estimate"][0] == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.5, 0.9])
+def test_loose_bounds_lose_nothing_visible(place: float) -> None:
+    """A column of sd 1 declared a million wide: quantiles are as narrow as if it were declared 20 wide."""
+    draw = np.random.default_rng(5)
+    x = draw.normal(1e6 * place + 5, 1, 5000)
+    widths = []
+    for bounds in ((0, 1e6), (1e6 * place - 5, 1e6 * place + 15)):
+        found = look({"x": x}, dps.gdp(0.5), seed=3, schema=dps.Schema(x=dps.bounded(*bounds))).frame
+        rows = found.set_index("quantity").loc[["25 %", "median", "75 %", "mean"]]
+        assert (np.abs(rows["estimate"] - [x.mean() - 0.6745, *[x.mean()] * 2, x.mean()][:4]) < 2).all()
+        widths.append((rows["conf_high"] - rows["conf_low"]).to_numpy())
+    assert (widths[0] < 3 * widths[1]).all() and (widths[0][1] < 0.3)
+
+
+@pytest.mark.parametrize("budget", [dps.approx(2, 1e-5), dps.pure(4), dps.zcdp(0.5), dps.gdp(1)], ids=str)
+def test_intervals_hold_the_truth_as_often_as_they_say(budget: dps.budget.Budget) -> None:
+    truth = {"mean": 20.0, "sd": 3.0, "median": 20.0, "25 %": 20 - 0.67449 * 3, "missing": 0.2}
+    held = []
+    for seed in range(12):
+        found = look(frame(3000, seed), budget, seed=seed, columns=["temp", "maker"]).frame
+        rows = found[found["variable"] == "temp"].set_index("quantity")
+        held += [
+            rows.loc[name, "conf_low"] <= value <= rows.loc[name, "conf_high"]
+            for name, value in truth.items()
+        ]
+    assert np.mean(held) > 0.85  # of 60, dependent in fives; the benchmark has thousands
+
+
+def test_missing_values_are_a_noisy_number() -> None:
+    clean, seeds = frame().fillna({"temp": 20.0, "load": 1.0}), range(20)
+    missing = [values(look(clean, dps.gdp(0.3), seed=seed), "temp")["missing"] for seed in seeds]
+    assert len({*missing}) > 5 and all(share >= 0 for share in missing)
+
+
+def test_a_unit_of_several_rows_has_a_number_of_rows_that_is_noisy_too() -> None:
+    data = frame().assign(person=np.arange(N) // 2)
+    found = look(data, dps.gdp(2), seed=1, schema=SCHEMA.unit("person", max_rows=1))
+    assert values(found, "maker")["usable"] == pytest.approx(N / 2, rel=0.05)
+    assert values(found, "maker")["share of A"] == pytest.approx(0.5, abs=0.05)
+    assert "person" in str(found)
+
+
+def test_it_is_saved_and_loaded_and_edited_files_are_refused(tmp_path: Path) -> None:
+    found = look(frame(), dps.gdp(1), seed=1)
+    found.save(tmp_path / "look.json")
+    back = Description.load(tmp_path / "look.json")
+    assert back.to_dict() == found.to_dict() and str(back) == str(found)
+    saved = found.to_dict()
+    for name, edited in (
+        ("names", ["temp"]),
+        ("nobs", -1),
+        ("products", None),
+        ("columns", []),
+        ("format", "x/1"),
+    ):
+        with pytest.raises(dps.SpecificationError):
+            Description.from_dict(saved | {name: edited})
+    column = json.loads(json.dumps(saved["columns"][0]))
+    column["counts"] = column["counts"][:-1]
+    with pytest.raises(dps.SpecificationError):
+        Description.from_dict(saved | {"columns": [column, *saved["columns"][1:]]})
+
+
+def test_the_budget_is_charged_before_anything_is_released(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", dps.gdp(1))
+    look(frame(), dps.gdp(0.8), seed=1, ledger=ledger)
+    (entry,) = ledger.entries()
+    assert entry.formula == "describe: temp, load, visits, smokes, failed, maker" and len(entry.released) == 4
+    with pytest.raises(dps.BudgetError):
+        look(frame(), dps.gdp(0.8), seed=1, ledger=ledger)
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    "columns", [[], ["temp", "temp"], ["none"], "temp,load", [1], 3, pd.Series(["temp", "none"])], ids=str
+)
+def test_columns_that_are_not_declared_are_refused(columns: Any) -> None:
+    with pytest.raises(dps.SpecificationError, match="columns"):
+        dps.describe(frame(), SCHEMA, LARGE, columns)
+
+
+def test_what_noise_would_hide_is_refused_unless_forced() -> None:
+    with pytest.raises(dps.BudgetError, match="variables of n = 60 rows.*force=True"):
+        dps.describe(frame(60), SCHEMA, dps.pure(0.1))
+    assert dps.describe(frame(60), SCHEMA, dps.pure(0.1), force=True).nobs == 60
+
+
+def test_suggested_bounds_are_tighter_and_hold_nearly_all_values() -> None:
+    data = frame()
+    found = look(data, dps.gdp(1), seed=1)
+    with pytest.warns(UserWarning, match="temp .* to .* C.*moved to the nearer bound"):
+        tight = SCHEMA.suggest(found)
+    low, high = tight["temp"].bounds
+    assert -1000 < low < 12 and 28 < high < 60 and tight["temp"].unit == "C"
+    assert tight["visits"].upper < 20 and tight["maker"] == SCHEMA["maker"]
+    beyond = (data["temp"] < low) | (data["temp"] > high)
+    assert beyond.mean() < 0.002
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert dps.Schema(other=dps.flag()).suggest(found) == dps.Schema(other=dps.flag())
+    with pytest.raises(dps.SchemaError, match="dps.describe"):
+        SCHEMA.suggest({"temp": (0, 1)})
+
+
+def test_a_norm_keeps_the_bounds_of_its_variables() -> None:
+    schema = SCHEMA.norm("temp", "load", radius=100)
+    with pytest.warns(UserWarning, match="visits"):
+        tight = schema.suggest(look(frame(), dps.gdp(1), seed=1))
+    assert tight["temp"] == schema["temp"] and tight.norms == schema.norms
+
+
+def test_a_plan_takes_it() -> None:
+    model = dps.ols("load ~ temp + maker", None, SCHEMA)
+    found = look(frame(), dps.gdp(2), seed=1)
+    told = found.covariates
+    assert told["temp"] == pytest.approx((20, 3), rel=0.1) and set(told["maker"]) == {"A", "B", "other"}
+    by_description = dps.plan(model, dps.gdp(2), N, covariates=found)
+    kept = {key: told[key] for key in ("temp", "load", "maker", ("temp", "load"))}
+    by_hand = dps.plan(model, dps.gdp(2), N, covariates=kept)
+    pd.testing.assert_frame_equal(by_description.table(), by_hand.table())
+
+
+@pytest.mark.parametrize("variable", [None, "temp", "maker", "smokes"])
+def test_a_variable_is_plotted(variable: str | None) -> None:
+    pytest.importorskip("matplotlib")
+    ax = look(frame(), dps.gdp(1), seed=1).plot(variable)
+    assert (variable or "temp") in ax.get_title() and len(ax.lines) == 1
+    with pytest.raises(dps.SpecificationError, match="variable"):
+        look(frame(), dps.gdp(1), seed=1).plot("none")
+
+
+def test_the_command_line_describes_and_suggests(tmp_path: Path, capsys: Any) -> None:
+    frame().to_csv(tmp_path / "d.csv", index=False)
+    SCHEMA.to_json(tmp_path / "s.json")
+    out, tight = tmp_path / "look.json", tmp_path / "tight.json"
+    command = [
+        "describe",
+        str(tmp_path / "d.csv"),
+        "--schema",
+        str(tmp_path / "s.json"),
+        "--budget",
+        "gdp(1)",
+    ]
+    assert main([*command, "--columns", "temp", "maker", "--out", str(out), "--suggest", str(tight)]) == 0
+    printed = capsys.readouterr().out
+    assert "median" in printed and "share of A" in printed
+    assert dps.Schema.load(tight)["temp"].bounds != SCHEMA["temp"].bounds
+    assert main(["show", str(out)]) == 0 and capsys.readouterr().out == printed
+    assert main([*command, "--out", str(out)]) == 2
