@@ -11,7 +11,7 @@ from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.schema import Event, Flag, Levels, Variable
 
 MISSING = "missing"
-_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+([.,]\d*)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 
@@ -27,8 +27,9 @@ def reason(cell: Any, variable: Variable) -> str:
         declared = variable.all if isinstance(variable, Levels) else variable.codes
         alike = [one for one in declared if _folded(one) == _folded(text)]
         return f"{alike[0]!r} in another spelling" if alike else "not declared"
-    if _GROUPED.fullmatch(text):
-        return "digits in groups: dps.read_csv(path, thousands=',')"
+    if grouped := _GROUPED.fullmatch(text):
+        comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
+        return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
     if _COMMA.fullmatch(text):
         return "a decimal comma: dps.read_csv(path, decimal=',')"
     return "a date" if _DATE.fullmatch(text) else "a text"

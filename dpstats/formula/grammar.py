@@ -69,6 +69,8 @@ def parse_formula(formula: str) -> Parsed:
         )
     except patsy.PatsyError as error:
         message = error.message
+        if "tokenizing" in message:
+            message += "; write a name that has blanks or signs as Q('name')"
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")

@@ -99,3 +99,22 @@ def test_headers_are_refused_as_fits_refuse_them() -> None:
         dps.check(pd.DataFrame(COLUMNS).assign(days=pd.Timestamp("2024-01-31")), SCHEMA)
     with pytest.raises(dps.SchemaError, match=r"check needs a dps\.Schema"):
         dps.check(COLUMNS, {"days": 1})
+
+
+@pytest.mark.parametrize(
+    ("cell", "signs"),
+    [
+        ("1,234,567.8", "thousands=','"),
+        ("1.234,5", "decimal=',', thousands='.'"),
+        ("1.234.567", "decimal=',', thousands='.'"),
+        ("1'234.5", 'thousands="\'"'),
+        ("1 234,5", "decimal=',', thousands=' '"),
+    ],
+)
+def test_what_is_said_of_groups_reads_them(cell: str, signs: str, tmp_path: Path) -> None:
+    schema = dps.Schema(days=dps.bounded(0, 1e7))
+    (tmp_path / "a.csv").write_text(f'days\n"{cell}"\n')
+    path = str(tmp_path / "a.csv")
+    assert signs in dps.check(dps.read_csv(path, sep=";"), schema).frame["why"][0]
+    again = eval(f"dps.read_csv({path!r}, sep=';', {signs})", {"dps": dps})
+    assert dps.check(again, schema).frame["unusable"][0] == 0

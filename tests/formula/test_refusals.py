@@ -120,6 +120,7 @@ from tests.formula.strategies import SCHEMA
         ("x +", "noun"),
         ("x%in%z", "cannot be read"),
         ("(x", "cannot be read"),
+        ("oil [C]?", r"write a name that has blanks or signs as Q\('name'\)"),
         ("0", "no column"),
         ("I(0 * x) - 1", "every column .* is 0"),
         ("I(1e-200 * x) - 1", "every column .* is 0, or nearly"),
