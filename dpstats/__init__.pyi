@@ -20,7 +20,7 @@ from dpstats.models import describe, glm, kaplan_meier, logit, ols, public_momen
 from dpstats.moments import PublicMoments
 from dpstats.planning import plan
 from dpstats.results import Fit, compare, load
-from dpstats.rows import read_csv
+from dpstats.rows import read_csv, read_sql
 from dpstats.running import options
 from dpstats.schema import Schema, bounded, count, event, flag, levels
 
@@ -64,6 +64,7 @@ __all__ = [
     "public_moments",
     "pure",
     "read_csv",
+    "read_sql",
     "ridge",
     "survreg",
     "svm",

@@ -151,6 +151,22 @@ def test_a_unit_of_privacy_is_declared_in_the_file_of_the_schema(
     assert "replace one serial" in capsys.readouterr().out
 
 
+def test_data_may_be_a_folder_or_a_pattern(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = pd.read_csv("drives.csv")
+    Path("parts").mkdir()
+    for place, part in enumerate((data.iloc[:20], data.iloc[20:])):
+        part.to_csv(f"parts/{place}.csv", index=False, sep=";")
+        part.to_parquet(f"{place}.parquet")
+    for given in (["parts", "--sep", ";"], ["parts/*.csv", "--sep", ";"], ["[01].parquet"]):
+        assert main(["schema", "check", "drives.toml", *given]) == 0
+    for given in (["parts", "--sep", ";"], ["[01].parquet"]):
+        out = f"{given[0][:1]}.json"
+        assert main([*fit(given[0], out=out), *given[1:], "--force"]) == 0
+        assert dps.load(out).nobs == len(data)
+    assert main(["schema", "check", "drives.toml", "parts"]) == 2
+    assert "no column" in capsys.readouterr().err
+
+
 def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["schema", "check", "drives.toml", "drives.csv"])
     ordinary = capsys.readouterr()

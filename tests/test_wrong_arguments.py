@@ -7,6 +7,7 @@ a new one is tested by itself, or the test fails until it is given its other arg
 
 import inspect
 import re
+import sqlite3
 import tempfile
 import traceback
 import warnings
@@ -144,6 +145,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "write_messages": {"path": "new.jsonl"},
     "load": {"path": "fit.json"},
     "read_csv": {"path": "d.csv"},
+    "read_sql": {"query": "SELECT 1 AS x", "connection": sqlite3.connect(":memory:")},
     "Plan.load": {"path": "plan.json"},
     "Schema.load": {"path": "s.json"},
     "Schema.from_json": {"path": "s.json"},

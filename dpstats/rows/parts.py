@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from dpstats._private import protected
+from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
@@ -93,6 +94,28 @@ def streamed(source: Source | None, unit: Unit) -> tuple[Piece, ...]:
     """
     parts: tuple[Piece, ...] = source.parts if source else ()
     return parts if sum(piece.part.size for piece in parts) > KEPT_BYTES and not unit.column else ()
+
+
+@dataclass(frozen=True, repr=False)
+class Query(HoldsRows):
+    """The records of a query: `rows` counts them, and `run` computes them, about so many at a time."""
+
+    asked: Asked
+    rows: Callable[[], int]
+    run: Callable[[int], Iterator[Batch]]
+    broken: str
+    portable = False
+
+    @cached_property
+    def size(self) -> int:
+        return 8 * len(self.asked.columns) * self.count()
+
+    def count(self) -> int:
+        return self.rows()
+
+    def batches(self) -> Iterator[Batch]:
+        size = max(BATCH_CELLS // len(self.asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
+        return self.run(size)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tables that are computed again at every pass: lazy frames of polars, and relations of DuckDB.
+"""Tables that are computed again at every pass: lazy frames, relations of DuckDB, and queries of databases.
 
 What they hold is not read into memory as a whole. The rows must be the same whenever they are computed.
 """
@@ -7,46 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
-from dpstats._private import HoldsRows, protected
+from dpstats._private import protected
 from dpstats.errors import DataError
-from dpstats.rows.encode import Batch
-from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, of_parts
+from dpstats.rows.parts import Query, of_parts
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+from dpstats.rows.sql import SqlQuery, of_sql
 
 __all__ = ["is_query", "of_query"]
 
 
-@dataclass(frozen=True, repr=False)
-class Query(HoldsRows):
-    """The records of a query: `rows` counts them, and `run` computes them, at most so many at a time."""
-
-    asked: Asked
-    rows: Callable[[], int]
-    run: Callable[[int], Iterable[pa.RecordBatch]]
-    broken: str
-    portable = False
-
-    @cached_property
-    def size(self) -> int:
-        return 8 * len(self.asked.columns) * self.count()
-
-    def count(self) -> int:
-        return self.rows()
-
-    def batches(self) -> Iterator[Batch]:
-        size = max(BATCH_CELLS // len(self.asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
-        return (batch_of(batch, self.asked) for batch in self.run(size))
-
-
 def is_query(data: Any) -> bool:
-    """Whether it is a lazy frame or a relation; their libraries are not imported where nobody did."""
-    return _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
+    """Whether it is a query of some kind; libraries are not imported where nobody did."""
+    own = isinstance(data, SqlQuery)
+    return own or _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
 
 
 def _is(data: Any, library: str, kind: str) -> bool:
@@ -56,6 +33,8 @@ def _is(data: Any, library: str, kind: str) -> bool:
 
 def of_query(data: Any, asked: Asked) -> Source:
     """The source of what `is_query`."""
+    if isinstance(data, SqlQuery):
+        return of_sql(data, asked)
     make = _of_lazy if _is(data, "polars", "LazyFrame") else _of_relation
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
@@ -65,7 +44,7 @@ def of_query(data: Any, asked: Asked) -> Source:
     columns = list(asked.columns)
     check_arrow(protected(lambda: schema_of(columns), cannot), asked)
     broken = f"this {type(data).__name__} cannot be computed to its end. {HIDDEN}"
-    query = Query(asked, rows, lambda size: run(columns, size), broken)
+    query = Query(asked, rows, lambda size: (batch_of(part, asked) for part in run(columns, size)), broken)
     return of_parts([query], asked, broken)
 
 

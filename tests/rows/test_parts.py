@@ -3,6 +3,7 @@
 import datetime
 import os
 import pickle
+import sqlite3
 
 import numpy as np
 import polars
@@ -87,7 +88,43 @@ def relation(path):
     return duckdb.from_arrow(TABLE).filter("other >= 0")
 
 
+def database(path):
+    made = sqlite3.connect(":memory:")
+    TABLE.to_pandas().to_sql("t", made, index=False)
+    return dps.read_sql("SELECT * FROM t WHERE other >= 0", made)
+
+
+class Adbc:
+    """What of ADBC's connections and cursors is used, over a relation of DuckDB."""
+
+    def __init__(self, made):
+        self._made = made
+
+    def cursor(self):
+        return Adbc(self._made)
+
+    def execute(self, text):
+        self._result = self._made.sql(text)
+
+    def fetch_record_batch(self):
+        return self._result.to_arrow_reader(999)
+
+    def fetchone(self):
+        return self._result.fetchall()[0]
+
+    def close(self):
+        pass
+
+
+def arrow_database(path):
+    made = pytest.importorskip("duckdb").connect()
+    made.register("t", TABLE)
+    return dps.read_sql("SELECT * FROM t", Adbc(made))
+
+
 OTHERS = {
+    "database": database,
+    "database of Arrow's": arrow_database,
     "folder": folder,
     "pattern": lambda path: folder(path) / "year=*" / "*.parquet",
     "everything below": lambda path: str(folder(path) / "**" / "d.parquet"),
@@ -139,6 +176,36 @@ def test_queries_have_the_columns_that_are_asked_for():
         rows_of(polars.LazyFrame({"x": [1.0], "y": [1.0]}))
     with pytest.raises(DataError, match="'x' is declared as bounded, a number, and the column holds dates"):
         rows_of(polars.LazyFrame({"x": [datetime.date(2026, 1, 1)], "y": [1.0], "g": ["a"]}))
+
+
+@pytest.mark.parametrize(
+    ("query", "connection", "said"),
+    [
+        ("DROP TABLE t", sqlite3.connect(":memory:"), "query must be the text of a SELECT"),
+        (3, sqlite3.connect(":memory:"), "query must be the text of a SELECT"),
+        ("SELECT 1;", sqlite3.connect(":memory:"), "without the semicolon"),
+        ("SELECT 1", "postgresql://here", "connection must be one of Python's DB-API"),
+    ],
+)
+def test_what_is_no_query_is_refused(query, connection, said):
+    with pytest.raises(DataError, match=said):
+        dps.read_sql(query, connection)
+
+
+def test_a_query_that_cannot_be_run_says_nothing_of_a_cell():
+    made = sqlite3.connect(":memory:")
+    with pytest.raises(DataError, match="the query cannot be run. The cause is not shown") as caught:
+        rows_of(dps.read_sql("SELECT * FROM nothing WHERE x = 'serial-4711'", made))
+    assert "4711" not in str(caught.value) and caught.value.__context__ is None
+
+
+def test_a_database_that_changes_is_refused(monkeypatch, tmp_path):
+    stream(monkeypatch)
+    query = database(None)
+    curator = Curator(rows_of(query), DESIGN, dps.gdp(1))
+    query.connection.execute("DELETE FROM t WHERE other = 0")
+    with pytest.raises(RuntimeError, match="failed while rows were read"):
+        curator.release("event_moments", 0.5, **PUBLIC)
 
 
 def test_what_a_folder_holds_is_one_table(tmp_path):
