@@ -276,7 +276,7 @@ def _cases() -> Iterator[Any]:
                 yield pytest.param(function, parameter.name, given, id=f"{name}-{parameter.name}")
 
 
-ALWAYS = ("newdata", "fleet", "horizon", "total", "formula", "y", "fits", "times")
+ALWAYS = ("newdata", "use", "fleet", "horizon", "total", "formula", "y", "fits", "times")
 
 
 def _call(function: Callable[..., Any], wrong: str, value: Any, given: dict[str, Any]) -> Any:

@@ -126,6 +126,23 @@ COMPARISONS: dict[type[ast.AST], Function] = {
     ast.GtE: _compare(">=", np.greater_equal),
 }
 
+ZERO_CELSIUS = 273.15  # kelvins
+BOLTZMANN = 8.617333262e-5  # electronvolts a kelvin, CODATA 2018
+
+
+def _arrhenius(celsius: Any) -> Any:
+    return 1 / (BOLTZMANN * (np.asarray(celsius, dtype=float) + ZERO_CELSIUS))
+
+
+def _falling(name: str, array: Callable[..., Any], above: float, words: str) -> Function:
+    def interval(x: Interval) -> Interval:
+        if np.any(x[0] <= above):
+            raise Unbounded(f"{name} needs {words}")
+        return array(x[1]), array(x[0])
+
+    return Function(name, array, interval)
+
+
 MINIMUM = Function("minimum", np.minimum, lambda x, y: (np.minimum(x[0], y[0]), np.minimum(x[1], y[1])))
 MAXIMUM = Function("maximum", np.maximum, lambda x, y: (np.maximum(x[0], y[0]), np.maximum(x[1], y[1])))
 
@@ -149,5 +166,15 @@ FUNCTIONS: dict[str, Function] = {
         Function("abs", np.abs, _abs),
         _wave("sin", np.sin, np.pi / 2),
         _wave("cos", np.cos, 0.0),
+    )
+}
+
+# how stress enters log life in accelerated tests: the coefficient is an activation energy in eV, or a power
+ACCELERATIONS: dict[str, Function] = {
+    function.name: function
+    for function in (
+        _falling("arrhenius", _arrhenius, -ZERO_CELSIUS, f"degrees Celsius above -{ZERO_CELSIUS:g}"),
+        _monotone("power", np.log, 0, strict=True),
+        _falling("inverse_power", lambda x: -np.log(x), 0, "values > 0"),
     )
 }

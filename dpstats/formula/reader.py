@@ -11,14 +11,23 @@ from collections.abc import Iterable
 
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Apply, Column, Constant, Expression, bounds_of
-from dpstats.formula.functions import COMPARISONS, FUNCTIONS, MAXIMUM, MINIMUM, OPERATORS, Function, power
+from dpstats.formula.functions import (
+    ACCELERATIONS,
+    COMPARISONS,
+    FUNCTIONS,
+    MAXIMUM,
+    MINIMUM,
+    OPERATORS,
+    Function,
+    power,
+)
 from dpstats.formula.literals import Arguments, number
 from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
 
 ALLOWED = (
     "numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
-    f"scale, standardize, clip, minimum, maximum, {', '.join(FUNCTIONS)}"
+    f"scale, standardize, clip, minimum, maximum, {', '.join((*FUNCTIONS, *ACCELERATIONS))}"
 )
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
 LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
@@ -161,8 +170,9 @@ def _call(tree: ast.Call, schema: Schema, text: str) -> Expression:
     name = function_name(tree)
     if name == "I":
         return read_expression(Arguments(tree, "x").tree("x"), schema)
-    if name in FUNCTIONS:
-        return Apply(FUNCTIONS[name], (read_number(Arguments(tree, "x").tree("x"), schema),), text)
+    if name in FUNCTIONS or name in ACCELERATIONS:
+        function = FUNCTIONS.get(name) or ACCELERATIONS[name]
+        return Apply(function, (read_number(Arguments(tree, "x").tree("x"), schema),), text)
     if name in ("minimum", "maximum"):
         given = Arguments(tree, "x1", "x2")
         return _two(
@@ -237,7 +247,9 @@ def _why_not(name: str) -> str:
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name == "Surv":
         return "belongs on the left of ~"
-    close = difflib.get_close_matches(name, [*FUNCTIONS, *_NUMPY, "center", "scale", "standardize"], 1)
+    close = difflib.get_close_matches(
+        name, [*FUNCTIONS, *ACCELERATIONS, *_NUMPY, "center", "scale", "standardize"], 1
+    )
     return f"calls an unknown function{f' (did you mean {close[0]}?)' if close else ''}"
 
 

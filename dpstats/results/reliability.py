@@ -261,4 +261,5 @@ class Reliability(AtTimes):
             raise SpecificationError("acceleration compares one use point with one stress point")
         (centre, gradient), (other, its_gradient) = (linear_predictor(record, at) for at in pair)
         se = standard_errors(gradient - its_gradient, record.cov)
-        return log_estimate("Acceleration factor", float((centre - other)[0]), float(se[0]), level)
+        far = ", extrapolated" if any(at.outside.any() for at in pair) else ""
+        return log_estimate(f"Acceleration factor{far}", float((centre - other)[0]), float(se[0]), level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from dpstats.results.estimates import cells, limit_columns, points
@@ -22,11 +24,13 @@ def ratio_row(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
     return kind, value.name, *numbers, *([words] if known else [])
 
 
-def ratio_rows(record: Record, kind: str, level: float) -> list[tuple[str, ...]]:
+def ratio_rows(
+    record: Record, kind: str, level: float, without: Collection[str] = ()
+) -> list[tuple[str, ...]]:
     """Return a row for exp of each location coefficient but the intercept; the first says what they are."""
     rows: list[tuple[str, ...]] = []
     for name, value, se in zip(record.names[: record.n_location], record.params, bse(record), strict=False):
-        if name != "Intercept":
+        if name != "Intercept" and name not in without:
             ratio = log_estimate(name, float(value), float(se), level)
             rows.append(ratio_row("" if rows else kind, ratio, _per(record, name)))
     return rows

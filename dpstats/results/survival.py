@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpstats._arguments import among, truth
 from dpstats.results import rivals
 from dpstats.results import survival_quantities as quantities
+from dpstats.results.accelerated import AcceleratedLife, stress_rows, stress_terms
 from dpstats.results.estimates import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
@@ -38,7 +39,7 @@ def wear(shape: Estimate) -> str:
     return "beta = 1 not excluded"
 
 
-class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
+class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("survreg",)):
     """A time to failure with a location-scale distribution: lives, reliability and ratios.
 
     Examples
@@ -108,7 +109,8 @@ class SurvivalFit(Reliability, PlotsOfTime, LawFit, models=("survreg",)):
             words = fixed or (wear(shape) if dist.family.proportional else "")
             rows.append(ratio_row(f"{dist.title} shape", shape, words))
         if dist.log:
-            rows += ratio_rows(record, "Time ratio", level)
+            rows += stress_rows(record, level)
+            rows += ratio_rows(record, "Time ratio", level, stress_terms(record))
         return table_of_ratios(rows, level)
 
     @property

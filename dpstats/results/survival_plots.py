@@ -87,12 +87,17 @@ def draw(
         line_with_band(ax, grid, estimate, (low, high), at.label(i) or "all rows", style(i))
 
 
-def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
-    """Draw the points of a curve that lie between `ends`, with their limits."""
+def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
+    """Draw the points of a curve that lie between `ends`, with their limits.
+
+    Where new data have the factor of the curve, each line has the points of its own group in its colour, and
+    groups without a line are left out.
+    """
     if not isinstance(curve, CurveFit):
         raise SpecificationError(f"points must be a curve of kaplan_meier(...).fit, not {shown(curve)}")
+    colours = _colours(at, curve)
     pooled = [name for name in record.covariates if name != curve.factor]
-    if pooled:
+    if pooled and not (colours and curve.factor not in record.covariates):
         warn(
             f"points are of all values of {', '.join(pooled)} together, and each line holds at one: they "
             "need not agree, even where the model is right"
@@ -102,6 +107,8 @@ def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: 
     inside = table["time"].between(*ends) & table["survival"].between(0, 1, inclusive="neither")
     least, most = quantile(np.array([min(FAILED), max(FAILED)]))
     for i, (group, block) in enumerate(table[inside].groupby("group", sort=False)):
+        if colours and str(group) not in colours:
+            continue
         failed = 1 - block[["survival", "conf_high", "conf_low"]].to_numpy().T
         with np.errstate(divide="ignore"):
             middle, low, high = np.clip(quantile(failed), least, most)
@@ -110,11 +117,23 @@ def draw_points(record: Record, curve: CurveFit, ends: Range, level: float, ax: 
             middle,
             yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
             fmt=MARKERS[i % len(MARKERS)],
-            color="0.25",
+            color=colours.get(str(group), "0.25"),
             markersize=4,
             linewidth=0.8,
             label=f"Kaplan-Meier, {group!s}" if group else "Kaplan-Meier",
         )
+
+
+def _colours(at: Points, curve: CurveFit) -> dict[str, str]:
+    """Return the colour of the first line that each group of a curve belongs to; empty where none does."""
+    if curve.factor not in at.frame:
+        return {}
+    found: dict[str, str] = {}
+    for i, value in enumerate(at.frame[curve.factor]):
+        for group in curve.groups:
+            if group in (str(value), f"{curve.factor} = {value}"):
+                found.setdefault(group, style(i)["color"])
+    return found
 
 
 def spaced(record: Record, ends: Range) -> np.ndarray:
@@ -189,8 +208,9 @@ class PlotsOfTime(Fit):
             Of the bands, point by point.
         points : CurveFit, optional
             Of :func:`dpstats.kaplan_meier`, drawn as points with limits. It has a budget of its own; without
-            it there are no points, because the times of the rows are private. A warning says which covariates
-            of the fit the curve does not hold fixed, as lines do.
+            it there are no points, because the times of the rows are private. Where `newdata` have a column
+            of the factor of the curve, such as a stress level, each line has the points of its own group. A
+            warning says which covariates of the fit the curve does not hold fixed, as lines do.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure, ``plot_life(...).figure``.
         clip : bool
@@ -210,7 +230,7 @@ class PlotsOfTime(Fit):
         dist = life.dist_of(record)
         draw(record, at, spaced(record, ends), life.standardized, np.array, level, ax)
         if points is not None:
-            draw_points(record, points, ends, level, ax)
+            draw_points(record, at, points, ends, level, ax)
         probability_paper(record, ends, ax)
         if dist.log:
             ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":", zorder=0)

@@ -142,16 +142,16 @@ def parameters(record: Record, level: float, of_time: bool) -> Estimates:
     """Lay out coefficients and sigma, or, `of_time`, their exponentials and the shape."""
     k = len(record.names)
     sign = np.ones(k)
-    terms = [*record.names[:-1], "sigma"]
+    names = [*record.names[:-1], "sigma"]
     if of_time:
         sign[-1] = -1.0
-        terms = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:-1]] + ["shape"]
+        names = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:-1]] + ["shape"]
     centre, gradient = sign * record.params, np.diag(sign)
     columns = with_limits(centre, gradient, record.cov, level, np.exp)
     if not of_time:
         location = with_limits(centre, gradient, record.cov, level, np.array)
         columns = {name: np.append(location[name][:-1], columns[name][-1]) for name in columns}
-    return _terms("parameter", terms, columns, standard_errors(gradient, record.cov), level)
+    return terms("parameter", names, columns, standard_errors(gradient, record.cov), level)
 
 
 def location(record: Record) -> numbers.Linear:
@@ -165,16 +165,17 @@ def ratios(record: Record, head: str, centre: np.ndarray, gradient: np.ndarray, 
     keep = [j for j, name in enumerate(record.names[: record.n_location]) if name != "Intercept"]
     columns = with_limits(centre[keep], gradient[keep], record.cov, level, np.exp)
     se = standard_errors(gradient[keep], record.cov)
-    return _terms(head, [record.names[j] for j in keep], columns, se, level)
+    return terms(head, [record.names[j] for j in keep], columns, se, level)
 
 
-def _terms(head: str, terms: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
+def terms(head: str, names: list[str], columns: Columns, se: np.ndarray, level: float) -> Estimates:
+    """Lay out one quantity for each of several terms."""
     rows = (
-        (term, *cells(values, not np.isinf(s)))
-        for term, s, *values in zip(terms, se, *columns.values(), strict=True)
+        (name, *cells(values, not np.isinf(s)))
+        for name, s, *values in zip(names, se, *columns.values(), strict=True)
     )
     document = _one_table(head, "estimate", rows, level)
-    return Estimates(pd.DataFrame({"term": terms, **columns}), lambda: document)
+    return Estimates(pd.DataFrame({"term": names, **columns}), lambda: document)
 
 
 def _one_table(label: str, estimate: str, rows: Iterable[tuple[str, ...]], level: float) -> Document:

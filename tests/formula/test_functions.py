@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from dpstats.errors import FormulaError
 from dpstats.formula import build_design
 from dpstats.formula.functions import (
+    ACCELERATIONS,
+    BOLTZMANN,
     COMPARISONS,
     FUNCTIONS,
     MAXIMUM,
@@ -26,7 +28,7 @@ from tests.formula.strategies import SCHEMA, inside
 
 POWERS = [power(exponent) for exponent in (0, 1, 2, 3, -1, -2, 0.5, 1.5, -0.5)]
 TABLE: list[tuple[Function, int]] = (
-    [(function, 1) for function in (*FUNCTIONS.values(), *POWERS)]
+    [(function, 1) for function in (*FUNCTIONS.values(), *ACCELERATIONS.values(), *POWERS)]
     + [(function, 1 if kind.__name__ in ("USub", "UAdd") else 2) for kind, function in OPERATORS.items()]
     + [(function, 2) for function in (*COMPARISONS.values(), MINIMUM, MAXIMUM)]
 )
@@ -58,6 +60,9 @@ def test_an_interval_covers_the_function(function, arity, ends):
         ("I(v - v ** 2 / 100)", bounded(0, 100), (0, 25), 0.2),
         ("I(np.log(v) - np.log(v) ** 2 / 9)", bounded(0.1, 1000), (LOG - LOG**2 / 9, 2.25), 0.03),
         ("I(11605 / (273.15 + v))", bounded(0, 100), (11605 / 373.15, 11605 / 273.15), 1e-9),
+        ("arrhenius(v)", bounded(25, 125), (1 / BOLTZMANN / 398.15, 1 / BOLTZMANN / 298.15), 1e-9),
+        ("power(v)", bounded(1, math.e), (0, 1), 1e-9),
+        ("inverse_power(v)", bounded(1, math.e), (-1, 0), 1e-9),
         ("np.sin(v)", bounded(0, 1), (0, math.sin(1)), 1e-9),
         ("np.cos(v)", bounded(-1, 7), (-1, 1), 1e-9),
         ("center(v, 'middle')", bounded(10, 30), (-10, 10), 1e-9),
@@ -135,3 +140,16 @@ def test_one_category_coded_in_another_order_is_the_same_category():
     np.testing.assert_array_equal(by_schema[:, [2, 0, 1]], by_formula)
     with pytest.raises(FormulaError, match="levels="):
         build_design("y ~ C(C(g, levels=['c', 'a', 'b']), levels=['a', 'b', 'c'])", SCHEMA)
+
+
+def test_stress_has_bounds_where_it_has_a_meaning():
+    """The Arrhenius term of 25 C is 38.92 per eV; numpy's power is another function."""
+    assert 1 / (BOLTZMANN * 298.15) == pytest.approx(38.9217, abs=1e-4)
+    cold, zero = Schema(y=bounded(0, 1), v=bounded(-300, 20)), Schema(y=bounded(0, 1), v=bounded(0, 20))
+    with pytest.raises(FormulaError, match="arrhenius needs degrees Celsius above -273.15"):
+        build_design("y ~ arrhenius(v)", cold)
+    for name in ("power", "inverse_power"):
+        with pytest.raises(FormulaError, match=f"{name} needs values > 0"):
+            build_design(f"y ~ {name}(v)", zero)
+    with pytest.raises(FormulaError):
+        build_design("y ~ np.power(v, 2)", zero)

@@ -10,6 +10,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.errors import NotReleased
+from dpstats.families import DISTS
 from dpstats.results import NOT_RELEASED, CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit, load
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
@@ -81,6 +82,8 @@ def arguments(fit: Fit, at: dict[str, Any], function: Any) -> dict[str, Any] | N
         "term": factor,
         "alpha": 0.1 if function.__name__ == "at_alpha" else 0.05,
     }
+    if fit.record.is_survival and not DISTS[fit.record.dist].log and function.__name__ == "summary":
+        del known["use"]  # there are no acceleration factors of time itself
     asked = {name: known[name] for name in inspect.signature(function).parameters if name in known}
     return None if "term" in asked and factor is None else asked
 
