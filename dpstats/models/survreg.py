@@ -109,7 +109,7 @@ def survreg(
     >>> list(fit.params.index)
     ['Intercept', 'temp', 'Log(scale)']
     >>> known = dps.survreg("Surv(time, status) ~ temp", drives.data, drives.schema, scale=1.2)
-    >>> known.fit(dps.approx(epsilon=3, delta=1e-6)).bse["Log(scale)"]
+    >>> float(known.fit(dps.approx(epsilon=3, delta=1e-6)).bse["Log(scale)"])
     0.0
 
     References
