@@ -286,4 +286,38 @@ MUTANTS = (
         ),
         (CURATOR, "if total.count != self.n:", "if False:"),
     ),
+    planted(
+        "a part that comes twice is added twice",
+        "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
+        ("curator/engines/__init__.py", "        if place not in missing:", "        if False:"),
+        ("curator/engines/__init__.py", "        missing.remove(place)", "        missing.discard(place)"),
+    ),
+    planted(
+        "parts that do not come are not missed",
+        "curator/test_engines.py::test_parts_are_added_once_each_in_any_order",
+        ("curator/engines/__init__.py", "    if missing:", "    if False:"),
+    ),
+    planted(
+        "what an exception of a worker says, which may be a cell, is told",
+        "curator/test_engines.py::test_an_exception_of_a_worker_is_told_by_its_type_and_line",
+        (
+            "curator/tasks.py",
+            "told = str(error) if kind is DataError and is_own(error) else",
+            "told = str(error) or",
+        ),
+    ),
+    planted(
+        "a file that has changed between two passes is read on",
+        "rows/test_parts.py::test_a_file_that_changes_is_refused[d.parquet]",
+        ("rows/parts.py", "        if not same:", "        if False:"),
+    ),
+    planted(
+        "a line at which a CSV file is cut is in both parts",
+        "rows/test_parts.py::test_a_file_in_parts_has_the_rows_of_one_that_is_kept[d.csv]",
+        (
+            "rows/csvfile.py",
+            "return _CHUNK + rest if stop is None else min(_CHUNK + rest, stop - start)",
+            "return _CHUNK + rest",
+        ),
+    ),
 )
