@@ -9,7 +9,7 @@ release thus gives the coefficients at every ridge penalty, the residual varianc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,6 +53,42 @@ class LinearMoments(NoisyMoments):
         of all what weighting may have moved a line by that bends. A penalty
         adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
         """
+        fit, params, parts = self._found(alpha)
+        if alpha > 0 and self.penalised.any():
+            params, parts = self._penalised(fit, alpha, params, parts)
+        return self._judged(fit, params, parts)
+
+    def without(self, dropped: Array) -> Solution:
+        """Coefficients of the best line without some covariates; those of the others alone.
+
+        Parameters
+        ----------
+        dropped : array of bool, shape (d,)
+            Not the intercept.
+
+        Notes
+        -----
+        Least squares under the condition that the coefficients of `dropped` are 0: the limit of a penalty of
+        theirs alone, whose covariance it has. How covariates go together is that of rows as they were
+        weighted, which the release tells better than that of all.
+        """
+        fit, params, parts = self._found(0.0)
+        pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
+        apart = params - pulled.way @ params
+        sampling, privacy, *hidden = (pulled.way @ part @ pulled.way.T for part in parts)
+        sampling = sampling + pulled.sampling(apart)
+        privacy = privacy + pulled.noise(apart) + pulled.unknown(apart)
+        kept = np.ix_(~dropped, ~dropped)
+        chosen = [part[kept] for part in (sampling, privacy, *hidden)]
+        return self._judged(fit, (params - apart)[~dropped], chosen)
+
+    def _judged(self, fit: NormalEquations, params: Array, parts: list[Array]) -> Solution:
+        sampling, privacy, guess, before = parts
+        left = None if fit.before is None else before
+        return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
+
+    def _found(self, alpha: float) -> tuple[NormalEquations, Array, list[Array]]:
+        """The equations, coefficients, and parts of their covariance, on the user's scale."""
         fit = self.normal_equations(alpha)
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
@@ -65,12 +101,7 @@ class LinearMoments(NoisyMoments):
         sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
         parts = [self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess, before)]
-        params = self.origin + self.map @ fit.delta
-        if alpha > 0 and self.penalised.any():
-            params, parts = self._penalised(fit, alpha, params, parts)
-        sampling, privacy, guess, before = parts
-        left = None if fit.before is None else before
-        return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
+        return fit, self.origin + self.map @ fit.delta, parts
 
     def _astray(self, delta: Array, privacy: Array) -> Array:
         """Covariance of what a step beyond its noise may be off by, whose matrix is not that of its score."""

@@ -62,6 +62,28 @@ class Pulled:
         way[:, first:] -= alpha * lead @ inverse
         return cls(moments, way, inverse, within, lead)
 
+    @classmethod
+    def without(cls, moments: NoisyMoments, dropped: Array) -> Pulled:
+        """A penalty that leaves nothing of some slopes, and none of the others: the line without them.
+
+        Parameters
+        ----------
+        dropped : array of bool, shape (d,)
+            Not the intercept.
+        """
+        free = cls.of(moments, 0.0)
+        first = len(free.way) - len(free.within)
+        gone = dropped[first:]
+        kept = np.ix_(~gone, ~gone)
+        inverse, share = np.zeros_like(free.within), np.diag(gone.astype(float))
+        size = 1 / np.sqrt(np.maximum(np.diag(free.within)[~gone], 1e-300))
+        scaled = size[:, None] * free.within[kept] * size
+        inverse[kept] = size[:, None] * np.linalg.pinv(scaled, hermitian=True) * size
+        share[np.ix_(~gone, gone)] = -(inverse[kept] @ free.within[np.ix_(~gone, gone)])
+        way = np.eye(len(free.way))
+        way[:, first:] -= free.lead @ share
+        return cls(moments, way, inverse, free.within, free.lead)
+
     def sampling(self, apart: Array) -> Array:
         """Covariance, by the rows that were sampled, of a line `apart` from the one without a penalty.
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 FORMAT = "dpstats.fit/1"
 ARRAYS = ("params", "cov", "cov_privacy")
-PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "subset", "target", "no_errors")
+PENALTIES, WORDS = ("alpha", "charged_alpha"), ("weights", "subset", "charged_formula", "target", "no_errors")
 OPTIONAL = (*PENALTIES, *WORDS)  # kept where set
 QUANTITIES = ("dispersion", "loglik")
 TEXTS = ("model", "dist", "formula", "method", "adjacency", "unit", "title", "ledger")

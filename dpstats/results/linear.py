@@ -12,6 +12,7 @@ from dpstats._arguments import truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
+from dpstats.formula.terms import taken_out
 from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates
 from dpstats.results.format import penalty_text, plain
@@ -21,6 +22,7 @@ from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given
+from dpstats.results.reduced import without
 from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, path
 from dpstats.results.summary import coefficient_table
@@ -61,7 +63,7 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         "needs the moments of a linear fit, and this {model} fit has none",
         "Fit dps.ridge(...).",
     )
-    _refused = dict.fromkeys(("at_alpha", "ridge_path", "plot_ridge_path"), _needs)
+    _refused = dict.fromkeys(("at_alpha", "drop", "update", "ridge_path", "plot_ridge_path"), _needs)
 
     @property
     def _title(self) -> str:
@@ -167,6 +169,62 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """
         found: LinearFit = self._of(at_alpha(self.record, alpha))
         return found
+
+    @method_where(has_moments)
+    def drop(self, *terms: str) -> LinearFit:
+        """Return the fit without some terms, from the same release.
+
+        Nothing more is spent: the coefficients are those of the best line in the other terms, by the moments
+        that were released. It has neither their moments nor a sigma of its own.
+
+        Parameters
+        ----------
+        *terms : str
+            As the formula has them, such as ``"V"``, a factor with all its levels, or ``"AT:V"``.
+
+        Returns
+        -------
+        LinearFit
+
+        Raises
+        ------
+        SpecificationError
+            If a term is not in the formula, none or no column is left, the columns left are others than
+            before (as without one of the terms of an interaction), or the fit is penalised.
+
+        Examples
+        --------
+        >>> fit.at_alpha(0).drop("V").names
+        ('Intercept', 'AT')
+        """
+        found: LinearFit = self._of(without(self.record, terms))
+        return found
+
+    @method_where(has_moments)
+    def update(self, formula: str) -> LinearFit:
+        """Return the fit of another formula, which lacks some of the terms, from the same release.
+
+        Parameters
+        ----------
+        formula : str
+            Such as ``". ~ . - V"``, as R's update has it. A term can be taken out, and none put in.
+
+        Returns
+        -------
+        LinearFit
+            As :meth:`drop`.
+
+        Raises
+        ------
+        SpecificationError
+            As :meth:`drop`, and for any other change.
+
+        Examples
+        --------
+        >>> fit.at_alpha(0).update(". ~ . - V").formula
+        'PE ~ AT'
+        """
+        return self.drop(*taken_out(formula))
 
     @method_where(has_moments)
     def ridge_path(self, alphas: Sequence[float] | None = None, level: float = 0.95) -> Estimates:

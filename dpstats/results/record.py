@@ -87,6 +87,8 @@ class Record(Facts):
         Ridge penalty of the coefficients; a linear fit without has 0.
     charged_alpha : float, optional
         Where another penalty than `alpha` was asked for when the release was paid: that one.
+    charged_formula : str, optional
+        Where terms were taken out of a fit: its formula when the release was paid.
     dispersion : Quantity, or (value, se, se_privacy), optional
         Of a GLM, where it was released: phi of Var(y) = phi V(mean). Standard errors of a Poisson fit
         allow for it; they need no phi of 1.
@@ -128,6 +130,7 @@ class Record(Facts):
     linear: LinearMoments | None = None
     alpha: float | None = None
     charged_alpha: float | None = None
+    charged_formula: str | None = None
     dispersion: Quantity | None = None
     loglik: Quantity | None = None
     target: str | None = None

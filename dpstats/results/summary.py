@@ -21,6 +21,7 @@ TARGET = (
     "coefficients penalised with alpha = {}; intervals are for the penalised coefficients, not the "
     "unpenalised ones"
 )
+LEFT_OUT = "release and budget of the fit of {}: nothing more was spent"
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 
 
@@ -86,6 +87,7 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
         ("Target", TARGET.format(penalty_text(record.alpha)) if record.alpha else ""),
         ("Target", record.target or ""),
         ("Shared", shared),
+        ("Shared", LEFT_OUT.format(record.charged_formula) if record.charged_formula else ""),
         *(("Caution", message) for _, message in record.flags),
     )
     lines = asked_and_paid(record, record.weights, record.guarantees)

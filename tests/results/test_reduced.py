@@ -1,0 +1,116 @@
+"""Terms taken out of a linear fit: what a fit without them gives, from the same release."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.errors import NotReleased, SpecificationError
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+SCHEMA = dps.Schema(
+    y=dps.bounded(-20, 20),
+    x=dps.bounded(-3, 3),
+    z=dps.bounded(-3, 3),
+    w=dps.bounded(0, 2),
+    g=dps.levels("a", "b", "c"),
+)
+LARGE = dps.zcdp(4)
+
+
+def rows(n: int = 3000, seed: int = 0) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    x, g = np.clip(draw.normal(size=n), -3, 3), draw.choice(list("abc"), n)
+    z = np.clip(0.6 * x + 0.8 * draw.normal(size=n), -3, 3)
+    y = 1 + 2 * x - 1.5 * z + 0.5 * (g == "b") + draw.normal(size=n)
+    return pd.DataFrame(dict(x=x, z=z, g=g, w=draw.uniform(0, 2, n), y=y))
+
+
+def fitted(formula: str, **more: object) -> dps.results.LinearFit:
+    with noise(NoNoise()):
+        return dps.ols(formula, rows(), SCHEMA, **more).fit(LARGE)
+
+
+SHORTER = {
+    "one": ("y ~ x + z + g", ["z"], "y ~ x + g"),
+    "a factor": ("y ~ x + z + g", ["g"], "y ~ x + z"),
+    "two": ("y ~ x + z + g", ["z", "g"], "y ~ x"),
+    "an interaction": ("y ~ x * z", ["x:z"], "y ~ x + z"),
+    "an expression": ("y ~ x + np.exp(z - 1)", ["np.exp(z-1)"], "y ~ x"),
+    "no intercept": ("y ~ 0 + x + z", ["z"], "y ~ 0 + x"),
+    "beside an offset": ("y ~ x + z + offset(2 * w)", ["z"], "y ~ x + offset(2 * w)"),
+    "all": ("y ~ x", ["x"], "y ~ 1"),
+}
+
+
+@pytest.mark.parametrize("case", SHORTER)
+@pytest.mark.parametrize("more", [{}, {"weights": "w"}], ids=["alike", "weighted"])
+def test_it_is_the_fit_without_them(case: str, more: dict[str, str]) -> None:
+    whole, terms, shorter = SHORTER[case]
+    fit, direct = fitted(whole, **more), fitted(shorter, **more)
+    found = fit.drop(*terms)
+    assert found.names == direct.names
+    np.testing.assert_allclose(found.params, direct.params, atol=0.03)
+    if not fit.flags:  # a line that bends has longer intervals, and so has a shorter one
+        np.testing.assert_allclose(found.bse, direct.bse, rtol=0.25)
+
+
+def test_most_of_these_fits_have_no_caution() -> None:
+    assert sum(not fitted(whole).flags for whole, _, _ in SHORTER.values()) >= 5
+
+
+def test_update_takes_out_what_drop_does() -> None:
+    fit = fitted("y ~ x + np.exp(z - 1) + g")
+    updated = fit.update(". ~ . - np.exp(z - 1) - g")
+    assert updated.formula == "y ~ x"
+    pd.testing.assert_series_equal(updated.params, fit.drop("g", "np.exp(z - 1)").params)
+
+
+def test_it_says_what_was_paid_and_is_saved() -> None:
+    fit = fitted("y ~ x + z")
+    found = fit.drop("z")
+    assert found.budget == fit.budget and found.formula == "y ~ x"
+    said = " ".join(str(found.summary()).split())
+    assert "release and budget of the fit of y ~ x + z: nothing more was spent" in said
+    assert dps.Fit.from_dict(found.to_dict()).to_dict() == found.to_dict()
+    assert np.isfinite(found.predict({"x": 1.0})).all()
+    for name in ("sigma", "rsquared", "drop", "update"):
+        with pytest.raises(NotReleased):
+            getattr(found, name)
+
+
+def test_intervals_count_the_noise_of_what_was_taken_out() -> None:
+    """The slope of x alone, of rows whose z is a part of x: 1.1, but for values at their bounds."""
+    exact, found = [], []
+    for seed in range(12):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ x + z", rows(2000, seed), SCHEMA).fit(dps.zcdp(0.2), force=True).drop("z")
+        with noise(NoNoise()):
+            direct = dps.ols("y ~ x", rows(2000, seed), SCHEMA).fit(LARGE)
+        exact.append(float(direct.params["x"]))
+        found.append((float(fit.params["x"]), float(np.sqrt(fit.record.cov_privacy[1, 1]))))
+    z = (np.array(found)[:, 0] - exact) / np.array(found)[:, 1]
+    assert 0.3 < np.sqrt(np.mean(z**2)) < 1.8
+
+
+def test_what_cannot_be_taken_out_is_refused() -> None:
+    fit = fitted("y ~ x * g + z")
+    for terms, why in (
+        (["w"], "'w' is no term of 'y ~ x \\* g \\+ z'; they are"),
+        (["1"], "not '1'"),
+        ([3], "not 3"),
+        ([], "no term is named"),
+        (["x + z"], "a term is one of the formula"),
+        (["x"], "has other columns"),
+        (["x:"], "a term is one of the formula"),
+    ):
+        with pytest.raises(SpecificationError, match=why):
+            fit.drop(*terms)
+    for change in (". ~ . + w", ". ~ . - x + w", "y ~ . - x", ". ~ . -", "x", 3):
+        with pytest.raises(SpecificationError, match="takes terms out"):
+            fit.update(change)
+    with noise(NoNoise()):
+        ridge = dps.ridge("y ~ x + z", rows(), SCHEMA, alpha=1.0).fit(LARGE)
+    with pytest.raises(SpecificationError, match="take fit.at_alpha\\(0\\) first"):
+        ridge.drop("z")
+    assert ridge.at_alpha(0).drop("z").names == ("Intercept", "x")
