@@ -36,7 +36,7 @@ SHORTER = {
     "a factor": ("y ~ x + z + g", ["g"], "y ~ x + z"),
     "two": ("y ~ x + z + g", ["z", "g"], "y ~ x"),
     "an interaction": ("y ~ x * z", ["x:z"], "y ~ x + z"),
-    "an expression": ("y ~ x + np.exp(z - 1)", ["np.exp(z-1)"], "y ~ x"),
+    "an expression": ("y ~ x + z + np.exp(w - 1)", ["np.exp(w-1)"], "y ~ x + z"),
     "no intercept": ("y ~ 0 + x + z", ["z"], "y ~ 0 + x"),
     "beside an offset": ("y ~ x + z + offset(2 * w)", ["z"], "y ~ x + offset(2 * w)"),
     "all": ("y ~ x", ["x"], "y ~ 1"),
