@@ -138,7 +138,7 @@ def test_identities(params: tuple[float, ...], root: list[float], dist: str, p: 
         assert fit.reliability(USE, quantile).frame["estimate"][0] == pytest.approx(1 - p, rel=1e-9)
     if not DISTS[dist].log:
         return
-    failed = 1 - np.exp(-1) if dist == "weibull" else 0.5
+    failed = 1 - np.exp(-1) if DISTS[dist].family.proportional else 0.5
     eta = fit.eta(USE).frame["estimate"][0]
     assert eta == pytest.approx(float(fit.predict(USE, type="quantile", p=failed)[0]), rel=1e-9)
     assert eta == pytest.approx(float(fit.predict(USE)[0]), rel=1e-12)
