@@ -116,19 +116,20 @@ def read_object(path: str | Path, refusal: str) -> dict[str, Any]:
     return content
 
 
-def write_text(path: str | Path, written: str, overwrite: bool) -> None:
-    """Write a file of JSON as a whole: where that fails, what was there is there still.
+def write_text(path: str | Path, written: str, overwrite: bool, suffix: str = ".json") -> None:
+    """Write a file of JSON or TOML as a whole: where that fails, what was there is there still.
 
     Raises
     ------
     SpecificationError
-        If its name does not end in .json, it cannot be written, or it exists and `overwrite` is not True:
+        If its name does not end in `suffix`, it cannot be written, or it exists and `overwrite` is not True:
         results were paid for.
     """
     found = path_of("path", path)
-    if found.suffix.lower() != ".json":
+    if found.suffix.lower() != suffix:
         raise SpecificationError(
-            f"path: {found} does not end in .json, and JSON is what is written; give a name that does"
+            f"path: {found} does not end in {suffix}, and {suffix[1:].upper()} is what is written; give a "
+            "name that does"
         )
     try:
         _replace(found, written + "\n", new=overwrite is not True)

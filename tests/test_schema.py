@@ -5,9 +5,22 @@ import pickle
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpstats.errors import SchemaError
-from dpstats.schema import Event, Flag, Levels, Schema, bounded, count, event, flag, levels
+from dpstats.schema import (
+    Event,
+    Flag,
+    Levels,
+    Schema,
+    as_schema,
+    bounded,
+    count,
+    event,
+    flag,
+    levels,
+)
 
 SCHEMA = Schema(
     time=bounded(1, 4000, unit="days"),
@@ -39,6 +52,9 @@ def test_levels_are_texts_in_the_order_given():
         lambda path: Schema(**SCHEMA.to_dict()),
         lambda path: pickle.loads(pickle.dumps(SCHEMA)),
         lambda path: (SCHEMA.to_json(path / "s.json"), Schema.load(path / "s.json"))[1],
+        lambda path: (SCHEMA.save(path / "s.json"), as_schema(path / "s.json"))[1],
+        lambda path: (SCHEMA.save(path / "s.toml"), as_schema(str(path / "s.toml")))[1],
+        lambda path: as_schema(SCHEMA.to_dict()),
         lambda path: ((path / "s.toml").write_text(TOML), Schema.load(str(path / "s.toml")))[1],
     ],
 )
@@ -165,3 +181,46 @@ def test_declarations_cannot_change():
         with pytest.raises(AttributeError):
             variable.kind = "flag"  # what was public stays what it was
     assert Flag() != Event() and Flag() == flag()
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=2, max_size=4, unique=True), st.floats(-1e300, 1e300))
+def test_any_name_level_and_bound_survives_a_toml_file(tmp_path_factory, name, names, lower):
+    try:
+        schema = Schema({name: levels(*names), name + "1": bounded(lower, 1.5e300)})
+    except SchemaError:
+        return
+    path = tmp_path_factory.mktemp("toml") / "s.toml"
+    schema.save(path)
+    assert Schema.load(path) == schema
+
+
+def test_two_schemas_together_declare_the_variables_of_both():
+    machines = Schema(temp=bounded(0, 90), warm=flag(True, False)).unit("serial", max_rows=2)
+    both = SCHEMA | machines
+    assert list(both) == [*SCHEMA, "temp"] and both.privacy_unit == machines.privacy_unit
+    assert SCHEMA | {"temp": bounded(0, 90)} == Schema(SCHEMA, temp=bounded(0, 90))
+    norms = Schema(x=bounded(-1, 1), z=bounded(-1, 1)).norm("x", "z", radius=1)
+    assert (norms | SCHEMA).norms == norms.norms == (norms | norms).norms
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (Schema(time=bounded(1, 5000, unit="days")), "'time' is declared in two ways"),
+        (Schema().unit("other", max_rows=1), "different units"),
+        ({"temp": 3}, "'temp'"),
+    ],
+)
+def test_schemas_that_contradict_are_not_joined(other, words):
+    with pytest.raises(SchemaError, match=words):
+        SCHEMA.unit("serial", max_rows=2) | other
+
+
+def test_what_is_no_schema_is_refused_with_the_order_of_the_arguments():
+    with pytest.raises(SchemaError, match="data come before the schema"):
+        as_schema(pd.DataFrame({"time": [3.0]}))
+    with pytest.raises(TypeError):
+        SCHEMA | 3

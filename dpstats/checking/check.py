@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import shown
 from dpstats._private import forgetful, forgetting
 from dpstats.checking.cells import written
 from dpstats.checking.reasons import MISSING, reason
-from dpstats.errors import SchemaError
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import open_rows
-from dpstats.schema import Bounded, Count, Levels, Schema, Variable
+from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason
@@ -56,8 +54,7 @@ def check(data: Any, schema: Schema) -> DataCheck:
     >>> found.frame[["variable", "unusable", "above"]].values.tolist()
     [['days', 1, 1], ['maker', 2, 0]]
     """
-    if not isinstance(schema, Schema):
-        raise SchemaError(f"check needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
+    schema = as_schema(schema)
     lost, below, above, n = _counted(data, schema)
     records = [
         {

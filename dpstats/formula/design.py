@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from dpstats._arguments import brief, is_line, shown, untyped
+from dpstats._arguments import brief, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
 from dpstats.formula.block import Block, Filler
@@ -25,7 +25,7 @@ from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
-from dpstats.schema import Schema
+from dpstats.schema import Schema, as_schema
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -242,8 +242,7 @@ def build_design(
     """
     if not isinstance(formula, str) or ("~" not in formula and not is_line(formula)):  # a column, or a file
         raise FormulaError(f"a formula is a text such as 'y ~ x', not {untyped(formula)}")
-    if not isinstance(schema, Schema):
-        raise FormulaError(f"a formula needs a dps.Schema, not {shown(schema)}; write dps.Schema(...)")
+    schema = as_schema(schema)
     check_operators(formula)
     parsed = grammar.parse_formula(formula)
     response = read_response(_one_response(parsed, formula), schema)

@@ -73,6 +73,10 @@ def parse_formula(formula: str) -> Parsed:
             message += "; write a name that has blanks or signs as Q('name')"
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         message = "check its operators and brackets"
+    if "`" in formula:
+        message = "a name that is no word is quoted as Q('name') here, not in backticks"
+    elif not formula.partition("~")[2].strip():
+        message = "nothing stands on the right of ~; write 1 there for an intercept alone"
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
 
 

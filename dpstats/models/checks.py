@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure, as_budget
@@ -15,6 +15,10 @@ from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
 
 NO_ROWS = Rows(None, Schema(), ())
+_STATSMODELS = "statsmodels.genmod.families.family"
+
+L = TypeVar("L", Dist, GlmFamily)
+
 PMT_METHOD = "public moment truncation (Gaussian)"
 
 
@@ -27,6 +31,29 @@ def rows_of(data: Any, design: Design) -> Rows:
         As :func:`dpstats.rows.open_rows`.
     """
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
+
+
+def law_named(argument: str, given: object, known: Mapping[str, L]) -> L:
+    """A distribution or family by its name, in whatever case, or by the family of statsmodels.
+
+    Raises
+    ------
+    SpecificationError
+        If there is no such law, or statsmodels' has another link.
+    """
+    name, link = str(given) if isinstance(given, str) else "", None
+    if type(given).__module__ == _STATSMODELS:
+        name, link = type(given).__name__, type(getattr(given, "link", None)).__name__.lower()
+    if name.lower() not in known:
+        raise SpecificationError(f"{argument} must be one of {', '.join(known)}, got {shown(given)}")
+    law = known[name.lower()]
+    own = getattr(law, "link_name", None)
+    if link not in (None, own):
+        raise SpecificationError(
+            f"{argument} {name} has the link {own} here, and that of statsmodels came with {link}; write "
+            f"{argument}={name.lower()!r} for a fit with the link {own}"
+        )
+    return law
 
 
 def check_dist(dist: Dist) -> None:

@@ -23,6 +23,7 @@ from dpstats.models.checks import (
     check_budget,
     check_family,
     check_gaussian,
+    law_named,
     rows_of,
 )
 from dpstats.models.contributed import fit_logistic
@@ -112,7 +113,8 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
     family : {"binomial", "poisson", "gamma", "gaussian"}
-        With its link: logit, log, log and identity. The last is :func:`dpstats.ols`.
+        In whatever case, or the family of statsmodels with the same link, such as
+        ``sm.families.Poisson()``. Links are logit, log, log and identity. The last is :func:`dpstats.ols`.
     exposure : str, optional
         For rates: an expression, positive by its bounds, whose logarithm is an offset; as in statsmodels.
 
@@ -134,16 +136,15 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     >>> fit.glance()[["family", "link", "nobs"]].values.tolist()
     [['poisson', 'log', 67856]]
     """
-    if not among(family, FAMILIES):
-        raise SpecificationError(f"family must be one of {', '.join(FAMILIES)}, got {shown(family)}")
+    law = law_named("family", family, FAMILIES)
     if exposure is not None:
-        if FAMILIES[family].link_name != "log":
-            raise SpecificationError(f"exposure= goes with a log link, and that of {family} is another")
+        if law.link_name != "log":
+            raise SpecificationError(f"exposure= goes with a log link, and that of {law.name} is another")
         exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
         formula = f"{formula} + offset(np.log({exposure}))"
-    if FAMILIES[family] is GAUSSIAN:
+    if law is GAUSSIAN:
         return ols(formula, data, schema, public, weights, subset)
-    return GlmModel("glm", FAMILIES[family], build_design(formula, schema, weights, subset), data, public)
+    return GlmModel("glm", law, build_design(formula, schema, weights, subset), data, public)
 
 
 @forgetful

@@ -14,7 +14,7 @@ from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.moments import ColumnMoments, PublicMoments
 from dpstats.rows import Rows, open_rows, shared
-from dpstats.schema import Schema
+from dpstats.schema import Schema, as_schema
 
 # Where moments come from, as long as that lives: nothing of it is kept, and nothing of this is saved.
 _SOURCES: weakref.WeakKeyDictionary[PublicMoments, weakref.ref[Any]] = weakref.WeakKeyDictionary()
@@ -58,7 +58,7 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
     PublicMoments('PE ~ AT', 500 public rows, columns Intercept, AT)
     >>> fit = dps.ols("PE ~ AT", private, plant.schema, public=moments).fit(dps.zcdp(0.5))
     """
-    own = Schema(dict(schema)) if isinstance(schema, Schema) else schema
+    own = Schema(dict(as_schema(schema)))
     design = build_design(formula, own, weights)
     moments = _moments(open_rows(frame, design.schema, design.variables), design)
     with suppress(TypeError):  # a text, a list or a dict takes no weak reference

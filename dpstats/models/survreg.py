@@ -28,7 +28,7 @@ from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
-from dpstats.models.checks import check_budget, check_dist, rows_of
+from dpstats.models.checks import check_budget, check_dist, law_named, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.kept import reusable
 from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
@@ -81,7 +81,7 @@ def survreg(
     schema : Schema
         What is public about each variable.
     dist : {"weibull", "exponential", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
-        Of the time; the last three are the distributions of the logarithms of the others.
+        Of the time, in whatever case; the last three are the distributions of the logarithms of the others.
     subset : str, optional
         The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
         To leave them out beforehand would make a private count public (docs/formula.md).
@@ -142,12 +142,11 @@ class Survreg(HoldsRows):
         subset: str | None = None,
         scale: float | None = None,
     ) -> None:
-        if not among(dist, DISTS):
-            raise SpecificationError(f"dist must be one of {', '.join(DISTS)}, got {shown(dist)}")
-        check_dist(DISTS[dist])
-        self.dist, self.scale = dist, _known(scale, DISTS[dist])
+        law = law_named("dist", dist, DISTS)
+        check_dist(law)
+        self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, subset=subset)
-        _check(self.design, DISTS[dist])
+        _check(self.design, law)
         self._rows = rows_of(data, self.design)
 
     @reusable(SurvivalFit)

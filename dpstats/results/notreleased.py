@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from dpstats.errors import NotReleased
+from dpstats.results.habits import HABITS
 
 _ROWS = "holds one value per training row, so a private fit does not release it"
 _LIKELIHOOD = "needs the log-likelihood of the private data, which was not released"
@@ -160,7 +161,8 @@ def refusal(name: str, reason: str, instead: str) -> NotReleased:
 
 
 def missing(name: str, owner: str) -> AttributeError:
-    """Return the exception for an attribute `owner` does not have: from the table or Python's own."""
+    """Return the exception for an attribute `owner` does not have: from a table, or Python's own."""
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
-    return AttributeError(f"'{owner}' object has no attribute '{name}'")
+    instead = f": write {HABITS[name]}" if name in HABITS else ""
+    return AttributeError(f"'{owner}' object has no attribute '{name}'{instead}")

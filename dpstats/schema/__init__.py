@@ -6,7 +6,7 @@ Every mistake is reported when the schema is written, before any row is read.
 """
 
 from dpstats.schema.norm import Norm
-from dpstats.schema.schema import Schema
+from dpstats.schema.schema import Schema, as_schema
 from dpstats.schema.unit import ROW, WEIGHS, Unit
 from dpstats.schema.variables import (
     Bounded,
@@ -35,6 +35,7 @@ __all__ = [
     "Schema",
     "Unit",
     "Variable",
+    "as_schema",
     "bounded",
     "count",
     "event",

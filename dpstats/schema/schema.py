@@ -213,6 +213,44 @@ class Schema(Mapping[str, Variable]):
         """Write the schema to a JSON file, in the place of one that exists."""
         write_text(path, json.dumps(self.to_dict(), indent=2), overwrite=True)
 
+    def to_toml(self, path: str | Path) -> None:
+        """Write the schema to a TOML file, in the place of one that exists."""
+        write_text(path, _toml(self.to_dict()), overwrite=True, suffix=".toml")
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> schema = dps.Schema(age=dps.bounded(18, 90), smokes=dps.flag())
+        >>> schema.save("people.toml")
+        >>> dps.Schema.load("people.toml") == schema
+        True
+        """
+        (self.to_toml if _suffix(path) == ".toml" else self.to_json)(path)
+
+    def __or__(self, other: object) -> Schema:
+        """The declarations of both; a variable of both must be declared alike.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> list(dps.Schema(age=dps.bounded(18, 90)) | {"smokes": dps.flag()})
+        ['age', 'smokes']
+        """
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        added = as_schema(other)
+        for name in self:
+            if added.get(name, self[name]) != self[name]:
+                raise SchemaError(f"variable {name!r} is declared in two ways; keep one of them")
+        if ROW not in (self.privacy_unit, added.privacy_unit) and self.privacy_unit != added.privacy_unit:
+            raise SchemaError("the two schemas protect different units; keep one of them")
+        unit = added.privacy_unit if self.privacy_unit == ROW else self.privacy_unit
+        norms = self.norms + tuple(norm for norm in added.norms if norm not in self.norms)
+        return Schema({**self, **added})._with(unit, norms)
+
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> Schema:
         """Make a schema from plain tables; the opposite of `to_dict`."""
@@ -231,10 +269,7 @@ class Schema(Mapping[str, Variable]):
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema from a ``.toml`` or ``.json`` file."""
-        suffix = path_of("path", path, SchemaError).suffix.lower()
-        if suffix not in (".toml", ".json"):
-            raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}")
-        return cls.from_toml(path) if suffix == ".toml" else cls.from_json(path)
+        return cls.from_toml(path) if _suffix(path) == ".toml" else cls.from_json(path)
 
     def _table(self, form: str) -> str:
         rows = [(name, variable.kind, _describe(variable)) for name, variable in self.items()]
@@ -250,6 +285,46 @@ class Schema(Mapping[str, Variable]):
 
     def _repr_html_(self) -> str:
         return self._table("html")
+
+
+def as_schema(given: object) -> Schema:
+    """A schema, the declarations of one, or the file of one.
+
+    Raises
+    ------
+    SchemaError
+        If it is none of them.
+    """
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, Mapping):
+        return Schema(given)
+    if isinstance(given, str | Path):
+        return Schema.load(given)
+    raise SchemaError(
+        f"a schema is a dps.Schema, a dict of declarations or the path of a .toml or .json file, not "
+        f"{shown(given)}; data come before the schema, such as dps.ols(formula, data, schema)"
+    )
+
+
+def _suffix(path: str | Path) -> str:
+    suffix = path_of("path", path, SchemaError).suffix.lower()
+    if suffix not in (".toml", ".json"):
+        raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}")
+    return suffix
+
+
+def _toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Plain tables of numbers, truths, texts and lists: what JSON writes of these is TOML, but for DEL."""
+    parts = [
+        f"[{_json(name)}]\n" + "".join(f"{key} = {_json(value)}\n" for key, value in table.items())
+        for name, table in tables.items()
+    ]
+    return "\n".join(parts).replace("\x7f", "\\u007f")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:

@@ -5,6 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.moments.posterior import denoised, posterior
+from dpstats.moments.solution import judged
 from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
 
@@ -163,3 +164,10 @@ def test_a_larger_budget_never_makes_a_worse_line(n: int) -> None:
     for before, after in zip(errors, errors[1:], strict=False):
         assert after < 1.1 * before + 0.02
     assert errors[-1] < 0.01
+
+
+@pytest.mark.parametrize(("rel", "kept"), [(0.02, True), (0.29, True), (0.31, False), (1.0, False)])
+def test_what_rests_on_earlier_releases_stands_where_all_directions_are_seen(rel: float, kept: bool) -> None:
+    before = np.eye(2)
+    found = judged(np.zeros(2), 0.02 * before, 0.08 * before, 0.4 * before, rel, before)
+    assert np.isfinite(found.cov).all() == kept and found.weak == ((0, 1) if kept else ())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpstats.errors import FormulaError
+from dpstats.errors import FormulaError, SchemaError
 from dpstats.formula import build_design
 from dpstats.schema import bounded
 from tests.formula.strategies import SCHEMA
@@ -192,8 +192,9 @@ def test_the_left_side(formula, words):
 
 
 def test_a_design_needs_a_schema_and_a_sensible_size():
-    with pytest.raises(FormulaError, match="dps.Schema"):
-        build_design("y ~ x", {"y": bounded(0, 1), "x": bounded(0, 1)})
+    with pytest.raises(SchemaError, match="dps.Schema"):
+        build_design("y ~ x", [("y", bounded(0, 1)), ("x", bounded(0, 1))])
+    assert build_design("y ~ x", {"y": bounded(0, 1), "x": bounded(0, 1)}).names == ("Intercept", "x")
     with pytest.raises(FormulaError, match="columns, more than 4096"):
         build_design("y ~ " + ":".join(f"bs({v}, df=50)" for v in "xzw"), SCHEMA)
     for deep in ("(" * 500 + "x" + ")" * 500, "x" + " + x" * 5000, "-" * 3000 + "x"):
