@@ -106,7 +106,8 @@ class CsvFile:
             with self._open() as stream:
                 while start + _PART < stamp.size:
                     stream.seek(start + _PART)
-                    stop = stream.tell() + len(_rest(stream))
+                    _rest(stream)
+                    stop = stream.tell()  # at a line's beginning, however long the line before it is
                     yield CsvPart(self, asked, stamp, start, stop)
                     start = stop
         yield CsvPart(self, asked, stamp, start, None)
@@ -184,7 +185,10 @@ class CsvPart:
 
 
 def _rest(stream: Any) -> bytes:
-    """What is left of a line, with its newline; of a line that is too long, as much as shows that it is."""
+    """What is left of a line, with its newline; of a line that is too long, as much as shows that it is.
+
+    The stream stands at the next line afterwards.
+    """
     rest = part = stream.readline(LONGEST + 1)
     while part and not part.endswith(b"\n"):
         part = stream.readline(LONGEST + 1)

@@ -138,6 +138,15 @@ MUTANTS = (
         (LINES, 'chunk.find(b"\\n", start, start + part) >= 0', "True"),
     ),
     planted(
+        "a part of a CSV file ends within a line that is too long, whose rest is a record of the next part",
+        "rows/test_parts.py::test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut",
+        (
+            "rows/csvfile.py",
+            "                    _rest(stream)\n                    stop = stream.tell()  #",
+            "                    stop = stream.tell() + len(_rest(stream))  #",
+        ),
+    ),
+    planted(
         "a line's length in UTF-8 decides, of which a part may have been read",
         "rows/test_csv.py::test_the_length_of_a_line_is_that_in_the_file_wherever_the_line_stands",
         (LINES, "        chunk = _without_long_lines(chunk)\n        if", "        if"),

@@ -89,6 +89,7 @@ def search(kind: str, seed: int, folder: Path) -> int:
 
 
 _SIZES = (
+    (csvfile, "_PART"),
     (csvfile, "_CHUNK"),
     (csvfile, "LONGEST"),
     (lines, "LONGEST"),
@@ -103,7 +104,7 @@ def pieces(rng: Random) -> Iterator[None]:
     """Small pieces of what is read at a time, so that a short table has several, and lines too long."""
     usual = [getattr(module, name) for module, name in _SIZES]
     longest = int(rng.integers(40, 200))
-    small = one(rng, [(400, longest, longest, 7, 4, 64), usual, usual])
+    small = one(rng, [(int(rng.integers(1, 900)), 400, longest, longest, 7, 4, 64), usual, usual])
     try:
         for (module, name), size in zip(_SIZES, small, strict=True):
             setattr(module, name, size)

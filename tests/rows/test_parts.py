@@ -20,6 +20,7 @@ from dpstats.curator.partial import partial, statistic_of
 from dpstats.errors import DataError
 from dpstats.formula import build_design
 from dpstats.rows import csvfile, files, open_rows, parts, shared
+from dpstats.rows import lines as lines_of
 from dpstats.testing import NoNoise, Recording, noise
 
 SCHEMA = dps.Schema(
@@ -263,6 +264,32 @@ def test_lines_are_the_same_wherever_a_file_is_cut(lines, size, tmp_path, monkey
     found = [block["k"] for block in rows.blocks()]
     assert rows.n == kept.n == sum(map(len, found))
     np.testing.assert_array_equal(np.concatenate([*found, np.zeros(0)]), expected)
+
+
+@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_path, monkeypatch):
+    """A neighbour with a line too long, over one edge of a part or several, differs in one row."""
+    rng = np.random.default_rng()
+    schema = dps.Schema(x=dps.bounded(0, 9), k=dps.bounded(0, 9))
+    longest = 20
+    for module in (csvfile, lines_of):
+        monkeypatch.setattr(module, "LONGEST", longest)
+    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    for _ in range(60):
+        monkeypatch.setattr(csvfile, "_PART", int(rng.integers(5, 90)))
+        monkeypatch.setattr(csvfile, "_CHUNK", int(rng.integers(1, 60)))
+        records = [b"%d,%d" % tuple(rng.integers(0, 10, 2)) for _ in range(30)]
+        place, tail = int(rng.integers(30)), b"5,5" * int(rng.integers(1, 9))
+        long = b"7" * int(rng.integers(longest, 6 * longest)) + rng.choice([b",", b"\r", b'"']) + tail
+        (tmp_path / "d.csv").write_bytes(b"\n".join([b"x,k", *records]))
+        before = rows_of(tmp_path / "d.csv", schema)
+        expected = np.column_stack([joined(before.blocks())[name] for name in schema])
+        (tmp_path / "d.csv").write_bytes(b"\n".join([b"x,k", *records[:place], long, *records[place + 1 :]]))
+        after = rows_of(tmp_path / "d.csv", schema)
+        expected[place] = np.nan
+        found = np.column_stack([joined(after.blocks())[name] for name in schema])
+        assert after.n == 30 and bool(after.parts()) == (not kept)
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("max_rows", [1, 2])
