@@ -115,7 +115,7 @@ class Query(HoldsRows):
 
     def batches(self) -> Iterator[Batch]:
         size = max(BATCH_CELLS // len(self.asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
-        return self.run(size)
+        yield from self.run(size)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,8 @@ class Piece:
             If the part cannot be read to its end; never because of a value.
         """
         encoder = Encoder(self.asked.schema, self.asked.names)
-        batches, kept = iter(self.part.batches()), encoder.levels
+        # to ask for batches may be to run a query, whose exceptions may quote a cell
+        batches = _told(self.part, lambda: iter(self.part.batches()))
 
         def coded() -> dict[str, Array] | None:
             batch = next(batches, None)
@@ -151,7 +152,7 @@ class Piece:
 
         whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
         for block in cut(whole, size):
-            yield as_block(block, kept)
+            yield as_block(block, encoder.levels)
 
 
 def _told(part: Part, compute: Callable[[], T]) -> T:

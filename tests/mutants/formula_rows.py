@@ -181,6 +181,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "what a query raises before its first batch leaves as it is",
+        "rows/test_parts.py::test_a_part_that_fails_before_its_first_batch_says_nothing_of_a_cell",
+        (
+            "rows/parts.py",
+            "_told(self.part, lambda: iter(self.part.batches()))",
+            "iter(self.part.batches())",
+        ),
+    ),
+    planted(
         "what a reader raises is quoted",
         "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
         (

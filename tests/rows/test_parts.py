@@ -4,6 +4,7 @@ import datetime
 import os
 import pickle
 import sqlite3
+from traceback import walk_tb
 
 import numpy as np
 import polars
@@ -21,6 +22,7 @@ from dpstats.errors import DataError
 from dpstats.formula import build_design
 from dpstats.rows import csvfile, files, open_rows, parts, shared
 from dpstats.rows import lines as lines_of
+from dpstats.rows.sources import Asked
 from dpstats.testing import NoNoise, Recording, noise
 
 SCHEMA = dps.Schema(
@@ -170,6 +172,59 @@ def test_a_query_that_fails_says_nothing_of_a_cell():
     with pytest.raises(DataError, match="this LazyFrame cannot be computed to its end") as caught:
         list(rows.blocks())
     assert "4711" not in str(caught.value) and caught.value.__context__ is None
+
+
+def _told_by(error):
+    """The words of an exception, of those that led to it, and of what their frames in the package hold."""
+    left, told = [error], []
+    while left:
+        one = left.pop()
+        left += [inner for inner in (one.__cause__, one.__context__) if inner is not None]
+        frames = [
+            frame for frame, _ in walk_tb(one.__traceback__) if "dpstats" in frame.f_globals["__name__"]
+        ]
+        told += [str(one), *(repr(frame.f_locals) for frame in frames)]
+    return " ".join(told)
+
+
+PUBLIC_ROWS = {"x": np.linspace(-1, 1, 50), "y": np.linspace(-3, 3, 50) ** 2}
+
+
+@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda data, schema: dps.check(data, schema),
+        lambda data, schema: dps.public_moments("y ~ x", data, schema),
+        lambda data, schema: dps.ols("y ~ x", PUBLIC_ROWS, schema, public=data),
+        lambda data, schema: dps.ols("y ~ x", data, schema).fit(dps.zcdp(5), force=True),
+    ],
+)
+def test_a_relation_that_fails_at_once_says_nothing_of_a_cell(use, kept, monkeypatch):
+    """DuckDB computes a relation when its reader is made, before a batch is asked for."""
+    made = pytest.importorskip("duckdb").connect()
+    made.execute("CREATE TABLE t AS SELECT if(i = 500, 'serial-4711', '1') x, 1.0 y FROM range(999) r(i)")
+    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    schema = dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(-3, 3))
+    with pytest.raises(DataError, match="this DuckDBPyRelation cannot be computed to its end") as caught:
+        use(made.sql("SELECT x::DOUBLE x, y::DOUBLE y FROM t"), schema)
+    assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None
+
+
+class FailingPart:
+    """A part that fails when its batches are asked for, before the first of them."""
+
+    portable, size, broken = False, 1, "the part cannot be read to its end"
+
+    def batches(self):
+        raise ValueError("serial-4711")
+
+
+def test_a_part_that_fails_before_its_first_batch_says_nothing_of_a_cell():
+    piece = parts.Piece(FailingPart(), Asked(SCHEMA, tuple(SCHEMA)))
+    with pytest.raises(DataError, match="the part cannot be read to its end") as caught:
+        list(piece.blocks(9))
+    assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None
 
 
 def test_queries_have_the_columns_that_are_asked_for():
