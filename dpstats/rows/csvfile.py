@@ -32,6 +32,7 @@ from dpstats.rows.sources import Asked, Source
 
 _CHUNK = 1 << 22  # bytes that a thread parses at a time; temporary columns are some times as large
 _PART = 1 << 26  # bytes of a part of a file
+_PACKED = 1 << 16  # bytes of a compressed file that are read at a time
 _UNPACKED = 8  # times the bytes that a compressed file takes: what its columns take
 
 
@@ -43,10 +44,58 @@ def _zstd(path: Path) -> Any:
     return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
 
 
+class _Streams(io.RawIOBase):
+    """The bytes of compressed streams that stand one after the other in a file, all of which must be whole.
+
+    The readers of Python end where the bytes after a stream are not the beginning of another one, so that of
+    a file whose second stream is damaged they would leave out the rest without a word.
+    """
+
+    def __init__(self, path: Path, begin: Callable[[], Any]) -> None:
+        self._packed, self._begin, self._stream = path.open("rb"), begin, begin()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = b""
+        while not data:
+            left = b""
+            if self._stream.eof:
+                left = self._next()
+                if not left:
+                    return 0
+                self._stream = self._begin()
+            elif self._stream.needs_input and not (left := self._packed.read(_PACKED)):
+                raise EOFError
+            data = self._stream.decompress(left, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _next(self) -> bytes:
+        """The first bytes of the next stream, after the zeros that may stand between two; none at the end."""
+        left: bytes = self._stream.unused_data.lstrip(b"\0")
+        while not left and (more := self._packed.read(_PACKED)):
+            left = more.lstrip(b"\0")
+        return left
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+def _bz2(path: Path) -> Any:
+    return io.BufferedReader(_Streams(path, bz2.BZ2Decompressor), _PACKED)
+
+
+def _xz(path: Path) -> Any:
+    return io.BufferedReader(_Streams(path, lzma.LZMADecompressor), _PACKED)
+
+
 COMPRESSED: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+    ".bz2": _bz2,
+    ".xz": _xz,
     ".zst": _zstd,
 }
 

@@ -342,3 +342,13 @@ def test_nothing_but_the_header_is_read_until_a_fit(tmp_path):
     with pytest.raises(DataError, match="cannot be read to its end: is it complete") as caught:
         model.fit(dps.gdp(1))
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name, pack", [("d.csv.bz2", bz2.compress), ("d.csv.xz", lzma.compress)])
+def test_of_a_file_of_several_compressed_streams_each_is_read_or_it_is_refused(name, pack, tmp_path):
+    first, second = pack(b"x,g,f\n1,a,no\n"), pack(b"2,a,no\n" * 50_000)
+    assert len(read(first + second, tmp_path / name)[0]) == 50_001
+    assert len(read(first + bytes(8) + second + bytes(4), tmp_path / name)[0]) == 50_001
+    for broken in (b"\1" + second[1:], second[:3], second[:-9], second + b"more"):
+        with pytest.raises(DataError, match="cannot be read"):
+            read(first + broken, tmp_path / name)
