@@ -57,11 +57,10 @@ class Rows(HoldsRows):
     @property
     def n(self) -> int:
         """Number of rows, all counted, usable or not. It is public."""
-        parts = self.parts()
-        if not parts:
+        if not self.parts():
             return len(next(iter(self._coded().values()), ()))
         if self._n is None:
-            self._n = sum(part.count() for part in parts)
+            self._n = sum(part.count() for part in self.parts())
         return self._n
 
     def parts(self) -> tuple[Piece, ...]:
@@ -85,9 +84,8 @@ class Rows(HoldsRows):
         DataError
             If the table cannot be read to its end; never because of a value.
         """
-        parts = self.parts()
-        if parts:
-            for part in parts:
+        if self.parts():
+            for part in self.parts():
                 yield from part.blocks(size)
             return
         columns, kept = self._coded(), (*self._encoder.levels, WEIGHS)

@@ -67,6 +67,7 @@ def test_far_tails_of_the_normal() -> None:
 def test_distributions_are_named_by_themselves() -> None:
     assert {name: (d.name, d.log) for name, d in DISTS.items()} == {
         "weibull": ("weibull", True),
+        "exponential": ("exponential", True),
         "loglogistic": ("loglogistic", True),
         "lognormal": ("lognormal", True),
         "sev": ("sev", False),

@@ -496,7 +496,7 @@ MUTANTS = (
     planted(
         "a penalised line is taken not to depend on which covariates were sampled",
         HONEST + "which_rows_were_sampled_matters_to_a_penalised_line_without_any_residual",
-        ("moments/linear.py", "sampling + pulled.sampling(apart)", "sampling"),
+        ("moments/linear.py", "[sampling + pulled.sampling(apart)", "[sampling"),
     ),
     planted(
         "a penalty takes the weighted covariates for those of all rows",
@@ -521,7 +521,7 @@ MUTANTS = (
     planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
-        ("results/survival_curve.py", "if isinstance(self.budget, Pure):", "if False:"),
+        ("results/survival_curve.py", "return isinstance(self.budget, Pure)", "return False"),
     ),
     planted(
         "a survival curve goes on where noise is all that is left",
@@ -531,7 +531,7 @@ MUTANTS = (
     planted(
         "the error of a cumulative hazard is that of its noise alone",
         "models/test_kaplan_meier.py::test_both_scales_have_errors_of_sampling_and_noise",
-        ("results/survival_curve.py", '"hazard_error": found.se,', '"hazard_error": found.se_privacy,'),
+        ("results/survival_curve.py", '"hazard_error": errors.se,', '"hazard_error": errors.se_privacy,'),
     ),
     planted(
         "a delta by which a row in n may leak whole",

@@ -116,6 +116,9 @@ def test_every_statistic_is_asked_for() -> None:
             with noise(recording := Recording(SeededNoise(0))):
                 case.fit(data)
             asked |= {record.name for record in recording.records}
+    with noise(recording := Recording(SeededNoise(0))):
+        dps.describe(data, catalogue.SCHEMA, BUDGETS["zcdp"], force=True)
+    asked |= {record.name for record in recording.records}
     assert asked - {"minimum"} == set(REGISTRY)
 
 
