@@ -194,10 +194,9 @@ def _cells_of(parts: Sequence[Part]) -> np.ndarray:
 def coordinates(parts: Sequence[Part], total: Total) -> np.ndarray:
     """Sums of a statistic as one vector of released coordinates, each part packed in turn; shape (m,)."""
     cells = total.high.astype(object) * 2**_LOW_BITS + total.low.astype(object)
+    floats = cells.astype(float)  # Python rounds integers correctly
     weights = np.concatenate([part.weights for part in parts])
-    return np.asarray(
-        np.ldexp(cells.astype(float), _cells_of(parts)) * weights
-    )  # Python rounds integers correctly
+    return np.asarray(np.ldexp(floats, _cells_of(parts)) * weights)
 
 
 class LatticeSum:

@@ -251,7 +251,9 @@ def _of_moments(moments: PublicMoments, design: Design) -> dict[Any, Any]:
             plain.append((j, name))
     for name, shares in told.items():
         if isinstance(shares, dict):
-            missing = [level for level in design.schema[name].all if level not in shares]  # type: ignore[union-attr]
+            factor = design.schema[name]
+            assert isinstance(factor, Levels)
+            missing = [level for level in factor.all if level not in shares]
             shares.update(dict.fromkeys(missing, max(1 - sum(shares.values()), 0.0) / max(len(missing), 1)))
     for at, (i, first) in enumerate(plain):
         told |= {(first, other): float(cov[i, j] / (sd[i] * sd[j])) for j, other in plain[at + 1 :]}

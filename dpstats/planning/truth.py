@@ -17,7 +17,7 @@ from dpstats.families.glm import GAUSSIAN
 from dpstats.formula import Design, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
-from dpstats.schema import Event, Flag
+from dpstats.schema import Bounded, Count, Event, Flag
 
 Array = np.ndarray
 INTERCEPT, LOG_SCALE = "Intercept", "Log(scale)"
@@ -264,7 +264,9 @@ def _undone(design: Design) -> tuple[str, Callable[[Array], Array]]:
             "variable in their place"
         )
     (name,) = measured.variables
-    low, high = schema[name].bounds  # type: ignore[union-attr]
+    variable = schema[name]
+    assert isinstance(variable, Bounded | Count)
+    low, high = variable.bounds
     grid = np.asarray(measured.values({name: np.linspace(low, high, _GRID)}))
     steps = np.diff(grid)
     if not (steps >= 0).all() and not (steps <= 0).all():

@@ -88,6 +88,11 @@ class Description(Facts, Shown, Stored):
     def _column(self, name: str) -> ColumnSums:
         return self.columns[self.names.index(name)]
 
+    def _bounds(self, name: str) -> tuple[float, float]:
+        variable = self.schema[name]
+        assert isinstance(variable, Bounded | Count)
+        return variable.bounds
+
     @property
     def frame(self) -> pd.DataFrame:
         """Table of all numbers with 95 % limits; see :meth:`tidy`."""
@@ -202,7 +207,7 @@ class Description(Facts, Shown, Stored):
 
     def _moments(self, name: str) -> tuple[float, float]:
         """Mean and sd that the bounds of the variable allow."""
-        low, high = self.schema[name].bounds  # type: ignore[union-attr]
+        low, high = self._bounds(name)
         inner = 1e-9 * (high - low)
         mean = float(np.clip(mean_of(self._column(name), 0.95).estimate, low + inner, high - inner))
         sd = sd_of(self._column(name), 0.95)
@@ -219,7 +224,7 @@ class Description(Facts, Shown, Stored):
         """
         found = {}
         for name in self.numbers:
-            table, (low, high) = self._column(name).table, self.schema[name].bounds  # type: ignore[union-attr]
+            table, (low, high) = self._column(name).table, self._bounds(name)
             middle = table.quantile(0.5, 0.95).estimate
             down = middle - _BEYOND * (middle - table.quantile(0.05, 0.95).low)
             up = middle + _BEYOND * (table.quantile(0.95, 0.95).high - middle)
@@ -282,18 +287,17 @@ class Description(Facts, Shown, Stored):
         if name in self.numbers:
             found = {head: found[head] for head in QUANTILES}
             at, label = [QUANTILES[head] for head in found], "share of usable rows below"
+            unit = getattr(self.schema[name], "unit", None)
+            across = f"{name} ({unit})" if unit else name
         else:
             found = {head: one for head, one in found.items() if head.startswith("share of ")}
-            at, label = list(range(len(found))), ""
+            at, label, across = list(range(len(found))), "", "share"
             ax.set_yticks(at, [head.removeprefix("share of ") for head in found])
         values = np.array([one.estimate for one in found.values()])
         low, high = (np.array([getattr(one, end) for one in found.values()]) for end in ("low", "high"))
         ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
         ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
-        unit = getattr(self.schema[name], "unit", None)
-        ax.set(title=titled(self, title), ylabel=label, xlabel=f"{name} ({unit})" if unit else "share")
-        if name in self.numbers and not unit:
-            ax.set(xlabel=name)
+        ax.set(title=titled(self, title), ylabel=label, xlabel=across)
         return ax
 
     def to_dict(self) -> dict[str, Any]:

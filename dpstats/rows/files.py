@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import BATCH_CELLS, BLOCK_ROWS, Part, Stamp, of_parts
+from dpstats.rows.parts import Part, Stamp, batch_rows, of_parts
 from dpstats.rows.paths import PARQUET, SEPARATORS, data_files, kind_of
 from dpstats.rows.sources import Asked, Source, batch_of, check_arrow
 
@@ -123,11 +123,10 @@ class ParquetPart:
 
     def batches(self) -> Iterator[Batch]:
         self.stamp.check()
-        columns = list(self.asked.columns)
         for batch in _parquet(self.stamp.path).iter_batches(
-            batch_size=max(BATCH_CELLS // len(columns) // BLOCK_ROWS, 1) * BLOCK_ROWS,
+            batch_size=batch_rows(self.asked),
             row_groups=list(self.groups),
-            columns=columns,
+            columns=list(self.asked.columns),
         ):
             yield batch_of(batch, self.asked)
         self.stamp.check()

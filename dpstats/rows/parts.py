@@ -25,7 +25,7 @@ from dpstats.schema import Unit
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
 KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is read at every pass
-BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
+_BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
 T = TypeVar("T")
 
@@ -78,6 +78,11 @@ class Stamp:
             )
 
 
+def batch_rows(asked: Asked) -> int:
+    """The rows of a batch of a table that is read at every pass, a whole number of blocks."""
+    return max(_BATCH_CELLS // len(asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
+
+
 def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
     """The source of a table in parts."""
     return Source(
@@ -114,8 +119,7 @@ class Query(HoldsRows):
         return self.rows()
 
     def batches(self) -> Iterator[Batch]:
-        size = max(BATCH_CELLS // len(self.asked.columns) // BLOCK_ROWS, 1) * BLOCK_ROWS
-        yield from self.run(size)
+        yield from self.run(batch_rows(self.asked))
 
 
 @dataclass(frozen=True)
