@@ -23,6 +23,7 @@ import pytest
 import dpstats as dps
 from dpstats import errors
 from dpstats.contributors import contribute_rows, write_messages
+from dpstats.planning import FitPlan
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
 
@@ -254,10 +255,11 @@ def _kinds_of(hint: Any) -> set[type]:
 def test_every_class_that_can_be_reached_is_in_the_table() -> None:
     """What public functions, methods and properties say that they return has methods that are called, too."""
     functions = [each for _, each, _ in _public()]
+    late = {"Axes": Any, "FitPlan": FitPlan}  # what modules import for type checkers alone
     kinds: set[type] = set()
     for function in functions:
         is_class = inspect.isclass(function)
-        given = function if is_class else get_type_hints(function, localns={"Axes": Any}).get("return")
+        given = function if is_class else get_type_hints(function, localns=late).get("return")
         for kind in _kinds_of(given) - kinds:
             kinds.add(kind)
             members = [getattr(kind, name) for name in (*_methods(kind), *_properties(kind))]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, expression_of, shown
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.contributors import Plan as ContributionPlan
@@ -33,6 +33,7 @@ from dpstats.models.kept import reusable
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
+from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_LOGIT, SCORES, check_worth
@@ -148,7 +149,7 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
 
 
 @forgetful
-class GlmModel(HoldsRows):
+class GlmModel(Plannable):
     """A model that has not been fitted.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.contributors import Plan as ContributionPlan
@@ -24,6 +24,7 @@ from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.kept import reusable
+from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_public, check_apart, stated
 from dpstats.models.publishing import pay
 from dpstats.models.worth import LINEAR, PURE_LINEAR, check_worth
@@ -141,7 +142,7 @@ def ridge(
 
 
 @forgetful
-class LinearModel(HoldsRows):
+class LinearModel(Plannable):
     """A model that has not been fitted.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import among, number, shown
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -32,6 +32,7 @@ from dpstats.models.checks import check_budget, check_dist, law_named, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.kept import reusable
 from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
+from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
 from dpstats.results import SurvivalFit
@@ -121,7 +122,7 @@ def survreg(
 
 
 @forgetful
-class Survreg(HoldsRows):
+class Survreg(Plannable):
     """A model that has not been fitted.
 
     Attributes

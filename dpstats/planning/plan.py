@@ -15,6 +15,7 @@ from dpstats.errors import SpecificationError
 from dpstats.models import GlmModel, LinearModel, Survreg
 from dpstats.models.checks import check_budget
 from dpstats.models.made import check_no_rows, without_rows
+from dpstats.models.plannable import Plannable
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.trials import Setting
@@ -27,7 +28,7 @@ _BAND = 1.5  # factor of sds of which nothing is known, either way
 
 @forgetting
 def plan(
-    model: LinearModel | GlmModel | Survreg,
+    model: Plannable,
     budget: Budget,
     n: int,
     covariates: Any = None,

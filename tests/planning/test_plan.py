@@ -236,3 +236,14 @@ def test_a_table_beside_private_rows_is_refused() -> None:
     for table in (rows, rows.copy(), moments):
         with pytest.raises(SpecificationError, match="covariates= is a table.* plan a model without data"):
             dps.plan(dps.ols("y ~ x", rows, schema), dps.zcdp(0.5), n=50, covariates=table, scale=1)
+
+
+def test_a_model_plans_for_the_rows_that_it_has() -> None:
+    given = {"covariates": KNOWN, "coef": {"x": 1.0}, "scale": 20}
+    data = pd.DataFrame(covariates(np.random.default_rng(1), 700)).assign(y=1.0)
+    own = dps.ols(f"y ~ {RIGHT}", data, SCHEMA).plan(BUDGET, **given)
+    other = dps.ols(f"y ~ {RIGHT}", None, SCHEMA)
+    pd.testing.assert_frame_equal(own.table(), other.plan(BUDGET, 700, **given).table())
+    pd.testing.assert_frame_equal(own.table(), dps.plan(other, BUDGET, 700, **given).table())
+    with pytest.raises(SpecificationError, match="n must be given"):
+        other.plan(BUDGET, **given)

@@ -1,0 +1,66 @@
+"""What a model offers before its budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpstats._private import HoldsRows
+from dpstats.budget import Budget
+from dpstats.errors import SpecificationError
+from dpstats.models.checks import NO_ROWS
+from dpstats.rows import Rows
+
+if TYPE_CHECKING:
+    from dpstats.planning import FitPlan
+
+
+class Plannable(HoldsRows):
+    """A model whose fits can be planned."""
+
+    _rows: Rows
+
+    def plan(
+        self,
+        budget: Budget,
+        n: int | None = None,
+        covariates: Any = None,
+        coef: Mapping[str, float] | None = None,
+        scale: float | None = None,
+        events: float | None = None,
+    ) -> FitPlan:
+        """Say what a fit will be worth, before its budget is spent; no row is read.
+
+        Parameters
+        ----------
+        budget : Budget
+            Of the fit to come.
+        n : int, optional
+            Its number of rows. Default: that of the model's data, which is public.
+        covariates, coef, scale, events : optional
+            What is known, as :func:`dpstats.plan` takes it.
+
+        Returns
+        -------
+        FitPlan
+
+        Raises
+        ------
+        SpecificationError
+            If the model has no data and `n` is not given, and as :func:`dpstats.plan` raises it.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> plant = dps.datasets.load("ccpp")
+        >>> model = dps.ols("PE ~ AT", plant.data, plant.schema)
+        >>> ahead = model.plan(dps.zcdp(0.5), covariates={"AT": (20, 7)}, scale=5)
+        >>> ahead.n
+        9568
+        """
+        from dpstats.planning import plan  # which runs the estimators of models
+
+        if n is None and self._rows is NO_ROWS:
+            raise SpecificationError("n must be given, the number of rows of the fit: the model has no data")
+        rows = self._rows.n if n is None else n
+        return plan(self, budget, rows, covariates, coef, scale, events)
