@@ -17,7 +17,7 @@ from dpstats.families.glm import GAUSSIAN
 from dpstats.formula import Design, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
-from dpstats.schema import Bounded, Count, Event, Flag
+from dpstats.schema import Event, Flag, Levels
 
 Array = np.ndarray
 INTERCEPT, LOG_SCALE = "Intercept", "Log(scale)"
@@ -265,7 +265,7 @@ def _undone(design: Design) -> tuple[str, Callable[[Array], Array]]:
         )
     (name,) = measured.variables
     variable = schema[name]
-    assert isinstance(variable, Bounded | Count)
+    assert not isinstance(variable, Levels)
     low, high = variable.bounds
     grid = np.asarray(measured.values({name: np.linspace(low, high, _GRID)}))
     steps = np.diff(grid)
