@@ -1,16 +1,24 @@
-"""Puts tables of the lottery into docs/trust/coverage.md.
+"""Puts what was measured into the pages: tables of the lottery, and those of ``measured.py``.
 
-python benchmarks/coverage_page.py
+PYTHONPATH=. python benchmarks/coverage_page.py
 
-Each table of the page stands between a comment with the name of its file and a comment that ends it. A test
-compares the page with what this script would write, so that no number of it was typed.
+Each table of a page stands between a comment with its name and a comment that ends it. A test compares the
+pages with what this script would write, so that no number of a table was typed.
 """
 
 import re
 from pathlib import Path
 
+import measured
+
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks/results", ROOT / "docs/trust/coverage.md"
+OWN = ROOT / "docs/performance.md"  # which speed_page.py writes
+PAGES = [
+    page
+    for page in sorted(ROOT.glob("docs/**/*.md"))
+    if page != OWN and "<!-- table: " in page.read_text("utf-8")
+]
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _HEAD = "| {} | fits | intervals that hold, % | confidently wrong, % | at most, % | caution, % | length |\n"
 
@@ -25,7 +33,9 @@ def rows(text: str) -> list[list[str]]:
 
 
 def table(name: str) -> str:
-    """A table of the page, from the results of that name."""
+    """A table of a page: one of ``measured.py``, or of the lottery's results of that name."""
+    if name in measured.TABLES:
+        return measured.TABLES[name]()
     lines = [_HEAD.format("model, noise"), "|---|---|---|---|---|---|---|\n"]
     for what, fits, wrong, bound, covered, flagged, _, _, _, width in rows(
         (RESULTS / f"{name}.txt").read_text("utf-8")
@@ -42,4 +52,5 @@ def written(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
+    for page in PAGES:
+        page.write_text(written(page.read_text("utf-8")), "utf-8")

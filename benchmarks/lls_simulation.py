@@ -13,8 +13,8 @@ N(0, 1), errors SEV or logistic of scale 1, 80 % of n rows to fit, 20 % to test;
     functional   survreg(method="functional"), pure(epsilon), x in [-4, 4] and y in [-25, 25]
     newton       survreg as it comes, approx(epsilon, 1e-6), the same bounds
 
-"need" is rows mu over the larger of 75 sqrt k and 12 k, which docs/survreg.md says must be 1 for an estimate
-without the caution `below_budget`; "bounded" is how often the published quadratic has a maximum at all.
+"need" is rows mu over the larger of 75 sqrt k and 12 k, which must be 1 for an estimate without the caution
+`below_budget` (docs/survreg.md#what-it-costs); "bounded" is how often the published quadratic has a maximum.
 """
 
 import argparse

@@ -24,18 +24,26 @@ ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "benchmarks/results", ROOT / "docs/pictures"
 BLUE, RED, GREY, GREEN = "#1f5fa8", "#c0392b", "#777777", "#2e7d32"
 HEAD = re.compile(r"^(\w[\w-]*), (epsilon|mu) ([\d.]+): (\d+) fits")
-LINE = re.compile(r"^  (slopes|intercept|log sigma|B10|sigma|R2) .*?covers (\d\.\d+|nan).*?")
+LINE = re.compile(r"^  (slopes|intercept|log sigma|B10|sigma|R2|dispersion) .*?covers (\d\.\d+|nan).*?")
 STYLE = {"svg.hashsalt": "dpstats", "axes.spines.top": False, "axes.spines.right": False}
 
 
 class Cell(NamedTuple):
-    """One design at one budget: how its fits did."""
+    """One design at one budget: how its fits did; ``none`` is the share of intervals that are infinite.
+
+    Where errors are of another law, ``honest`` has the shares of intervals that hold or whose fit says so.
+    """
 
     name: str
+    budget: str
     mu: float
+    fits: int
     ratio: float
+    ratios: dict[str, float]
     covers: dict[str, float]
+    honest: dict[str, float]
     flagged: float
+    none: float
 
     @property
     def rows(self) -> int:
@@ -57,16 +65,30 @@ def cells(file: str) -> list[Cell]:
             continue
         amount = float(head[3])
         mu = dps.approx(amount, 1e-6).mu if head[2] == "epsilon" else amount
-        lines = [LINE.match(line) for line in part.splitlines()]
-        covers = {line[1]: float(line[2]) for line in lines if line}
-        ratio = re.search(r"ratio +([\d.]+)", part)
-        flagged = re.search(r"flagged ([\d.]+)", part)
+        lines = [(line, LINE.match(line)) for line in part.splitlines()]
+        parts = [(line, match) for line, match in lines if match]
+        honest = {match[1]: _number(r"honest ([\d.]+)", line) for line, match in parts}
+        ratios = {match[1]: _number(r"ratio +([\d.]+)", line) for line, match in parts}
         found.append(
             Cell(
-                head[1], mu, float(ratio[1]) if ratio else np.nan, covers, float(flagged[1]) if flagged else 0
+                name=head[1],
+                budget=f"{head[2]} = {head[3]}",
+                mu=mu,
+                fits=int(head[4]),
+                ratio=_number(r"ratio +([\d.]+)", part),
+                ratios=ratios,
+                covers={match[1]: float(match[2]) for _, match in parts},
+                honest={part: share for part, share in honest.items() if np.isfinite(share)},
+                flagged=_number(r"flagged ([\d.]+)", part),
+                none=_number(r"none ([\d.]+)", part),
             )
         )
     return found
+
+
+def _number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text)
+    return float(found[1]) if found else np.nan
 
 
 def survival(size: int) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""The tables of docs/trust/coverage.md are those of the lottery, and its pictures are drawn from results."""
+"""Tables of pages on what was measured are read from results, and so are the pictures."""
 
 import sys
 from pathlib import Path
@@ -8,14 +8,32 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 import coverage_page
+import measured
 import pictures
 
 TEXT = coverage_page.PAGE.read_text("utf-8")
 
 
-def test_the_page_is_what_the_results_make_of_it() -> None:
-    assert coverage_page.written(TEXT) == TEXT
+@pytest.mark.parametrize("page", coverage_page.PAGES, ids=lambda page: page.stem)
+def test_pages_are_what_the_results_make_of_them(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert coverage_page.written(text) == text
+
+
+def test_every_table_stands_in_a_page() -> None:
+    said = "".join(page.read_text("utf-8") for page in coverage_page.PAGES)
     assert TEXT.count("| survreg gaussian |") == 2
+    assert [name for name in measured.TABLES if f"<!-- table: {name} -->" not in said] == []
+
+
+def test_names_of_cells_are_words() -> None:
+    assert measured.named("sev-corr-true-60-10000") == "Weibull, correlated (.9), 60 % censored, 10,000 rows"
+    assert measured.named("cond1000-t3-20sd-d5-n10000").startswith(
+        "correlated, t errors, bounds of 20 sds, k = 5"
+    )
+    assert measured.named("logit-rare-cond1-4sd-d5-n10000").startswith(
+        "logit, one yes in a hundred, independent"
+    )
 
 
 def test_a_number_that_was_typed_is_found() -> None:
