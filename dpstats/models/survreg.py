@@ -262,7 +262,7 @@ class Survreg(Plannable):
     ) -> SurvivalFit:
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        about = {"model": "survreg", "dist": self.dist, "settings": settings}
+        about = {"model": "survreg", "dist": self.dist, "settings": settings, "nevents": result.events}
         return publish(SurvivalFit, facts, self.design, result, released, names, **about, **more)
 
     @always_shown

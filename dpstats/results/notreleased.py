@@ -14,6 +14,7 @@ from dpstats.results.habits import HABITS
 _ROWS = "holds one value per training row, so a private fit does not release it"
 _LIKELIHOOD = "needs the log-likelihood of the private data, which was not released"
 _DATA = "is the private training data"
+_COUNTED = "counts private rows, and a count of them is private even where the number of rows is public"
 _SEARCH = "depends on the private data through the path of the optimiser"
 
 _NEW_DATA = "For public rows use fit.predict(newdata), fit.augment(newdata) or fit.residuals(newdata, y)."
@@ -25,6 +26,7 @@ _WALD = "For hypotheses use fit.wald_test('x = 0')."
 _DISPERSION = "A gamma or Poisson fit has fit.dispersion."
 _POINTS = "At public points use fit.marginal_effects(newdata)."
 _FLAGS = "What could be judged from released numbers is in fit.flags."
+_FAILURES = "A fit of times to failure by noisy Newton has fit.nevents."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."
 
 Reason: TypeAlias = tuple[str, str]
@@ -115,13 +117,8 @@ NOT_RELEASED: dict[str, Reason] = {
         ),
         (_SEARCH, _FLAGS),
     ),
-    **dict.fromkeys(
-        ("nevents", "n_events", "ncensored", "n_censored", "n_missing", "n_dropped", "n_clipped"),
-        (
-            "counts private rows, and a count of them is private even where the number of rows is public",
-            _DECLARED,
-        ),
-    ),
+    **dict.fromkeys(("nevents", "n_events", "ncensored", "n_censored"), (_COUNTED, _FAILURES)),
+    **dict.fromkeys(("n_missing", "n_dropped", "n_clipped"), (_COUNTED, _DECLARED)),
     **dict.fromkeys(
         ("random_state", "seed", "noise"),
         ("would let anyone subtract the noise", "The size of the noise is in fit.bse_privacy."),

@@ -95,6 +95,8 @@ class Record(Facts):
     loglik : Quantity, optional
         Log-likelihood of the estimates, where it was asked for: of a time, or of its logarithm where that is
         modelled.
+    nevents : Quantity, optional
+        Number of rows that fail, where it was released.
     target : str, optional
         What the coefficients are, in words, where they are penalised ones.
     tails : Tails, optional
@@ -133,6 +135,7 @@ class Record(Facts):
     charged_formula: str | None = None
     dispersion: Quantity | None = None
     loglik: Quantity | None = None
+    nevents: Quantity | None = None
     target: str | None = None
     tails: Tails | None = None
     guarantees: tuple[tuple[str, str], ...] = ()
@@ -178,6 +181,7 @@ class Record(Facts):
             ("alpha", self._penalty()),
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
             ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
+            ("nevents", None if self.nevents is None else _quantity("nevents", self.nevents)),
             ("dispersion", None if self.dispersion is None else _quantity("dispersion", self.dispersion)),
         ):
             object.__setattr__(self, name, value)

@@ -55,3 +55,12 @@ def criterion(record: Record, name: str) -> Estimate:
     value, sd = factor * loglik.value + penalty, abs(factor) * loglik.se
     half = critical(0.95) * sd
     return Estimate(name, value, sd, value - half, value + half, 0.95, 1.0)
+
+
+def failures(record: Record) -> Estimate:
+    """Return the number of rows that fail, where it was released; limits are of the noise."""
+    found = given(record.nevents)
+    half = critical(0.95) * found.se
+    most = math.inf if record.nobs is None else float(record.nobs)
+    low, high = (min(max(found.value + side, 0.0), most) for side in (-half, half))
+    return Estimate("nevents", found.value, found.se, low, high, 0.95, 1.0)

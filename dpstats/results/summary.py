@@ -13,7 +13,15 @@ from dpstats.results.facts import asked_and_paid, heading
 from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
 from dpstats.results.record import Record, Setting
 from dpstats.results.rivals import line_of
-from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
+from dpstats.results.standard_errors import (
+    bse,
+    criterion,
+    failures,
+    limits,
+    p_values,
+    privacy_share,
+    z_values,
+)
 from dpstats.results.table import Column, Pair, Table
 from dpstats.schema import ROW
 
@@ -81,6 +89,7 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
     more = (
         ("Messages", _counted(record.messages) if record.messages is not None else ""),
         ("Released", ", ".join(record.released)),
+        ("Failures", _failures(record) if record.nevents is not None else ""),
         ("Loglik", _likelihood(record) if record.loglik is not None else ""),
         ("Preferred", line_of(record) if record.rivals else ""),
         ("Estimand", said),
@@ -107,6 +116,11 @@ def estimand(record: Record, bounds: Mapping[str, str], bounded: str) -> str:
     said = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
     others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in bounds]
     return "; ".join(filter(None, (bounded + ", ".join(said) if said else "", ", ".join(others))))
+
+
+def _failures(record: Record) -> str:
+    found = failures(record)
+    return f"about {found.estimate:.0f}, 95 % interval {found.conf_low:.0f} to {found.conf_high:.0f}"
 
 
 def _likelihood(record: Record) -> str:

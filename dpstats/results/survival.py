@@ -21,7 +21,7 @@ from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
-from dpstats.results.standard_errors import privacy_share
+from dpstats.results.standard_errors import failures, privacy_share
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
@@ -117,6 +117,11 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
     def sigma(self) -> Estimate:
         """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
         return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
+
+    @value_where(lambda record: record.nevents is not None)
+    def nevents(self) -> Estimate:
+        """Number of rows that fail, as released; limits are of the noise."""
+        return failures(self.record)
 
     @method_where(lambda record: bool(record.rivals))
     def compare_dists(self, level: float = 0.95) -> Estimates:

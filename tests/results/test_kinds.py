@@ -134,6 +134,17 @@ def test_what_only_some_fits_have_is_shown_by_these_alone(name: str) -> None:
             getattr(fit, name)
 
 
+def test_the_number_of_failures_lies_between_none_and_all() -> None:
+    few, most = (capacitor(nevents=(value, 5.0, 5.0)).nevents for value in (4.0, 62.0))
+    assert few.conf_low == 0 and most.conf_high == 64
+    assert few.conf_high == pytest.approx(4 + 9.8, abs=0.01) and most.conf_low == pytest.approx(
+        62 - 9.8, abs=0.01
+    )
+    kept = capacitor(nevents=(30.0, 5.0, 5.0))
+    assert type(kept).from_dict(kept.to_dict()).nevents == kept.nevents
+    assert "nevents" in dir(kept) and "nevents" not in dir(capacitor())
+
+
 def test_what_was_released_decides_within_a_kind() -> None:
     likely = capacitor(loglik=(-400.0, 3.0, 3.0))
     assert {"llf", "aic", "bic"} <= {*dir(likely)} and not {"llf", "aic", "bic"} & {*dir(capacitor())}

@@ -27,7 +27,9 @@ SHOWN = {
     "capacitor.md": lambda: capacitor().summary().as_markdown(),
     "capacitor.csv": lambda: capacitor().summary().as_csv(),
     "capacitor_test.txt": lambda: repr(capacitor().t_test("voltage = 0, Log(scale) = -1")),
-    "capacitor_loglik.txt": lambda: capacitor(loglik=(-321.5, 12.3, 12.3)).summary().as_text(),
+    "capacitor_loglik.txt": lambda: (
+        capacitor(loglik=(-321.5, 12.3, 12.3), nevents=(31.6, 2.2, 2.2)).summary().as_text()
+    ),
     "compare.txt": lambda: repr(dps.compare(capacitor(), linear(), linear(0.05), glm("poisson"))),
     "kaplan_meier.txt": lambda: curve(("A", "B")).as_text(),
     "pairs.txt": lambda: repr(glm("gamma").t_test_pairwise("status")),

@@ -17,6 +17,7 @@ from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.moments import Quantity
 
 Array = np.ndarray
 
@@ -78,9 +79,12 @@ class Estimate(common.Estimate):
     ----------
     by_signs : bool
         Whether the slopes are those of the signs of residuals.
+    events : Quantity, optional
+        Number of failures, with the noise of the release that placed columns where rows fail.
     """
 
     by_signs: bool = False
+    events: Quantity | None = None
 
 
 def averaged(
@@ -137,7 +141,10 @@ def estimate(
     problems += ["unsettled"] * bool(found.unsettled or spread > _UNSETTLED)
     problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
     settings = _settings(choice, bounding, mean)
-    result = Estimate(back @ point + shift, cov, cov_privacy, tuple(problems), settings)
+    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
+    result = Estimate(
+        back @ point + shift, cov, cov_privacy, tuple(problems), settings, events=Quantity(*events, events[1])
+    )
     result = result.hopeless() if need > HOPELESS / USABLE else result
     ranges = (f"range:{j}" for j in _long_ranges(bounding, choice))
     result = replace(result, problems=(*result.problems, *ranges))
