@@ -48,7 +48,22 @@ def fit(data: str = "drives.csv", **changed: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["fit"], ["plan"], ["show"], ["predict"], ["forecast"], ["schema"], ["demo"]]
+    "command",
+    [
+        [],
+        ["fit"],
+        ["plan"],
+        ["show"],
+        ["table"],
+        ["life"],
+        ["plot"],
+        ["compare"],
+        ["predict"],
+        ["forecast"],
+        ["ledger"],
+        ["schema"],
+        ["demo"],
+    ],
 )
 def test_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
@@ -566,5 +581,5 @@ def test_help_names_what_the_library_has() -> None:
     (commands,) = [action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)]
     shown = " ".join(commands.choices["fit"].format_help().split())
     assert all(name in shown for name in (*DISTS, *FAMILIES, *MODELS))
-    assert {"survreg", "ols", "svm"} <= set(MODELS) and "kaplan_meier" not in MODELS
+    assert {"survreg", "ols", "svm", "kaplan_meier"} <= set(MODELS) and "describe" not in MODELS
     assert AUTO == LIBRARY_AUTO

@@ -1,14 +1,14 @@
-"""The command line: ``dpstats describe | fit | plan | show | predict | ledger | schema``, and others."""
+"""The command line: ``dpstats describe | fit | plan | show | table | plot | ledger | schema``, and others."""
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from dpstats.cli.options import parser
+from dpstats.cli.streams import leave_quietly, standard_input
 from dpstats.errors import NotReleased, SpecificationError
 
 
@@ -29,23 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return refuse("no word of a command can hold a null character")
     try:
         options = parser().parse_args(arguments)
-        with plain_warnings():
+        with plain_warnings(), standard_input(options):
             options.run(options)
         sys.stdout.flush()  # now, while a reader who has left can be told from a mistake
     except BrokenPipeError:
         leave_quietly()
-    except (SpecificationError, NotReleased) as error:
+    except (SpecificationError, NotReleased, ImportError) as error:
         return refuse(str(error))
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 0
-
-
-def leave_quietly() -> None:
-    """Who reads the output has seen enough, as ``head`` has: what is left of it goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 @contextmanager

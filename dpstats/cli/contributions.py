@@ -64,7 +64,6 @@ def fit(options: argparse.Namespace) -> None:
     with new_file(options.out, JSON):
         fit = _fitted(options, plan)
         save(fit, options.out)
-    print(fit.summary())
 
 
 def _fitted(options: argparse.Namespace, plan: Plan) -> Fit:

@@ -36,7 +36,8 @@ def run(options: argparse.Namespace) -> None:
         fit = model.fit(approx(epsilon=1, delta=1e-6))
         if options.out:
             save(fit, options.out)
-    print(fit.summary())
+    if not options.out:
+        print(fit.summary())
     print("\nB10 life, by which a tenth has failed, in days of power-on time")
     for words, new in DEMO_DRIVES.items():
         columns = predicted(fit, pd.DataFrame([new]), "quantile", 0.1)

@@ -22,8 +22,9 @@ def run(options: argparse.Namespace) -> None:
         for path in filter(None, (options.out, options.suggest)):
             files.enter_context(new_file(path, JSON))
         found = describe(data, schema, budget, options.columns, book, options.force)
-        if options.out:
-            save(found, options.out)
         if options.suggest:
             schema.suggest(found).to_json(options.suggest)
-    print(found)
+        if options.out:
+            save(found, options.out)
+    if not options.out:
+        print(found)

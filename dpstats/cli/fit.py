@@ -1,4 +1,4 @@
-"""``dpstats fit`` and ``dpstats show``: the models, and the options that only some of them have."""
+"""``dpstats fit``: the models, and the options that only some of them and of their fits have."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.tables import data, table
 from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
-from dpstats.models import GlmModel, LinearModel, Survreg, Svm
+from dpstats.models import GlmModel, KaplanMeier, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
-from dpstats.results import Description, Fit, load
-from dpstats.results.description import is_description
 from dpstats.schema import Schema
 
-Model = Survreg | LinearModel | GlmModel | Svm
+Model = Survreg | LinearModel | GlmModel | Svm | KaplanMeier
 
-# Options of models, by their names without --, with an example where a model needs one; an option that was
-# not given is None.
+# Options of models and of their fits, by their names without --, with an example where a model needs one; an
+# option that was not given is None.
 _OPTIONS = {
     "dist": "",
     "known_scale": "",
@@ -33,9 +31,12 @@ _OPTIONS = {
     "exposure": "",
     "weights": "",
     "subset": "",
+    "times": "",
+    "h": "",
+    "c": "",
 }
+_OF_FITS = ("method", "compat", "release", "robust", "c", "force", "reuse")
 _ARGUMENTS = {"known_scale": "scale"}  # of options whose name is taken by a plan
-_UNUSED = {"logit": "public", "glm": "public"}  # but by a method that is not the default
 
 
 def run(options: argparse.Namespace) -> None:
@@ -44,23 +45,28 @@ def run(options: argparse.Namespace) -> None:
     schema = Schema.load(options.schema)
     model = described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
+    given = _asked(options, model)
     with new_file(options.out, JSON):
-        if isinstance(model, Svm):  # which takes any budget
-            fit: Fit = model.fit(budget, ledger=book, reuse=options.reuse)
-        else:
-            fit = model.fit(budget, ledger=book, force=options.force, reuse=options.reuse)
-        save(fit, options.out)
-    print(fit.summary())
+        save(model.fit(budget, ledger=book, **given), options.out)
 
 
-def show(options: argparse.Namespace) -> None:
-    """Print the table of a saved fit."""
-    print(read(options.fit).summary())
+def _asked(options: argparse.Namespace, model: Model) -> dict[str, Any]:
+    """What a fit is asked for.
 
-
-def read(path: Path) -> Fit | Description:
-    """A saved fit, or a saved description."""
-    return Description.load(path) if is_description(path) else load(path)
+    Raises
+    ------
+    SpecificationError
+        For an option that this model's fits do not have.
+    """
+    known, found = inspect.signature(model.fit).parameters, {}
+    for name in _OF_FITS:
+        value = getattr(options, name)
+        if value is None or name in _taken(options.model):
+            continue
+        if name not in known:
+            raise _not_of(name, options.model)
+        found[name] = value
+    return found
 
 
 def described(options: argparse.Namespace, schema: Schema) -> Model:
@@ -77,12 +83,13 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
         )
     function, takes, given = getattr(models, options.model), _taken(options.model), {}
     for name in _OPTIONS:
-        value = getattr(options, name)
+        value = getattr(options, name, None)
         if value is None:
             continue
         if name not in takes:
-            able = ", ".join(model for model in MODELS if name in _taken(model))
-            raise SpecificationError(f"--{_flag(name)} is for --model {able}, not {options.model}")
+            if name in _OF_FITS:
+                continue
+            raise _not_of(name, options.model)
         given[_ARGUMENTS.get(name, name)] = _public(value, options) if name == "public" else value
     for name, parameter in takes.items():
         if parameter.default is parameter.empty and name not in given:
@@ -95,12 +102,20 @@ def described(options: argparse.Namespace, schema: Schema) -> Model:
 def _taken(model: str) -> dict[str, inspect.Parameter]:
     """Options that a model has, by its function's parameters."""
     known = inspect.signature(getattr(models, model)).parameters
-    arguments = {name: _ARGUMENTS.get(name, name) for name in _OPTIONS if _UNUSED.get(model) != name}
+    arguments = {name: _ARGUMENTS.get(name, name) for name in _OPTIONS}
     return {name: known[argument] for name, argument in arguments.items() if argument in known}
 
 
-def _flag(name: str) -> str:
-    return name.replace("_", "-")
+def _of_fit(model: str) -> tuple[str, ...]:
+    """Options that the fits of a model have."""
+    kind = str(inspect.signature(getattr(models, model)).return_annotation).partition(" ")[0]
+    return tuple(inspect.signature(getattr(models, kind).fit).parameters)
+
+
+def _not_of(name: str, model: str) -> SpecificationError:
+    able = [each for each in MODELS if name in _taken(each) or name in _of_fit(each)]
+    others = ", ".join(each for each in able if each != model) or "another family"
+    return SpecificationError(f"--{name.replace('_', '-')} is for --model {others}, not {model}")
 
 
 def _public(path: Path, options: argparse.Namespace) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dpstats.cli.output import CSV, new_file
+from dpstats.cli.output import CSV, write
+from dpstats.cli.streams import DASH
 from dpstats.cli.tables import public_table
 from dpstats.errors import SpecificationError
 from dpstats.results import SurvivalFit, load
@@ -26,6 +27,6 @@ def run(options: argparse.Namespace) -> None:
         clip=options.clip,
     )
     if options.out is not None:
-        with new_file(options.out, CSV):
-            found.frame.to_csv(options.out, index=False)
-    print(found)
+        write(found.frame.to_csv(index=False), options.out, CSV)
+    if options.out != DASH:
+        print(found)

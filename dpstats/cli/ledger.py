@@ -1,4 +1,4 @@
-"""``dpstats ledger create | show | export``."""
+"""``dpstats ledger create | charge | show | export``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 
 from dpstats.budget import parse_budget
-from dpstats.cli.output import new_file
+from dpstats.cli.output import write
 from dpstats.errors import LedgerError
 from dpstats.ledger import Ledger
 
@@ -20,6 +20,20 @@ def create(options: argparse.Namespace) -> None:
     print(f"{options.path}: {ledger.line()} ({ledger.total})")
 
 
+def charge(options: argparse.Namespace) -> None:
+    """Write down a cost of something else than a fit, before it is released."""
+    ledger = Ledger(options.path)
+    entry = ledger.charge(
+        parse_budget(options.budget),
+        formula=options.formula,
+        method=options.method,
+        released=options.released,
+        gaussian=options.gaussian,
+        unit=options.unit,
+    )
+    print(f"{options.path}: {ledger.line(entry)}")
+
+
 def show(options: argparse.Namespace) -> None:
     """Print its report."""
     print(Ledger(options.path).report())
@@ -29,8 +43,4 @@ def export(options: argparse.Namespace) -> None:
     """Write all charges."""
     report = Ledger(options.path).report()
     text = report.frame.to_csv() if options.format == "csv" else json.dumps(report.to_dict(), indent=1) + "\n"
-    if options.out is None:
-        print(text, end="")
-    else:
-        with new_file(options.out, (f".{options.format}",)):
-            options.out.write_text(text, encoding="utf-8", newline="")
+    write(text, options.out, (f".{options.format}",))

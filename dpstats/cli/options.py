@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import dpstats
 from dpstats._version import __version__
-from dpstats.cli import texts
+from dpstats.cli import texts, using
+from dpstats.cli.parser import Parser, add_csv_options, command, later
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-# of what is at home among the models, descriptions, curves and public moments are no models to fit here
+# of what is at home among the models, descriptions and public moments are no models to fit here
 MODELS = tuple(
     name
     for name, (module, _) in dpstats._HOMES.items()
-    if module == "dpstats.models" and name not in ("describe", "kaplan_meier", "public_moments")
+    if module == "dpstats.models" and name not in ("describe", "public_moments")
 )
 AUTO = "auto"
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports a mistake in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # of a help text
-        super().exit(status, message)
 
 
 def parser() -> Parser:
@@ -43,36 +30,14 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_describe, _fit, _plan, _show, _predict, _forecast, _ledger, _contributions, _schema, _demo):
+    for add in (_describe, _fit, _plan, *using.COMMANDS, _ledger, _contributions, _schema, _demo):
         add(commands)
     return top
 
 
-def _command(commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "") -> Parser:
-    """Add a command, whose function `run` is named as ``module.function`` of this package."""
-    made = commands.add_parser(
-        name,
-        help=does,
-        description=does[0].upper() + does[1:] + ".",
-        epilog=more,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.set_defaults(run=_later(run))
-    return made
-
-
-def _later(name: str) -> Callable[[argparse.Namespace], None]:
-    module, _, function = name.partition(".")
-
-    def run(options: argparse.Namespace) -> None:
-        getattr(import_module(f"dpstats.cli.{module}"), function)(options)
-
-    return run
-
-
 def _describe(commands: _SubParsersAction[Parser]) -> None:
     does = "print what is missing, means, quantiles and shares of all variables, privately"
-    describe = _command(commands, "describe", "describe.run", does, texts.DESCRIBE)
+    describe = command(commands, "describe", "describe.run", does, texts.DESCRIBE)
     describe.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
     describe.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     describe.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
@@ -86,31 +51,43 @@ def _describe(commands: _SubParsersAction[Parser]) -> None:
         metavar="FILE",
         help="write a schema with tighter bounds to this new .json file",
     )
-    _add_csv_options(describe)
+    add_csv_options(describe)
 
 
 def _fit(commands: _SubParsersAction[Parser]) -> None:
     does = "fit a model, spend its budget, and keep the result in a file"
-    fit = _command(commands, "fit", "fit.run", does, texts.FIT)
+    fit = command(commands, "fit", "fit.run", does, texts.FIT)
     fit.add_argument("formula", help="R's formula, in quotes")
     fit.add_argument(
         "data",
         type=Path,
-        help="a .csv or .tsv (also compressed), .parquet or .arrow file, a folder or a pattern",
+        help="a .csv or .tsv (also compressed), .parquet or .arrow file, a folder, a pattern, or - for the "
+        "standard input",
     )
     _add_model_options(fit)
     fit.add_argument(
-        "--public",
-        type=Path,
-        metavar="FILE",
-        help="of ols and ridge: a table of public rows, or their moments (.json)",
+        "--public", type=Path, metavar="FILE", help="a table of public rows, or their moments (.json)"
+    )
+    fit.add_argument(
+        "--method", help="default: auto; of the model: newton, gram, pmt, objective, output, functional"
+    )
+    fit.add_argument("--compat", choices=("paper",), help="follow the paper of the method")
+    fit.add_argument("--release", nargs="+", metavar="WHAT", help="besides: loglik, and for survreg dist")
+    fit.add_argument(
+        "--robust", action="store_true", default=None, help="of a logistic regression: if the model is wrong"
     )
     fit.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     fit.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
-    fit.add_argument("--reuse", action="store_true", help="where the ledger paid for this fit, return that")
-    fit.add_argument("--force", action="store_true", help="fit even where noise hides nearly everything")
-    fit.add_argument("--out", type=Path, required=True, help="keep the fit in this new .json file")
-    _add_csv_options(fit)
+    fit.add_argument(
+        "--reuse", action="store_true", default=None, help="where the ledger paid for this fit, return that"
+    )
+    fit.add_argument(
+        "--force", action="store_true", default=None, help="fit even where noise hides nearly everything"
+    )
+    fit.add_argument(
+        "--out", type=Path, required=True, help="keep the fit in this new .json file, or - for the screen"
+    )
+    add_csv_options(fit)
 
 
 def _add_model_options(command: Parser) -> None:
@@ -128,7 +105,14 @@ def _add_model_options(command: Parser) -> None:
     command.add_argument(
         "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
     )
-    command.add_argument("--weights", metavar="EXPRESSION", help="the rows' weights; not of survreg and svm")
+    command.add_argument(
+        "--weights", metavar="EXPRESSION", help="the rows' weights; of ols, ridge, logit and glm"
+    )
+    command.add_argument(
+        "--times", type=float, nargs="+", metavar="TIME", help="of kaplan_meier: where curves are wanted"
+    )
+    command.add_argument("--h", type=float, help="of svm: width of the rounding of its hinge")
+    command.add_argument("--c", type=float, help="of svm, and of methods objective and output: the penalty")
     command.add_argument("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
 
 
@@ -139,7 +123,7 @@ def penalty(text: str) -> float | str:
 
 def _plan(commands: _SubParsersAction[Parser]) -> None:
     does = "say what a fit will be worth; no row is read and nothing is spent"
-    plan = _command(commands, "plan", "plan.run", does, texts.FIT_PLAN)
+    plan = command(commands, "plan", "plan.run", does, texts.FIT_PLAN)
     plan.set_defaults(data=None, public=None)
     plan.add_argument("formula", help="R's formula, in quotes")
     _add_model_options(plan)
@@ -153,65 +137,13 @@ def _plan(commands: _SubParsersAction[Parser]) -> None:
     plan.add_argument("--events", type=float, help="share of failures, or of ones")
     plan.add_argument("--power", nargs="+", metavar="TERM=VALUE", help="chance to find these effects")
     plan.add_argument("--half-width", nargs="+", metavar="TERM=VALUE", help="budget and rows for these")
-    _add_csv_options(plan)
-
-
-def _show(commands: _SubParsersAction[Parser]) -> None:
-    show = _command(commands, "show", "fit.show", "print the table of a fit; it costs nothing")
-    show.add_argument("fit", type=Path, help="a file written by dpstats fit")
-
-
-def _predict(commands: _SubParsersAction[Parser]) -> None:
-    does = "predict for new units from a fit"
-    predict = _command(commands, "predict", "predict.run", does, texts.PREDICT)
-    predict.add_argument("fit", type=Path, help="a file written by dpstats fit")
-    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
-    predict.add_argument(
-        "--type",
-        help="quantile (default for times to failure), median, survival, hazard or cumhaz; response (default "
-        "for others), lp",
-    )
-    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
-    predict.add_argument(
-        "--times", type=float, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"
-    )
-    predict.add_argument(
-        "--clip",
-        action="store_true",
-        help="move values to their public bounds; else it extrapolates",
-    )
-    predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
-    _add_csv_options(predict)
-
-
-def _forecast(commands: _SubParsersAction[Parser]) -> None:
-    does = "forecast the failures of a fleet from a fit of a time to failure"
-    forecast = _command(commands, "forecast", "forecast.run", does, texts.FORECAST)
-    forecast.add_argument("fit", type=Path, help="a file written by dpstats fit")
-    forecast.add_argument(
-        "fleet", type=Path, help="a .csv or .parquet file with a row for each unit, and its age"
-    )
-    forecast.add_argument(
-        "--horizon",
-        type=float,
-        nargs="+",
-        required=True,
-        metavar="TIME",
-        help="how far from now, or the ends of periods",
-    )
-    forecast.add_argument("--periods", type=int, default=12, help="of one horizon; default: %(default)s")
-    forecast.add_argument("--age", default="age", metavar="COLUMN", help="of ages; default: %(default)s")
-    forecast.add_argument("--units", metavar="COLUMN", help="how many units a row stands for; default: one")
-    forecast.add_argument("--level", type=float, default=0.95, help="of limits; default: %(default)s")
-    forecast.add_argument("--clip", action="store_true", help="move values to their public bounds")
-    forecast.add_argument("--out", type=Path, help="write the numbers to this new .csv file, too")
-    _add_csv_options(forecast)
+    add_csv_options(plan)
 
 
 def _ledger(commands: _SubParsersAction[Parser]) -> None:
     top = commands.add_parser(
         "ledger",
-        help="keep a total budget for a data set: create, show, export",
+        help="keep a total budget for a data set: create, charge, show, export",
         description="Keep a total budget for a data set.",
         epilog=texts.LEDGER,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -219,17 +151,27 @@ def _ledger(commands: _SubParsersAction[Parser]) -> None:
     actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     create = actions.add_parser("create", help="start a ledger; a file that is there is left alone")
-    create.set_defaults(run=_later("ledger.create"))
+    create.set_defaults(run=later("ledger.create"))
     create.add_argument("path", type=Path, help="a new file")
     create.add_argument("--total", required=True, help='most that may ever be spent, e.g. "approx(3, 1e-6)"')
     create.add_argument("--dataset", help="name of the data set; default: the file's name")
 
+    charge = actions.add_parser("charge", help="write down a cost of something else than a fit")
+    charge.set_defaults(run=later("ledger.charge"))
+    charge.add_argument("path", type=Path, help="a ledger")
+    charge.add_argument("--budget", required=True, help='the whole cost, e.g. "zcdp(0.1)"')
+    charge.add_argument("--formula", required=True, metavar="TEXT", help="what it is for")
+    charge.add_argument("--method", required=True, metavar="TEXT", help="what makes it private")
+    charge.add_argument("--released", nargs="+", default=(), metavar="NAME", help="what will be released")
+    charge.add_argument("--gaussian", action="store_true", help="by Gaussian noise alone, of the budget's mu")
+    charge.add_argument("--unit", default="one row", help="who is protected; default: %(default)s")
+
     show = actions.add_parser("show", help="print what was spent, on what, and what is left")
-    show.set_defaults(run=_later("ledger.show"))
+    show.set_defaults(run=later("ledger.show"))
     show.add_argument("path", type=Path, help="a ledger")
 
     export = actions.add_parser("export", help="write all charges as JSON or CSV")
-    export.set_defaults(run=_later("ledger.export"))
+    export.set_defaults(run=later("ledger.export"))
     export.add_argument("path", type=Path, help="a ledger")
     export.add_argument("--format", choices=("json", "csv"), default="json", help="default: %(default)s")
     export.add_argument("--out", type=Path, help="write this new file; default: the screen")
@@ -237,7 +179,7 @@ def _ledger(commands: _SubParsersAction[Parser]) -> None:
 
 def _contributions(commands: _SubParsersAction[Parser]) -> None:
     does = "plan a fit to which people send private records"
-    plan = _command(commands, "plan-contributions", "contributions.plan", does, texts.PLAN)
+    plan = command(commands, "plan-contributions", "contributions.plan", does, texts.PLAN)
     plan.add_argument("formula", help="R's formula, in quotes")
     plan.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     plan.add_argument("--budget", required=True, help='of the published model, e.g. "approx(1, 1e-6)"')
@@ -249,15 +191,15 @@ def _contributions(commands: _SubParsersAction[Parser]) -> None:
     plan.add_argument("--out", type=Path, required=True, help="write the plan to this new .json file")
 
     does = "make records private on your own machine"
-    send = _command(commands, "contribute", "contributions.contribute", does, texts.CONTRIBUTE)
+    send = command(commands, "contribute", "contributions.contribute", does, texts.CONTRIBUTE)
     send.add_argument("records", type=Path, help="a .csv or .parquet file, one record a row")
     send.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
     send.add_argument("--hash", help="refuse a plan that does not have this hash, or does not begin with it")
     send.add_argument("--out", type=Path, required=True, help="write messages to this new .parquet or .jsonl")
-    _add_csv_options(send)
+    add_csv_options(send)
 
     does = "fit a model from messages of contributors"
-    fit = _command(commands, "fit-contributions", "contributions.fit", does, texts.FIT_CONTRIBUTIONS)
+    fit = command(commands, "fit-contributions", "contributions.fit", does, texts.FIT_CONTRIBUTIONS)
     fit.add_argument("messages", type=Path, nargs="+", help=".parquet or .jsonl files")
     fit.add_argument("--plan", type=Path, required=True, help="a file of dpstats plan-contributions")
     fit.add_argument("--model", choices=("ols", "ridge", "logit"), default="ols", help="default: %(default)s")
@@ -267,29 +209,16 @@ def _contributions(commands: _SubParsersAction[Parser]) -> None:
 
 def _schema(commands: _SubParsersAction[Parser]) -> None:
     does = "check a schema, and the column names of a table against it"
-    schema = _command(commands, "schema", "schema.check", does)
+    schema = command(commands, "schema", "schema.check", does)
     schema.add_argument("action", choices=["check"])
     schema.add_argument("schema", type=Path, help="a .toml or .json file")
     schema.add_argument("data", type=Path, nargs="?", help="a table; no value is read without --values")
     schema.add_argument(
         "--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"
     )
-    _add_csv_options(schema)
+    add_csv_options(schema)
 
 
 def _demo(commands: _SubParsersAction[Parser]) -> None:
-    demo = _command(commands, "demo", "demo.run", "fit real data on 52,422 hard drives and print the table")
+    demo = command(commands, "demo", "demo.run", "fit real data on 52,422 hard drives and print the table")
     demo.add_argument("--out", type=Path, help="keep the fit in this new .json file")
-
-
-def _add_csv_options(command: Parser) -> None:
-    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
-    csv = command.add_argument_group("how CSV files are written")
-    csv.add_argument(
-        "--sep",
-        metavar="CHARACTER",
-        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
-    )
-    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
-    csv.add_argument("--thousands", metavar="MARK", help="between groups of three digits; default: none")
-    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")

@@ -1,13 +1,16 @@
-"""Files that commands write: always new ones, whose names say what they hold."""
+"""Files that commands write: always new ones, whose names say what they hold; or the standard output."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
-from dpstats.results import Description, Fit
+from dpstats.results import CurveFit, Description, Fit
 
 JSON, CSV, MESSAGES = (".json",), (".csv",), (".jsonl", ".parquet", ".pq")  # suffixes of what is written
 
@@ -21,6 +24,7 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
     Parameters
     ----------
     path : Path
+        Or ``-``, for which nothing is created.
     suffixes : tuple of str
         Those of what is written, in lower case.
 
@@ -31,6 +35,9 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
     OSError
         If it cannot be created.
     """
+    if path == DASH:
+        yield
+        return
     if path.exists() or path.is_symlink():
         raise _exists(path)
     if path.suffix.lower() not in suffixes:
@@ -46,21 +53,38 @@ def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
         raise
 
 
-def save(fit: Fit | Description, path: Path) -> None:
-    """Keep a fit in the file that was created for it; if that fails, print it, for it was paid for.
+def write(text: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Write a text to a new file, or to the standard output for None and ``-``."""
+    if path is None or path == DASH:
+        print(text, end="")
+        return
+    with new_file(path, suffixes):
+        path.write_text(text, encoding="utf-8", newline="")
+
+
+def save(fit: Fit | CurveFit | Description, path: Path) -> None:
+    """Keep a fit in the file that was created for it and print its table; for ``-`` the fit alone is printed.
 
     Raises
     ------
     SpecificationError
-        As ``fit.save``.
+        If it cannot be kept. Its table is printed then, for it was paid for.
     """
+    table = fit.summary()
     try:
-        fit.save(path, overwrite=True)
-    except SpecificationError as error:
-        print(fit.summary(), flush=True)
+        if path == DASH:
+            print(json.dumps(fit.to_dict(), indent=1, allow_nan=False, ensure_ascii=False), flush=True)
+        else:
+            fit.save(path, overwrite=True)
+    except (SpecificationError, OSError) as error:
+        if path == DASH:
+            leave_quietly()
+        print(table, flush=True, file=sys.stderr if path == DASH else sys.stdout)
         raise SpecificationError(
             f"{error}. The fit is in no file: keep the table that was printed, for its budget is spent"
         ) from None
+    if path != DASH:
+        print(table)
 
 
 def _exists(path: Path) -> DataError:

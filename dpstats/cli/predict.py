@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpstats.cli.output import CSV, new_file
+from dpstats.cli.output import CSV, write
 from dpstats.cli.tables import public_table
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
@@ -24,11 +24,7 @@ def run(options: argparse.Namespace) -> None:
             "FIT NEW, first the file of the fit"
         )
     fit, new = load(options.fit), public_table(options.new, options)
-    if options.out is None:
-        print(_table(fit, new, options).to_csv(index=False), end="")
-        return
-    with new_file(options.out, CSV):
-        _table(fit, new, options).to_csv(options.out, index=False)
+    write(_table(fit, new, options).to_csv(index=False), options.out, CSV)
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:

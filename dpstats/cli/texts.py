@@ -16,8 +16,11 @@ Differentially private regression from the command line.
                --out drives.fit.json
   4. Use the result as often as you like; it holds released numbers only:
        dpstats show drives.fit.json
+       dpstats life drives.fit.json --at temp=30 --failed 0.1 0.5
        dpstats predict drives.fit.json new.csv --type quantile --p 0.1
+       dpstats plot drives.fit.json --out drives.png
 
+- in the place of a file is the standard input, or as --out the standard output.
 To see it work first: dpstats demo
 If nobody may hold the records: dpstats plan-contributions --help"""
 
@@ -35,6 +38,8 @@ example:
           --dist weibull --budget "approx(1, 1e-6)" --out drives.fit.json
   dpstats fit "power ~ temp + np.log(load)" plant.csv --schema plant.toml --model ridge --alpha 0.1 \\
           --public last_year.csv --budget "approx(1, 1e-6)" --out plant.fit.json
+  dpstats fit "Surv(time, failed) ~ maker" drives.csv --schema drives.toml --model kaplan_meier \\
+          --times 90 180 365 730 --budget "pure(0.5)" --out curve.json
 
 budgets:
   approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows
@@ -60,6 +65,32 @@ example:
 The model's own estimator fits made-up rows of this kind, and the table says what a real fit is to expect.
 """
 
+TABLE = """\
+examples:
+  dpstats table drives.fit.json
+  dpstats table drives.fit.json time_ratios --level 0.9
+  dpstats table drives.fit.json wald_test --with "hypothesis=temp = 0, rsc = 0"
+  dpstats table drives.fit.json reliability --at temp=30,rsc=0 --with times=365,730 --format csv
+  dpstats table drives.fit.json acceleration --with use=temp=25,rsc=0 stress=temp=45,rsc=0
+
+The first lists what there is. --with takes the arguments that the method has in Python; a list has commas."""
+
+LIFE = """\
+examples:
+  dpstats life drives.fit.json --at temp=25,rsc=0 --at temp=40,rsc=0 --failed 0.01 0.1 0.5
+  dpstats life drives.fit.json --new units.csv --format csv --out b10.csv
+
+B10 life is the time by which a tenth has failed: --failed 0.1."""
+
+PLOT = """\
+examples:
+  dpstats plot drives.fit.json --out coefficients.png
+  dpstats plot drives.fit.json life --at temp=25,rsc=0 --at temp=40,rsc=0 --out life.pdf
+  dpstats plot drives.fit.json life --at temp=25,rsc=0 --with points=curve.json times=100,2000 --out life.png
+  dpstats plot curve.json --with of=cumhaz steps=true --out hazard.svg
+
+Needs matplotlib. --with takes the arguments that the method has in Python, such as terms of coef."""
+
 PREDICT = """\
 example:
   dpstats predict drives.fit.json new.csv --type quantile --p 0.1 --out b10.csv
@@ -84,6 +115,7 @@ LEDGER = """\
 examples:
   dpstats ledger create fleet.ledger --total "approx(3, 1e-6)"
   dpstats fit ... --budget "approx(1, 1e-6)" --ledger fleet.ledger
+  dpstats ledger charge fleet.ledger --budget "zcdp(0.1)" --formula "median of temp" --method "own mechanism"
   dpstats ledger show fleet.ledger
   dpstats ledger export fleet.ledger --format csv --out fleet.csv
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 from dpstats._arguments import count
 from dpstats._axes import axes
 from dpstats._private import forgetful
-from dpstats._stored import Stored, check_format, described, read_object, restored
+from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import Found
 from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
@@ -339,11 +338,3 @@ class Description(Facts, Shown, Stored):
         check_format(described(content, "a description").get("format"), FORMAT, "a saved description")
         refusal = "the saved description is incomplete or was edited"
         return restored(lambda found: cls(**built(found)), cls.to_dict, content, refusal)
-
-
-def is_description(path: str | Path) -> bool:
-    """Whether a file says that it holds a description; of what is no file of ours, no."""
-    try:
-        return str(read_object(path, "").get("format")).startswith(FORMAT.partition("/")[0] + "/")
-    except SpecificationError:
-        return False

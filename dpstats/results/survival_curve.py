@@ -311,18 +311,35 @@ class CurveFit(Facts, Shown, Stored):
     @property
     def document(self) -> Document:
         """The printed table."""
+        return self.summary()
+
+    def summary(self, level: float = 0.95) -> Document:
+        """Return the printed table, as the curve itself prints with 95 % limits.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Document
+
+        Examples
+        --------
+        >>> print(fit.summary(level=0.9))
+        Private Kaplan-Meier curve...
+        """
         counts, share = (Column("at risk"), Column("events")), Column("privacy")
-        heads = (*points("time"), *counts, *points("survival", "std err"), share, *limit_columns(0.95))
-        frame = self.frame
+        heads = (*points("time"), *counts, *points("survival", "std err"), share, *limit_columns(level))
         tables = tuple(
             Table(
                 heads,
                 tuple(map(_cells, block.itertuples(index=False))),
                 1,
                 title=str(group),
-                aside=f"{level_percent(0.95)} intervals",
+                aside=f"{level_percent(level)} intervals",
             )
-            for group, block in frame.groupby("group", sort=False)
+            for group, block in self.table(level).groupby("group", sort=False)
         )
         note = "At risk and events are noisy counts, of the interval that ends at the time. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "

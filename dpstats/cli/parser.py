@@ -1,0 +1,61 @@
+"""What all commands are made of: a parser that refuses in one line, and options that several have."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+FORMATS = {"text": ".txt", "json": ".json", "csv": ".csv", "html": ".html", "latex": ".tex", "md": ".md"}
+"""Of tables, with the suffixes of their files."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # of a help text
+        super().exit(status, message)
+
+
+def command(commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "") -> Parser:
+    """Add a command, whose function `run` is named as ``module.function`` of this package."""
+    made = commands.add_parser(
+        name,
+        help=does,
+        description=does[0].upper() + does[1:] + ".",
+        epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(run=later(run))
+    return made
+
+
+def later(name: str) -> Callable[[argparse.Namespace], None]:
+    module, _, function = name.partition(".")
+
+    def run(options: argparse.Namespace) -> None:
+        getattr(import_module(f"dpstats.cli.{module}"), function)(options)
+
+    return run
+
+
+def add_csv_options(command: Parser) -> None:
+    """Add the options of :func:`dpstats.read_csv`; they have no effect on Parquet and Arrow files."""
+    csv = command.add_argument_group("how CSV files are written")
+    csv.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        help="between fields, e.g. ';' or tab; default: a comma, or a tab in .tsv files",
+    )
+    csv.add_argument("--decimal", metavar="MARK", help="of numbers, . or ,; default: .")
+    csv.add_argument("--thousands", metavar="MARK", help="between groups of three digits; default: none")
+    csv.add_argument("--encoding", metavar="NAME", help="such as latin-1; default: utf-8")

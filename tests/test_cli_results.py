@@ -1,0 +1,333 @@
+"""The command line has every option of the library, and every output in formats that programs read."""
+
+import inspect
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats import models, testing
+from dpstats.cli import main
+from dpstats.cli.options import MODELS, parser
+from tests.test_cli import FORMULA, fit, folder  # noqa: F401 - a fixture
+
+NOT_OPTIONS = {"self", "formula", "data", "schema", "scale", "budget"}  # positions, or of another name
+
+
+@pytest.fixture
+def kept(folder: Path) -> Path:  # noqa: F811
+    """A folder with fits that all tests may use."""
+    with testing.noise(testing.NoNoise()):
+        model = dps.survreg(FORMULA, "drives.csv", dps.Schema.load("drives.toml"))
+        model.fit(dps.approx(1, 1e-6)).save("drives.fit.json")
+        groups = dps.kaplan_meier("Surv(time, status) ~ 1", "drives.csv", dps.Schema.load("drives.toml"))
+        groups.fit(dps.pure(1)).save("curve.json")
+    return folder
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_option_of_every_model_is_an_option_of_the_command(model: str) -> None:
+    known = set(vars(parser().parse_args(fit())))
+    function = getattr(models, model)
+    kind = getattr(models, str(inspect.signature(function).return_annotation).partition(" ")[0])
+    asked = {*inspect.signature(function).parameters, *inspect.signature(kind.fit).parameters} - NOT_OPTIONS
+    assert asked <= known
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "same"),
+    [
+        (
+            {"model": "kaplan_meier", "formula": "Surv(time, status) ~ 1"},
+            ["--times", "500", "1000"],
+            lambda schema: dps.kaplan_meier(
+                "Surv(time, status) ~ 1", "drives.csv", schema, times=[500, 1000]
+            ).fit(dps.approx(1, 1e-6)),
+        ),
+        (
+            {"model": "svm", "formula": "status ~ voltage", "h": "0.3", "c": "0.5", "method": "output"},
+            [],
+            lambda schema: dps.svm("status ~ voltage", "drives.csv", schema, h=0.3, c=0.5).fit(
+                dps.approx(1, 1e-6), method="output"
+            ),
+        ),
+        (
+            {"model": "logit", "formula": "status ~ voltage", "c": "0.5", "method": "objective"},
+            [],
+            lambda schema: dps.logit("status ~ voltage", "drives.csv", schema).fit(
+                dps.approx(1, 1e-6), method="objective", c=0.5
+            ),
+        ),
+        (
+            {"model": "logit", "formula": "status ~ voltage"},
+            ["--robust", "--release", "loglik"],
+            lambda schema: dps.logit("status ~ voltage", "drives.csv", schema).fit(
+                dps.approx(1, 1e-6), robust=True, release=["loglik"]
+            ),
+        ),
+    ],
+    ids=["kaplan_meier", "svm", "objective", "robust"],
+)
+def test_options_fit_as_from_python(
+    options: dict[str, str], more: list[str], same: Any, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main([*fit(**options, out="other.json"), *more]) == 0
+        expected = same(dps.Schema.load("drives.toml"))
+    assert capsys.readouterr().out == f"{expected.summary()}\n"
+    assert json.loads(Path("other.json").read_text()) == json.loads(json.dumps(expected.to_dict()))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "newton", "release": "ghost"}, "release"),
+        ({"compat": "paper"}, "compat='paper' goes with method='functional'"),
+        ({"c": "0.5"}, "--c is for --model glm, logit, svm, not survreg"),
+        ({"times": "500"}, "--times is for --model kaplan_meier, not survreg"),
+        ({"method": "ghost"}, "method must be"),
+        (
+            {"model": "kaplan_meier", "formula": "Surv(time, status) ~ 1", "method": "newton"},
+            "--method is for --model",
+        ),
+    ],
+)
+def test_options_of_other_models_are_refused(
+    options: dict[str, str], says: str, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(fit(**options, out="other.json")) == 2
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1 and not Path("other.json").exists()
+
+
+def out_of(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(command) == 0
+    return capsys.readouterr().out
+
+
+def test_show_in_every_format(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = dps.load("drives.fit.json")
+    page = found.summary(level=0.9)
+    show = ["show", "drives.fit.json", "--level", "0.9", "--format"]
+    assert out_of([*show, "text"], capsys) == f"{page}\n"
+    for name, text in (("html", page.as_html()), ("latex", page.as_latex()), ("md", page.as_markdown())):
+        assert out_of([*show, name], capsys).strip() == text.strip()
+    tidy = found.tidy(conf_int=True, level=0.9)
+    table = pd.read_csv(io.StringIO(out_of([*show, "csv"], capsys)))
+    pd.testing.assert_frame_equal(table, tidy, check_exact=True)
+    read = json.loads(out_of([*show, "json"], capsys))
+    assert read["fit"]["nobs"] == found.nobs
+    assert read["fit"]["rho"] is None, "what is no number is null: JSON has no NaN"
+    assert [row["estimate"] for row in read["coefficients"]] == tidy["estimate"].tolist()
+    again = pd.read_csv(io.StringIO(out_of(["show", "curve.json", "--format", "csv"], capsys)))
+    assert list(again)[:3] == ["group", "time", "at_risk"]
+
+
+def test_life_is_that_of_python(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = dps.load("drives.fit.json")
+    units = [{"voltage": 250}, {"voltage": 300}]
+    asked = [
+        "life",
+        "drives.fit.json",
+        "--at",
+        "voltage=250",
+        "--at",
+        "voltage=300",
+        "--failed",
+        "0.1",
+        "0.2",
+    ]
+    assert out_of(asked, capsys) == f"{found.life(units, failed=[0.1, 0.2])}\n"
+    pd.DataFrame(units).to_csv("units.csv", index=False)
+    assert out_of(["life", "drives.fit.json", "--new", "units.csv", "--failed", "0.1", "0.2"], capsys)
+    for wrong, says in (
+        (["--at", "voltage"], "--at takes values by name"),
+        (["--at", "volts=3"], "newdata"),
+        (["--at", "voltage=250", "--new", "units.csv"], "not from both"),
+        ([], "newdata"),
+    ):
+        assert main(["life", "drives.fit.json", *wrong]) == 2
+        said = capsys.readouterr().err
+        assert says in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (["bse"], lambda fit: fit.bse),
+        (["wald_test", "--with", "hypothesis=voltage = 0"], lambda fit: fit.wald_test("voltage = 0")),
+        (["t_test", "--with", "hypothesis=voltage = 0"], lambda fit: fit.t_test("voltage = 0").document),
+        (["shape"], lambda fit: fit.shape),
+        (["time_ratios", "--level", "0.9"], lambda fit: fit.time_ratios(level=0.9)),
+        (
+            ["reliability", "--at", "voltage=250", "--with", "times=10,100"],
+            lambda fit: fit.reliability({"voltage": 250}, times=[10, 100]),
+        ),
+        (
+            ["acceleration", "--with", "use=voltage=210", "stress=voltage=340"],
+            lambda fit: fit.acceleration({"voltage": 210}, {"voltage": 340}),
+        ),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_table_is_that_of_python(
+    words: list[str], same: Any, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = out_of(["table", "drives.fit.json", *words], capsys)
+    expected = same(dps.load("drives.fit.json"))
+    if isinstance(expected, pd.Series):
+        assert printed.split()[2::2] == list(expected.index)
+    else:
+        assert printed == f"{expected}\n"
+    assert json.loads(out_of(["table", "drives.fit.json", *words, "--format", "json"], capsys))
+
+
+def test_table_lists_what_there_is_and_each_of_it_works_or_says_what_it_needs(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in ("drives.fit.json", "curve.json"):
+        names = [line.split()[0] for line in out_of(["table", file], capsys).splitlines()]
+        assert {"predict"} <= set(names) and "save" not in names
+        for name in names:
+            code = main(["table", file, name])
+            said = capsys.readouterr()
+            assert (code, said.err.count("\n")) == ((0, 0) if said.out else (2, 1)), name
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["save"], "no table"),
+        (["_tables"], "no table"),
+        (["vcov"], "write fit.cov_params()"),
+        (["llf"], "was not released"),
+        (["ghost"], "lists what there is"),
+        (["life", "--with", "b=3"], "life takes no b"),
+        (["wald_test"], "wald_test needs hypothesis"),
+        (["wald_test", "--with", "voltage"], "--with takes words"),
+        (["summary", "--format", "csv"], "dpstats show FIT has its numbers"),
+    ],
+)
+def test_mistakes_in_table_are_one_line(
+    words: list[str], says: str, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["table", "drives.fit.json", *words]) == 2
+    said = capsys.readouterr()
+    assert says in said.err and said.err.count("\n") == 1 and not said.out
+
+
+def test_plots_are_files(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begins = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+    at = ["--at", "voltage=250", "--at", "voltage=300"]
+    for place, (words, suffix) in enumerate(
+        [
+            (["drives.fit.json"], "png"),
+            (["drives.fit.json", *at], "svg"),
+            (["drives.fit.json", "reliability", *at], "pdf"),
+            (["drives.fit.json", "life", "--at", "voltage=250", "--with", "points=curve.json"], "png"),
+            (["curve.json", "--with", "of=cumhaz", "steps=true"], "png"),
+        ]
+    ):
+        out = Path(f"{place}.{suffix}")
+        assert main(["plot", *words, "--out", str(out)]) == 0
+        assert out.read_bytes().startswith(begins[suffix])
+    assert main(["plot", "drives.fit.json", "ghost", "--out", "x.png"]) == 2
+    assert main(["plot", "drives.fit.json", "--out", "x.txt"]) == 2
+    assert not Path("x.png").exists() and not Path("x.txt").exists()
+
+
+def test_fits_side_by_side(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = dps.load("drives.fit.json")
+    command = ["compare", "drives.fit.json", "drives.fit.json", "--names", "a", "b"]
+    assert out_of(command, capsys) == f"{dps.compare(found, found, names=['a', 'b'])}\n"
+    assert main(["compare", "drives.fit.json", "curve.json"]) == 2
+    assert "takes fits" in capsys.readouterr().err
+
+
+def test_a_ledger_takes_charges_of_something_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+    assert main(["ledger", "create", "own.ledger", "--total", "zcdp(1)"]) == 0
+    charge = ["ledger", "charge", "own.ledger", "--formula", "median", "--method", "own", "--budget"]
+    assert main([*charge, "zcdp(0.25)", "--released", "median", "--gaussian"]) == 0
+    assert "rho 0.25 of 1.00 spent" in capsys.readouterr().out
+    (entry,) = dps.Ledger("own.ledger").entries()
+    assert (entry.formula, entry.method, entry.gaussian) == ("median", "own", True)
+    assert main([*charge, "zcdp(0.9)"]) == 2
+    assert "would fit" in capsys.readouterr().err
+
+
+def piped(words: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "dpstats", *words]
+    return subprocess.run(command, input=content, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("data", ["drives.csv", "drives.parquet"])
+def test_a_pipe_is_a_table_and_a_fit(data: str, folder: Path, tmp_path: Path) -> None:  # noqa: F811
+    words = fit("-", out="-")
+    done = piped([*words, "--force"], Path(data).read_bytes())
+    assert done.returncode == 0, done.stderr
+    made = dps.Fit.from_dict(json.loads(done.stdout))
+    assert made.nobs == len(pd.read_csv("drives.csv"))
+    shown = piped(["show", "-"], done.stdout)
+    assert shown.stdout.decode() == f"{made.summary()}\n"
+    assert not list(folder.glob("*.json"))
+
+
+def test_the_standard_input_is_there_once(folder: Path) -> None:  # noqa: F811
+    done = piped(["predict", "-", "-"], b"")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"which is there once" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_fit_that_nobody_reads_is_printed(folder: Path) -> None:  # noqa: F811
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "dpstats", *fit(out="-"), "--force"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert done.returncode == 2
+    assert b"voltage" in done.stderr and b"its budget is spent" in done.stderr
+
+
+def test_help_needs_little_time() -> None:
+    """Two fifths of a second of processor time, by the best of three: machines are busy."""
+    program = """
+import time
+from dpstats.cli import main
+try:
+    main(["fit", "--help"])
+finally:
+    print(time.process_time())
+"""
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        for _ in range(3)
+    ]
+    assert min(float(run.stdout.split()[-1]) for run in runs) < 0.4
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "shell.md"
+
+
+def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    drives = dps.datasets.load("hdfail")
+    drives.schema.to_toml("drives.toml")
+    drives.data.to_csv("drives.csv", index=False)
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    commands = [shlex.split(line, comments=True) for line in "".join(blocks).replace("\\\n", "").splitlines()]
+    assert len(commands) == 15
+    for program, *words in commands:
+        with testing.noise(testing.NoNoise()):
+            assert (program, main(words)) == ("dpstats", 0), words
+    assert Path("life.png").stat().st_size > 0
