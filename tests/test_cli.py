@@ -191,6 +191,16 @@ def test_schema_check_reads_no_value(folder: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ordinary
 
 
+def test_schema_new_writes_what_python_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for data in ("drives.csv", "drives.parquet"):
+        assert main(["schema", "new", data]) == 0
+        assert capsys.readouterr().out == dps.Schema.template(data)
+    assert main(["schema", "new", "drives.csv", "--out", "new.toml"]) == 0
+    assert main(["schema", "new", "drives.csv", "--out", "new.toml"]) == 2
+    assert main(["schema", "check", "new.toml"]) == 2
+    assert "kind is still '?'" in capsys.readouterr().err
+
+
 def test_schema_check_shows_unusable_cells_when_it_is_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -224,3 +224,58 @@ def test_what_is_no_schema_is_refused_with_the_order_of_the_arguments():
         as_schema(pd.DataFrame({"time": [3.0]}))
     with pytest.raises(TypeError):
         SCHEMA | 3
+
+
+INLINE = """\
+# the fleet
+
+# from the data sheet
+time = {kind = "bounded", lower = 1, upper = 4000}  # days
+maker = {kind = "levels", levels = ["a#b", "c"]}
+"""
+TABLES = """\
+# from the data sheet
+[time]
+kind = "bounded"
+lower = 1  # shortest
+upper = 4000
+
+[maker]
+# of the disk
+kind = "levels"
+levels = ["a#b",
+  "c"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "comments"),
+    [
+        (INLINE, ["the fleet", "from the data sheet", "days"]),
+        (TABLES, ["from the data sheet", "shortest", "of the disk"]),
+    ],
+    ids=["inline", "tables"],
+)
+def test_comments_stay_when_a_file_is_written_over(text: str, comments: list[str], tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    schema = Schema.load(path)
+    schema.save(path)
+    assert path.read_text().strip() == text.strip(), "nothing changed"
+    for time in (bounded(1, 4000), bounded(0, 9, unit="h")):
+        new = Schema(time=time, warm=flag(), maker=levels("x", 'y "#" z'))
+        path.write_text(text)
+        new.save(path)
+        assert Schema.load(path) == new
+        kept = path.read_text()
+        assert all(f"# {words}" in kept for words in comments)
+
+
+@pytest.mark.parametrize(
+    "text", ["x.kind = 'count'\nx.upper = 3\n", "[x]\nkind='count'\nupper=3\n#end", "not toml", "a = 3"]
+)
+def test_a_file_of_another_make_is_written_over(text: str, tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    SCHEMA.save(path)
+    assert Schema.load(path) == SCHEMA

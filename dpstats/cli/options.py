@@ -208,15 +208,26 @@ def _contributions(commands: _SubParsersAction[Parser]) -> None:
 
 
 def _schema(commands: _SubParsersAction[Parser]) -> None:
-    does = "check a schema, and the column names of a table against it"
-    schema = command(commands, "schema", "schema.check", does)
-    schema.add_argument("action", choices=["check"])
-    schema.add_argument("schema", type=Path, help="a .toml or .json file")
-    schema.add_argument("data", type=Path, nargs="?", help="a table; no value is read without --values")
-    schema.add_argument(
+    top = commands.add_parser(
+        "schema",
+        help="say what is public about each variable: new, check",
+        description="Say what is public about each variable.",
+        epilog=texts.SCHEMA,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
+    does = "write a schema to fill in, from the names of the columns of a table; no value is read"
+    new = command(actions, "new", "schema.new", does)
+    new.add_argument("data", type=Path, help="a table; types are known of .parquet and .arrow files")
+    new.add_argument("--out", type=Path, help="write this new .toml file; default: the screen")
+    add_csv_options(new)
+    check = command(actions, "check", "schema.check", "check a schema, and the names of a table against it")
+    check.add_argument("schema", type=Path, help="a .toml or .json file")
+    check.add_argument("data", type=Path, nargs="?", help="a table; no value is read without --values")
+    check.add_argument(
         "--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"
     )
-    add_csv_options(schema)
+    add_csv_options(check)
 
 
 def _demo(commands: _SubParsersAction[Parser]) -> None:

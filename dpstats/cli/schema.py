@@ -1,4 +1,4 @@
-"""``dpstats schema check``: a schema, and the header of a table that it is to describe."""
+"""``dpstats schema new | check``: a schema, and the header of a table that it is to describe."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import argparse
 from pathlib import Path
 
 from dpstats.checking import check as data_check
+from dpstats.cli.output import write
 from dpstats.cli.tables import data
 from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, column_names, open_rows
 from dpstats.schema import Schema
+
+
+def new(options: argparse.Namespace) -> None:
+    """Write a schema to fill in."""
+    given = data(options.data, options)
+    write(Schema.template(given[0] if isinstance(given, list) else given), options.out, (".toml",))
 
 
 def check(options: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 ABOUT = """\
 Differentially private regression from the command line.
 
-  1. Write down what everyone may know about each variable:   drives.toml
+  1. Write down what everyone may know about each variable (dpstats schema new drives.csv > drives.toml):
        time   = {kind = "bounded", lower = 1, upper = 4000, unit = "days"}
        failed = {kind = "event", failed = 1, censored = 0}
        temp   = {kind = "bounded", lower = 10, upper = 50, unit = "C"}
@@ -121,6 +121,11 @@ examples:
 
 Keep one ledger for each data set, on a disk of the machine that fits. Every fit with --ledger is charged
 before its first release, and refused when it would exceed the total. There is no refund."""
+
+SCHEMA = """\
+examples:
+  dpstats schema new drives.csv > drives.toml
+  dpstats schema check drives.toml drives.csv"""
 
 PLAN = """\
 example:

@@ -49,9 +49,15 @@ def _parts(path: Path, asked: Asked) -> Iterator[Part]:
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns of a file, or of the first in a folder; no record is read."""
+    first, found = data_files(path)[0], type_of_columns(path)
+    return list(CsvFile(first, SEPARATORS[kind_of(first)]).names if found is None else found.names)
+
+
+def type_of_columns(path: Path) -> pa.Schema | None:
+    """The names and types of the columns of a file, or of the first in a folder; None of a CSV file."""
     first = data_files(path)[0]
     kind = kind_of(first)
-    return list(CsvFile(first, SEPARATORS[kind]).names if kind in SEPARATORS else _schema(first, kind).names)
+    return None if kind in SEPARATORS else _schema(first, kind)
 
 
 def _schema(path: Path, kind: str) -> pa.Schema:

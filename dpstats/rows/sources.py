@@ -95,7 +95,7 @@ def _near(missing: Sequence[str], columns: Sequence[str]) -> str:
 
     No other is told: where a file has no header, its first record stands in the place of the names.
     """
-    named = {name.lower(): name for name in columns if any(map(str.isalpha, name))}
+    named = {name.strip().lower(): name for name in columns if any(map(str.isalpha, name))}
     close = [near for name in missing for near in difflib.get_close_matches(name.lower(), named, 1, _ALIKE)]
     told = ", ".join(shown(named[name]) for name in dict.fromkeys(close))
     return f"; is it the column {told}?" if close else "."

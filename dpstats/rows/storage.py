@@ -43,7 +43,7 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
     variable : Variable or None
         None for the column that names the unit of privacy.
     """
-    kind = _held(dtype)
+    kind = held(dtype)
     if variable is None:
         if kind in ("integers", "texts", "objects", "booleans"):
             return None
@@ -59,16 +59,16 @@ def mistake(name: str, dtype: Any, variable: Variable | None) -> str | None:
     return f"{name!r} is declared as {variable.kind}, a number, and the column holds {kind}{remedy}"
 
 
-def _held(dtype: Any) -> str:
+def held(dtype: Any) -> str:
     """In a word, what a column of this type holds."""
     if isinstance(dtype, pa.DataType):
         return _held_by_arrow(dtype)
     if isinstance(dtype, pd.CategoricalDtype):
-        return _held(dtype.categories.dtype)
+        return held(dtype.categories.dtype)
     if isinstance(dtype, pd.ArrowDtype):
         return _held_by_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.SparseDtype):
-        return _held(dtype.subtype)
+        return held(dtype.subtype)
     if isinstance(dtype, pd.StringDtype):
         return "texts"
     if isinstance(dtype, pd.PeriodDtype):

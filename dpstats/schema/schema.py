@@ -18,9 +18,12 @@ from dpstats._repr import always_shown
 from dpstats._stored import write_text
 from dpstats._warn import warn
 from dpstats.errors import SchemaError
+from dpstats.schema.comments import rewritten
 from dpstats.schema.norm import Norm, check_norms
 from dpstats.schema.unit import ROW, Unit
 from dpstats.schema.variables import KINDS, Levels, Variable, narrowed
+
+UNFILLED = "?"  # what a template has in the place of everything that has to be known
 
 
 @forgetful
@@ -214,8 +217,13 @@ class Schema(Mapping[str, Variable]):
         write_text(path, json.dumps(self.to_dict(), indent=2), overwrite=True)
 
     def to_toml(self, path: str | Path) -> None:
-        """Write the schema to a TOML file, in the place of one that exists."""
-        write_text(path, _toml(self.to_dict()), overwrite=True, suffix=".toml")
+        """Write the schema to a TOML file, in the place of one that exists, whose comments are kept."""
+        write_text(
+            path,
+            rewritten(path, self.to_dict(), lambda old: Schema(old).to_dict()),
+            overwrite=True,
+            suffix=".toml",
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.
@@ -271,6 +279,39 @@ class Schema(Mapping[str, Variable]):
         """Read a schema from a ``.toml`` or ``.json`` file."""
         return cls.from_toml(path) if _suffix(path) == ".toml" else cls.from_json(path)
 
+    @staticmethod
+    def template(data: Any) -> str:
+        """Write a schema to fill in, from the names and storage types of the columns of a table alone.
+
+        No value is read, and of a CSV file only the line that names the columns, which tells no type.
+
+        Parameters
+        ----------
+        data
+            A frame of pandas, polars or Arrow, a dict of columns, what :func:`dpstats.read_csv` returned, or
+            the path of a file.
+
+        Returns
+        -------
+        str
+            TOML, with a question mark for everything that has to be known without a look at the rows.
+
+        Raises
+        ------
+        DataError
+            If the data have no names of columns.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> plant = dps.datasets.load("ccpp")
+        >>> print(dps.Schema.template(plant.data).splitlines()[-1])
+        PE = {kind = "bounded", lower = "?", upper = "?", unit = ""}  # floats
+        """
+        from dpstats.rows.template import template
+
+        return template(data)
+
     def _table(self, form: str) -> str:
         rows = [(name, variable.kind, _describe(variable)) for name, variable in self.items()]
         unit = self.privacy_unit
@@ -312,19 +353,6 @@ def _suffix(path: str | Path) -> str:
     if suffix not in (".toml", ".json"):
         raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}")
     return suffix
-
-
-def _toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """Plain tables of numbers, truths, texts and lists: what JSON writes of these is TOML, but for DEL."""
-    parts = [
-        f"[{_json(name)}]\n" + "".join(f"{key} = {_json(value)}\n" for key, value in table.items())
-        for name, table in tables.items()
-    ]
-    return "\n".join(parts).replace("\x7f", "\\u007f")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
@@ -402,6 +430,10 @@ def _remedy(value: object) -> str:
 def _from_table(table: Mapping[str, Any]) -> Variable:
     given = dict(table)
     kind = given.pop("kind", None)
+    if _unfilled(kind):
+        raise SchemaError(
+            f"kind is still {UNFILLED!r}; declare the variable, or delete it if no formula uses it"
+        )
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join([*KINDS, Norm.kind])
         raise SchemaError(f"kind must be one of {known} or {Unit.kind}, not {shown(kind)}")
@@ -417,7 +449,15 @@ def _from_table(table: Mapping[str, Any]) -> Variable:
     for key, item in fields.items():
         if key not in given and item.default is dataclasses.MISSING:
             raise SchemaError(f"{kind} needs {key!r}")
+        if key in ("lower", "upper", "levels") and _unfilled(given.get(key)):
+            raise SchemaError(
+                f"{key} is still {UNFILLED!r}; write what is known of it without a look at the rows"
+            )
     return KINDS[kind](**given)
+
+
+def _unfilled(value: Any) -> bool:
+    return isinstance(value, str | list) and value in (UNFILLED, [UNFILLED])
 
 
 def _plain(variable: Variable) -> dict[str, Any]:
