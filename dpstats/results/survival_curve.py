@@ -329,6 +329,7 @@ class CurveFit(Facts, Shown, Stored):
         >>> print(fit.summary(level=0.9))
         Private Kaplan-Meier curve...
         """
+        frame = self.table(level)
         counts, share = (Column("at risk"), Column("events")), Column("privacy")
         heads = (*points("time"), *counts, *points("survival", "std err"), share, *limit_columns(level))
         tables = tuple(
@@ -339,7 +340,7 @@ class CurveFit(Facts, Shown, Stored):
                 title=str(group),
                 aside=f"{level_percent(level)} intervals",
             )
-            for group, block in self.table(level).groupby("group", sort=False)
+            for group, block in frame.groupby("group", sort=False)
         )
         note = "At risk and events are noisy counts, of the interval that ends at the time. std err counts "
         note += "sampling and privacy noise; 'privacy' is the share of its square due to privacy. "

@@ -31,7 +31,7 @@ _DECLARED = {
     "texts": _LEVELS,
     "objects": _LEVELS,
 }
-_UNKNOWN = '{kind = "?"}'
+_UNTYPED = '{kind = "?"}'
 _HEAD = """\
 # What everyone may know about each variable. No value was read to write this file.
 # Replace each ? by what is known without a look at the rows, and delete the variables that no formula uses:
@@ -68,7 +68,7 @@ def template(data: Any) -> str:
 def _line(name: str, kind: str | None) -> str:
     key = key_of(name)
     if kind is None:
-        return f"{key} = {_UNKNOWN}"
+        return f"{key} = {_UNTYPED}"
     declared = _DECLARED.get(kind)
     return (
         f"{key} = {declared}  # {kind}"

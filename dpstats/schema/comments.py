@@ -17,14 +17,14 @@ _INLINE = re.compile(rf"{_KEY}\s*=\s*\{{")  # a table on a line of its own
 _COMMENT = re.compile(r'(?:[^"\'#]|"(?:[^"\\]|\\.)*"|\'[^\']*\')*(#.*)')
 
 
-def rewritten(path: str | Path, tables: Tables, plain: Callable[[Tables], Tables]) -> str:
+def rewritten(path: Path, tables: Tables, plain: Callable[[Tables], Tables]) -> str:
     """The tables in TOML, with the comments that the file at `path` has, if there is one.
 
     A comment belongs to the table below it, or on whose line it stands. Where the file is written in a way
     that is not told apart here, its comments go. `plain` completes tables that leave out what is usual.
     """
     try:
-        old = Path(path).read_text(encoding="utf-8-sig")
+        old = path.read_text(encoding="utf-8-sig")
         known = plain(tomllib.loads(old))
     except (OSError, ValueError):
         return _toml(tables)

@@ -218,12 +218,9 @@ class Schema(Mapping[str, Variable]):
 
     def to_toml(self, path: str | Path) -> None:
         """Write the schema to a TOML file, in the place of one that exists, whose comments are kept."""
-        write_text(
-            path,
-            rewritten(path, self.to_dict(), lambda old: Schema(old).to_dict()),
-            overwrite=True,
-            suffix=".toml",
-        )
+        found = path_of("path", path)
+        text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
+        write_text(found, text, overwrite=True, suffix=".toml")
 
     def save(self, path: str | Path) -> None:
         """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.
