@@ -28,14 +28,21 @@ SETS = {
     },
     **{"wine": "white wine", "cps1988": "wages", "rotterdam_lognodes": "breast cancer, log(nodes)"},
 }
+_SPACE = "\N{NO-BREAK SPACE}"
 Tables = dict[str, Callable[[], str]]
 
 
 def grid(*files: str) -> str:
     """Survival: a line for each cell whose model is true, with error and coverage of each quantity."""
     found = [cell for file in files for cell in cells(f"survreg_{file}.txt") if not cell.honest]
+    alike = len({cell.rows for cell in found}) == 1
     body = [
-        [named(cell.name), cell.budget, *(_pair(cell, part) for part in PARTS), percent(cell.flagged)]
+        [
+            named(cell.name, not alike),
+            cell.budget,
+            *(_pair(cell, part) for part in PARTS),
+            percent(cell.flagged),
+        ]
         for cell in found
     ]
     heads = ["design", "budget", *(f"{part}: error, holds" for part in PARTS), "caution"]
@@ -46,7 +53,7 @@ def wrong_laws(file: str) -> str:
     """Survival: what intervals hold where errors are of another law, and what cautions say."""
     found = [cell for cell in cells(f"survreg_{file}.txt") if cell.honest]
     body = [
-        [named(cell.name), cell.budget]
+        [named(cell.name, sized=False), cell.budget]
         + [percent(shares[part]) for part in ("slopes", "log sigma") for shares in (cell.covers, cell.honest)]
         for cell in found
     ]
@@ -70,16 +77,19 @@ def designs(*files: str) -> str:
     budgets = list(dict.fromkeys(cell.budget for cell in found))
     names = list(dict.fromkeys(cell.name for cell in found))
     by = {(cell.name, cell.budget): cell for cell in found}
-    body = [[named(name), *(_slopes(by.get((name, budget))) for budget in budgets)] for name in names]
+    alike = len({cell.rows for cell in found}) == 1
+    body = [
+        [named(name, not alike), *(_slopes(by.get((name, budget))) for budget in budgets)] for name in names
+    ]
     return _table(["design", *budgets], body) + "\n" + _in_all(found, tuple(found[0].covers)) + "\n"
 
 
-def named(cell: str) -> str:
-    """The name of a cell of a simulation, in words."""
+def named(cell: str, sized: bool = True) -> str:
+    """The name of a cell of a simulation, in words, with the number of rows or without it."""
     words, rows = [], ""
     for part in cell.split("-"):
         if re.fullmatch(r"n?\d{4,}", part):
-            rows = f"{int(part.removeprefix('n')):,} rows"
+            rows = f"{int(part.removeprefix('n')):,} rows" if sized else ""
         elif part.isdigit():
             words.append(f"{part} % censored")
         elif re.fullmatch(r"d\d+", part):
@@ -259,8 +269,8 @@ def span(values: Iterable[float], digits: int = 0) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent."""
-    return f"{100 * share:.0f} %"
+    """A share in per cent, of which no line breaks between the number and the sign."""
+    return f"{100 * share:.0f}{_SPACE}%"
 
 
 def _pair(cell: Cell, part: str) -> str:

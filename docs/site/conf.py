@@ -7,6 +7,7 @@ the pages behind each (``nav.toml``), and the pages on public names, which :mod:
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,18 @@ def with_way(app: Sphinx, page: str, source: list[str]) -> None:
             source[0] += toctree([f"/{each}" for each in rest], 1)
 
 
+@cache
+def heading(page: str) -> str:
+    """The title of a page, as text."""
+    first = (ROOT / f"{page}.md").read_text("utf-8").partition("\n")[0]
+    return first.removeprefix("# ").replace("`", "")
+
+
 def with_links(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Turn the pages that a docstring cites into links."""
+    """Turn the pages that a docstring cites into links, with the titles of the pages."""
     for at, line in enumerate(lines):
         lines[at] = CITED.sub(
-            lambda found: f"`{found[1]}.md <../../{found[1]}.html{found[2] or ''}>`__", line
+            lambda found: f"`{heading(found[1])} <../../{found[1]}.html{found[2] or ''}>`__", line
         )
 
 

@@ -170,7 +170,7 @@ class Survreg(Plannable):
             the last. It is spent whatever comes out.
         method : {"auto", "newton", "functional"}
             Noisy Newton on bounded martingale scores ("auto" is the same), or the functional mechanism, for
-            times of which none is censored: ``Surv(time)`` (docs/survreg.md).
+            times of which none is censored: ``Surv(time)`` (docs/published.md).
         ledger : Ledger or path, optional
             Charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
@@ -179,7 +179,8 @@ class Survreg(Plannable):
         release : sequence of str
             ``"loglik"`` spends a tenth of the budget (of mu^2) on the log-likelihood, for ``fit.llf`` and
             ``fit.aic``, both with the size of their noise. ``"dist"`` spends a fifth of it on which
-            distribution the data prefer, for ``fit.compare_dists()`` (docs/survreg.md). Ask for one or both.
+            distribution the data prefer, for ``fit.compare_dists()``
+            (docs/survreg.md#which-distribution). Ask for one or both.
         force : bool
             Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
             is refused otherwise (docs/planning.md).
