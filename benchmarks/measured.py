@@ -258,6 +258,65 @@ def lines(file: str, heads: dict[str, str], which: int = 0) -> str:
     return _table(list(heads.values()), body)
 
 
+def verbatim(file: str, start: str = "", until: str = "") -> str:
+    """What a benchmark printed, from a line that begins so to the blank line before another, or all of it."""
+    text = (RESULTS / f"{file}.txt").read_text("utf-8")
+    said = text[text.index(start) :]
+    return f"```text\n{(said[: said.index(until)] if until else said).strip()}\n```\n"
+
+
+def empirical_risk() -> str:
+    """Table 3 of the paper on intervals for empirical risk minimisation: its widest design, and all."""
+    text = (RESULTS / "erm_table3.txt").read_text("utf-8")
+    lines = re.findall(r"^    (\w+)-(\w+)-(LR|SVM) +([\d.]+)((?: +[\d.]+){6})$", text, re.MULTILINE)
+    widths = [int(width) for width in re.findall(r"^table3, adult, d = (\d+)", text, re.MULTILINE)]
+    each = len(lines) // len(widths)
+    by = {widths[number // each]: {} for number in range(len(lines))}
+    for number, (kind, method, loss, published, rest) in enumerate(lines):
+        by[widths[number // each]][kind, method, loss] = [float(published), *map(float, rest.split())]
+    body = []
+    for (kind, method, loss), numbers in by[max(by)].items():
+        published, covered, length, ratio, ours, our_length, our_ratio = numbers
+        all_of = [cells[kind, method, loss] for cells in by.values()]
+        name = f"{NOISE[kind]}, {METHODS[method]}, {LOSSES[loss]}"
+        body.append(
+            [name, f"{published:.3f}", f"{covered:.3f}, {length:.3f}, {ratio:.2f}"]
+            + [f"{ours:.3f}, {our_length:.3f}, {our_ratio:.2f}"]
+            + [span([row[4] for row in all_of], 3), span([row[6] for row in all_of], 2)]
+        )
+    most = max(by)
+    heads = [f"d = {most}", "published: holds", '`compat="paper"`: holds, length, length / variability']
+    heads += ["default: the same", f"default, d = 1 to {most}: holds", "length / variability"]
+    return _table(heads, body)
+
+
+def pure_logit() -> str:
+    """Logistic regression under pure epsilon: what is held, error and half-length, and what is lost."""
+    text = (RESULTS / "logit_pure.txt").read_text("utf-8")
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)((?: +(?:nan|[\d.]+)){7})$", text, re.MULTILINE)
+    budgets = list(dict.fromkeys(row[3] for row in rows))
+    by: dict[tuple[str, str, str], dict[str, str]] = {}
+    for design, n, d, budget, rest in rows:
+        _, lost, held, _, _, error, half = map(float, rest.split())
+        said = f"{held:.3f}, {error:.3f}, {half:.3f}" if math.isfinite(held) else ""
+        gone = f"{percent(lost)} lost" if lost >= 0.005 else ""
+        by.setdefault((design, n, d), {})[budget] = "; ".join(part for part in (gone, said) if part)
+    body = [
+        [PURE_DESIGNS.get(name, name), f"{int(n):,}, {d}", *(cells.get(budget, "") for budget in budgets)]
+        for (name, n, d), cells in by.items()
+    ]
+    return _table(["design", "rows, covariates", *(f"epsilon = {budget}" for budget in budgets)], body)
+
+
+NOISE = {"DP": "pure", "zCDP": "zCDP"}
+METHODS = {"obj": "objective", "output": "output"}
+LOSSES = {"LR": "logistic", "SVM": "Huber"}
+PURE_DESIGNS = {
+    **{"page": "half uniform, half binary", "plain": "bounds that fit", "wide": "one column 50 sds wide"},
+    **{"pairs": "pairs correlated .95", "strong": "strong slopes", "levels": "levels of 25 to 1 %"},
+}
+
+
 def span(values: Iterable[float], digits: int = 0) -> str:
     """The least and the largest of some numbers, and how many are infinite."""
     finite = [value for value in values if math.isfinite(value)]
@@ -364,6 +423,18 @@ TABLES: Tables = {
     "glm_rivals": partial(rivals, ("children", "adult"), "`logit`"),
     "kaplan_meier": partial(lines, "kaplan_meier_coverage", KM),
     "forecast": partial(lines, "forecast_coverage", FORECAST),
+    "audit": partial(verbatim, "audit"),
+    "scale": partial(verbatim, "scale", "commit"),
+    "plans": partial(verbatim, "planning", "Planned over"),
+    "erm": empirical_risk,
+    "erm_4": partial(verbatim, "erm_table4_bank", "c = "),
+    "erm_5": partial(verbatim, "erm_table5_bank", "c = "),
+    "erm_6": partial(verbatim, "erm_table6", "c = "),
+    "erm_simulated": partial(verbatim, "erm_simulated", "c = "),
+    "logit_pure": pure_logit,
+    "census": partial(verbatim, "input_perturbation_linear", "Figure 1"),
+    "census_logit": partial(verbatim, "input_perturbation_logistic", "Figure"),
+    "messages": partial(verbatim, "contributions_speed"),
     "describe": partial(lines, "describe", LOOK),
     "describe_far": partial(lines, "describe", FAR, -1),
 }
