@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as files:
         for path in filter(None, (options.out, options.suggest)):
             files.enter_context(new_file(path, JSON))
-        found = describe(data, schema, budget, options.columns, book, options.force)
+        found = describe(data, schema, budget, options.columns, book, options.force, options.subset)
         if options.suggest:
             schema.suggest(found).to_json(options.suggest)
         if options.out:

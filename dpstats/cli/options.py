@@ -42,6 +42,7 @@ def _describe(commands: _SubParsersAction[Parser]) -> None:
     describe.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     describe.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     describe.add_argument("--columns", nargs="+", metavar="NAME", help="variables; default: all")
+    describe.add_argument("--subset", metavar="CONDITION", help="which rows weigh, such as 'temp > 30'")
     describe.add_argument("--ledger", type=Path, help="charge the budget to this ledger")
     describe.add_argument("--force", action="store_true", help="even where noise hides nearly everything")
     describe.add_argument("--out", type=Path, help="keep the released numbers in this new .json file")

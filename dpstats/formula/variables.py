@@ -10,6 +10,7 @@ import numpy as np
 
 from dpstats.formula.block import Block
 from dpstats.formula.functions import Array
+from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, Schema
 
 __all__ = ["VariableColumns"]
@@ -26,16 +27,29 @@ class VariableColumns:
     ----------
     schema : Schema
     names : tuple of str
+    inside : Subset, optional
+        Which rows weigh. A row that lacks a variable of the condition weighs nothing.
     """
 
     schema: Schema
     names: tuple[str, ...]
+    inside: Subset | None = None
 
     has_intercept: ClassVar[bool] = False
     delayed: ClassVar[bool] = False
     offset_bounds: ClassVar[tuple[float, float]] = (0.0, 0.0)
     weights: ClassVar[str | None] = None
-    subset: ClassVar[str | None] = None
+
+    @property
+    def subset(self) -> str | None:
+        """The condition as it is written."""
+        return self.inside.text if self.inside else None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """All that are read, those of the condition last."""
+        more = self.inside.variables.difference(self.names) if self.inside else ()
+        return (*self.names, *sorted(more))
 
     @property
     def formula(self) -> str:
@@ -48,11 +62,18 @@ class VariableColumns:
         exog = np.empty((size, len(self.names)), order="F")
         with np.errstate(all="ignore"):
             for column, name in zip(exog.T, self.names, strict=True):
-                values, variable = block[name], self.schema[name]
-                if isinstance(variable, Levels):
-                    column[:] = np.where(values >= 0, values, np.nan)
-                else:
-                    column[:] = np.where(np.isfinite(values), np.clip(values, *variable.bounds), np.nan)
-        ok = np.array(block[WEIGHS]) if WEIGHS in block else np.ones(size, dtype=bool)
+                column[:] = self._values(name, block[name])
+            ok = np.array(block[WEIGHS]) if WEIGHS in block else np.ones(size, dtype=bool)
+            if self.inside:
+                leaves = {name: self._values(name, block[name]) for name in self.inside.variables}
+                ok &= ~np.isnan(list(leaves.values())).any(axis=0)
+                self.inside.fill(leaves, ok)
         zeros, ones = np.broadcast_to(0.0, size), np.broadcast_to(1.0, size)
         return Block(exog, zeros, ones, np.broadcast_to(-np.inf, size), ok, zeros, ones)
+
+    def _values(self, name: str, values: Array) -> Array:
+        """Values of a variable within its bounds, or codes of its levels; NaN where there is none."""
+        variable = self.schema[name]
+        if isinstance(variable, Levels):
+            return np.where(values >= 0, values, np.nan)
+        return np.where(np.isfinite(values), np.clip(values, *variable.bounds), np.nan)

@@ -15,6 +15,7 @@ from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
+from dpstats.formula.subset import read_subset
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
@@ -34,6 +35,7 @@ def describe(
     columns: Sequence[str] | None = None,
     ledger: Ledger | str | Path | None = None,
     force: bool = False,
+    subset: str | None = None,
 ) -> Description:
     """Describe variables privately: what is missing, means, sds, quantiles, shares, correlations.
 
@@ -55,6 +57,8 @@ def describe(
         :func:`dpstats.use_ledger`, if any.
     force : bool
         Whether to spend the budget where public numbers show that noise hides nearly everything.
+    subset : str, optional
+        The condition for a row to weigh, as of a model; how many rows do is then a private number.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def describe(
     Raises
     ------
     SpecificationError
-        For a mistake in schema or columns, or of the data's columns.
+        For a mistake in schema, columns or subset, or of the data's columns.
     BudgetError
         If the budget exceeds what the ledger has left, or buys next to nothing. Nothing is spent then.
 
@@ -77,9 +81,9 @@ def describe(
     """
     names = _names(schema, columns)
     forced = truth("force", force)
-    rows = open_rows(data, schema, names)
+    design = VariableColumns(schema, names, None if subset is None else read_subset(subset, schema))
+    rows = open_rows(data, schema, design.variables)
     check_budget(budget, rows.n)
-    design = VariableColumns(schema, names)
     curator = Curator(rows, design, budget)
     asked = [_asked(schema[name]) for name in names]
     pure, numbers = isinstance(budget, Pure), sum(isinstance(one, Wanted) for one in asked)
@@ -88,7 +92,8 @@ def describe(
         _check_worth(curator, budget, plan["counts"][0], len(names))
     method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"
     facts = pay(curator, design, budget, ledger, method, plan.costs)
-    found, products = describe_columns(curator, plan, asked)
+    known = rows.n if subset is None and rows.unit.column is None else None
+    found, products = describe_columns(curator, plan, asked, known)
     return Description(schema=schema, names=names, columns=found, products=products, **facts)
 
 

@@ -137,6 +137,18 @@ class CellTable:
             terms = tuple(term - square / len(self.raw) for term, square in zip(terms, squares, strict=True))
         return tuple(self.noise.sd**2 * term for term in terms)
 
+    def in_use(self, level: float) -> Found:
+        """Rows with a value; where the number that weigh is not public, limits are of the noise alone."""
+        if self.rows is None:
+            noise = self.usable_variance
+            one = self.noise.sd**2 * math.sqrt(len(self.raw) - 1)
+            half = self.noise.widening(level, noise, noise, one) * math.sqrt(noise)
+            return Found(self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0)
+        none = self.share(-1, level)
+        ends = (self.rows * (1 - end) for end in (none.estimate, none.high, none.low))
+        value, low, high = ends
+        return Found(value, self.rows * none.std_error, low, high, none.privacy)
+
     def share(self, cell: int, level: float) -> Found:
         """Of the usable rows, those in one cell; -1 for missing values, of all rows."""
         count, cells = float(self.counts[cell]), len(self.raw) - 1

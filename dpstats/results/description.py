@@ -131,14 +131,8 @@ class Description(Facts, Shown, Stored):
     def _found(self, name: str, level: float) -> Iterator[tuple[str, Found]]:
         """Quantities of one variable."""
         column, variable = self._column(name), self.schema[name]
-        missing = column.table.share(-1, level)
-        rows = column.table.weighing
-        low, high = rows * (1 - missing.high), rows * (1 - missing.low)
-        yield (
-            "usable",
-            Found(rows * (1 - missing.estimate), rows * missing.std_error, low, high, missing.privacy),
-        )
-        yield "missing", missing
+        yield "usable", column.table.in_use(level)
+        yield "missing", column.table.share(-1, level)
         if isinstance(variable, Levels):
             yield from (
                 (f"share of {text}", column.table.share(i, level)) for i, text in enumerate(variable.all)

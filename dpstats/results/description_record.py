@@ -27,6 +27,7 @@ def plain(found: Description) -> dict[str, Any]:
     products = found.products
     return {
         **{name: getattr(found, name) for name in _TEXTS},
+        **({"subset": found.subset} if found.subset else {}),
         "schema": found.schema.to_dict(),
         "names": list(found.names),
         "nobs": found.nobs,
@@ -56,6 +57,7 @@ def built(content: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a description, every value as what it must be."""
     fields = {name: value for name, value in content.items() if name != "format"}
     fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in _TEXTS}
+    fields["subset"] = text(fields.get("subset"))
     schema = fields["schema"] = Schema.from_dict(fields["schema"])
     names = fields["names"] = tuple(map(str, fields["names"]))
     fields["nobs"], fields["not_private"] = int(fields["nobs"]), bool(fields["not_private"])

@@ -114,6 +114,33 @@ def test_missing_values_are_a_noisy_number() -> None:
     assert len({*missing}) > 5 and all(share >= 0 for share in missing)
 
 
+def test_a_subset_without_noise_is_what_pandas_says_of_it() -> None:
+    data = frame()
+    inside = data[(data["temp"] > 20) & data["maker"].isin(["A", "B"])]
+    found = look(data, subset="temp > 20 and maker in ('A', 'B')", columns=["load", "failed"])
+    assert values(found, "load")["mean"] == pytest.approx(
+        inside["load"].mean(), abs=0.02 * inside["load"].std()
+    )
+    assert values(found, "load")["usable"] == pytest.approx(inside["load"].notna().sum(), abs=1e-6)
+    assert values(found, "failed")["share of 1"] == pytest.approx(inside["failed"].mean(), abs=1e-9)
+    again = Description.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again.subset == found.subset and "Subset" in str(found)
+    with pytest.raises(dps.errors.FormulaError, match="neither true nor false"):
+        look(data, subset="temp")
+
+
+def test_the_number_of_rows_of_a_subset_is_as_noisy_as_it_says() -> None:
+    data = frame(2000)
+    count, off = int((data["maker"] == "A").sum()), list[float]()
+    for seed in range(60):
+        found = look(
+            data, dps.approx(1, 1e-6), seed, columns=["visits", "smokes"], subset="maker == 'A'"
+        ).frame
+        row = found[(found["variable"] == "smokes") & (found["quantity"] == "usable")].iloc[0]
+        off.append((row["estimate"] - count) / row["std_error"])
+    assert 60 * 0.5 < np.square(off).sum() < 60 * 1.7  # chi-squared of 60: 5e-5 on either side
+
+
 def test_a_unit_of_several_rows_has_a_number_of_rows_that_is_noisy_too() -> None:
     data = frame().assign(person=np.arange(N) // 2)
     found = look(data, dps.gdp(2), seed=1, schema=SCHEMA.unit("person", max_rows=1))

@@ -11,13 +11,19 @@ from tests.privacy.catalogue import BUDGETS, SCHEMA, UNIT, made
 from tests.privacy.harness import run, violation
 from tests.privacy.test_every_replay import BLANK, CENSORED, HIGH, LOW, TURNED, csv, wild_row, with_rows
 
-COLUMNS = {"all": None, "numbers": ["temp", "load"], "one": ["cost"], "levels": ["maker", "failed"]}
+COLUMNS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "numbers": {"columns": ["temp", "load"]},
+    "one": {"columns": ["cost"]},
+    "levels": {"columns": ["maker", "failed"]},
+    "subset": {"columns": ["load", "maker", "good"], "subset": "temp > 20 or maker == 'A'"},
+}
 CASES = [(budget, columns) for budget in BUDGETS for columns in COLUMNS]
 
 
 def described(budget: str, columns: str, schema: dps.Schema = SCHEMA) -> Any:
     def look(data: Any) -> Any:
-        return dps.describe(data, schema, BUDGETS[budget], COLUMNS[columns], force=True)
+        return dps.describe(data, schema, BUDGETS[budget], **COLUMNS[columns], force=True)
 
     return look
 

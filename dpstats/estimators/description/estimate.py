@@ -41,7 +41,7 @@ class _Look:
 
 
 def describe_columns(
-    curator: Curator, plan: Plan, columns: Sequence[Wanted | int]
+    curator: Curator, plan: Plan, columns: Sequence[Wanted | int], rows: int | None
 ) -> tuple[tuple[ColumnSums, ...], Products | None]:
     """Release counts of all columns, and moments of those of numbers.
 
@@ -52,6 +52,8 @@ def describe_columns(
         Of :func:`dpstats.estimators.description.make_plan`.
     columns : sequence of Wanted or int
         Of each column its bounds, or the number of its levels.
+    rows : int or None
+        Those that weigh, where their number is public.
     """
     chosen = np.array([isinstance(column, Wanted) for column in columns])
     looks = _looks(curator, plan, columns) if chosen.any() else {}
@@ -61,7 +63,6 @@ def describe_columns(
     ]
     counts = curator.release("cell_counts", plan["counts"][0], edges=edges)
     noise = Noise(counts.law, sum(map(len, counts.values)), float(counts.sds[0][0]))
-    rows = float(curator.n) if curator.unit.column is None else None
     tables = [
         CellTable(_bounds(column), edges[j], counts.values[j], noise, rows, _whole(column))
         for j, column in enumerate(columns)
