@@ -16,7 +16,7 @@ RESULTS, PAGE = ROOT / "benchmarks/results", ROOT / "docs/trust/coverage.md"
 OWN = ROOT / "docs/performance.md"  # which speed_page.py writes
 PAGES = [
     page
-    for page in sorted(ROOT.glob("docs/**/*.md"))
+    for page in [*sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("vignettes/*.md"))]
     if page != OWN and "<!-- table: " in page.read_text("utf-8")
 ]
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

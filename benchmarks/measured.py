@@ -258,6 +258,24 @@ def lines(file: str, heads: dict[str, str], which: int = 0) -> str:
     return _table(list(heads.values()), body)
 
 
+def engines() -> str:
+    """Predictions of the lives of engines: a line for each method and budget, then without privacy."""
+    text = (RESULTS / "cmapss.txt").read_text("utf-8")
+    rows = re.findall(r"^ +(\d+)  (\w+) +([\d.]+) \(.*?\) +(\d+)% +(\d+)% +(\d+)%$", text, re.MULTILINE)
+    methods = {"newton": "default, delta = 1e-6", "functional": "functional, pure epsilon"}
+    body = [
+        [methods[method], epsilon, error, *(percent(int(share) / 100) for share in shares)]
+        for epsilon, method, error, *shares in rows
+    ]
+    for what, error in re.findall(r"^MLE, not private, (.*?): ([\d.]+)$", text, re.MULTILINE):
+        body.append([f"maximum likelihood, {what}", "", error, "", "", ""])
+    constant = re.search(r"constant predictor ([\d.]+)", text)
+    assert constant is not None
+    body.append(["the constant", "", constant[1], "", "", ""])
+    heads = ["method", "epsilon", "median error", "beats the constant"]
+    return _table([*heads, "interval of the slope", "of log sigma"], body)
+
+
 def verbatim(file: str, start: str = "", until: str = "") -> str:
     """What a benchmark printed, from a line that begins so to the blank line before another, or all of it."""
     text = (RESULTS / f"{file}.txt").read_text("utf-8")
@@ -404,6 +422,7 @@ TABLES: Tables = {
     "functional": functional,
     "simulation": simulation,
     "choice": choice,
+    "cmapss": engines,
     "linear_grid": partial(
         designs, "linear_coverage_1000", "linear_coverage_10000", "linear_coverage_100000"
     ),
