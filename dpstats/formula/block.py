@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.formula.expressions import ANYWHERE, clip_into
-from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.offset import Offset
@@ -191,7 +191,7 @@ class Filler:
 
     def _compute(
         self,
-        factor: NumericFactor | SplineFactor,
+        factor: NumericFactor | SplineFactor | PolynomialFactor,
         leaves: Mapping[str, Array],
         exog: Array,
         ok: Array,

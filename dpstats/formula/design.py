@@ -65,6 +65,8 @@ class Design:
         Columns that are no longer together than a declared norm, and its radius.
     binary : array of bool, shape (p,)
         Columns that hold nothing but their two bounds: flags, levels, and products of these.
+    terms : tuple of (str, slice)
+        The terms of the formula, the intercept among them, and the columns of each.
     """
 
     formula: str
@@ -84,6 +86,7 @@ class Design:
     levels: Array
     norms: tuple[tuple[tuple[int, ...], float], ...]
     binary: Array
+    terms: tuple[tuple[str, slice], ...]
     _filler: Filler
 
     @property
@@ -284,6 +287,7 @@ def build_design(
         _levels(coding, factors),
         together,
         two_valued(products, factors, schema),
+        coding.terms,
         filler,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, SplineFactor
+from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.grammar import CONTRASTS
 from dpstats.formula.literals import Arguments, increasing, number, truth, whole
 from dpstats.formula.reader import (
@@ -47,8 +47,10 @@ def read_factor(code: str, schema: Schema) -> Factor:
             return _category(tree, code, schema)
         if function == "cut":
             return _cut(tree, code, schema)
-        if function == "bs":
-            return _spline(tree, code, schema)
+        if function in ("bs", "ns"):
+            return _spline(tree, code, schema, natural=function == "ns")
+        if function == "poly":
+            return _polynomial(tree, code, schema)
     expression = read_expression(tree, schema)
     if is_comparison(expression):
         return CategoricalFactor(code, (False, True), expression=expression)
@@ -123,9 +125,10 @@ def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
     return CategoricalFactor(code, tuple(levels), expression=expression, breaks=breaks)
 
 
-def _spline(tree: ast.Call, code: str, schema: Schema) -> SplineFactor:
-    """``bs()`` with patsy's arguments; boundary knots are public bounds, and ``df`` spaces knots equally."""
-    given = Arguments(tree, "x", "df", "knots", "degree", "include_intercept", "lower_bound", "upper_bound")
+def _spline(tree: ast.Call, code: str, schema: Schema, natural: bool) -> SplineFactor:
+    """``bs()`` and ``ns()``; boundary knots are public bounds, and ``df`` spaces knots equally."""
+    own = () if natural else ("degree",)
+    given = Arguments(tree, "x", "df", "knots", *own, "include_intercept", "lower_bound", "upper_bound")
     expression = read_number(given.tree("x"), schema)
     lower, upper = usable_bounds(expression, schema)
     lower = number(given.tree("lower_bound")) if "lower_bound" in given else lower
@@ -134,13 +137,26 @@ def _spline(tree: ast.Call, code: str, schema: Schema) -> SplineFactor:
         raise FormulaError(f"{code!r} needs a lower bound below its upper bound, not [{lower:g}, {upper:g}]")
     degree = whole(given.tree("degree"), 0) if "degree" in given else 3
     include_intercept = "include_intercept" in given and truth(given.tree("include_intercept"))
-    inner = _inner_knots(given, code, degree + include_intercept, lower, upper)
-    if len(inner) + degree + include_intercept < 1:
+    fixed = (1 if natural else degree) + include_intercept  # columns without an inner knot
+    inner = _inner_knots(given, code, fixed, lower, upper)
+    if len(inner) + fixed < 1:
         raise FormulaError(f"{code!r} has no column: give knots, or a degree of at least 1")
     if len(inner) + degree > MAX_SPLINES:
         raise FormulaError(f"{code!r} has more than {MAX_SPLINES} columns")
     knots = (lower,) * (degree + 1) + inner + (upper,) * (degree + 1)
-    return SplineFactor(code, expression, knots, degree, include_intercept)
+    return SplineFactor(code, expression, knots, degree, include_intercept, natural)
+
+
+def _polynomial(tree: ast.Call, code: str, schema: Schema) -> PolynomialFactor:
+    given = Arguments(tree, "x", "degree")
+    expression = read_number(given.tree("x"), schema)
+    lower, upper = usable_bounds(expression, schema)
+    degree = whole(given.tree("degree"), 1) if "degree" in given else 1
+    if degree > MAX_SPLINES:
+        raise FormulaError(f"{code!r} has more than {MAX_SPLINES} columns")
+    if not lower < upper:
+        raise FormulaError(f"{code!r} needs room between the public bounds of {expression.text}")
+    return PolynomialFactor(code, expression, degree, lower, upper)
 
 
 def _inner_knots(given: Arguments, code: str, fixed: int, lower: float, upper: float) -> tuple[float, ...]:
@@ -151,7 +167,7 @@ def _inner_knots(given: Arguments, code: str, fixed: int, lower: float, upper: f
         if count < 0:
             raise FormulaError(f"{code!r} needs df of at least {fixed}")
         return tuple(np.linspace(lower, upper, min(count, MAX_SPLINES + 1) + 2)[1:-1].tolist())
-    inner = increasing(given.tree("knots"), "the knots of bs()")
+    inner = increasing(given.tree("knots"), f"the knots of {code}")
     if inner and (inner[0] <= lower or inner[-1] >= upper):
         raise FormulaError(f"{code!r} needs knots between its public bounds [{lower:g}, {upper:g}]")
     return inner

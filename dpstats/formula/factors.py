@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from dpstats.formula.expressions import Column, Expression
 from dpstats.formula.functions import Array
-from dpstats.formula.splines import basis
+from dpstats.formula.splines import basis, natural
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,19 @@ class NumericFactor:
 
 @dataclass(frozen=True)
 class SplineFactor:
-    """A B-spline basis with public knots: non-negative columns with a sum, hence a norm, of at most 1."""
+    """A B-spline basis with public knots: non-negative columns with a sum, hence a norm, of at most 1.
+
+    A natural spline is made of orthonormal combinations of them, so that its norm is at most 1, too; a column
+    lies between its least and its largest coefficient, or 0, since it is a mean of coefficients, with a zero
+    for what is left of the sum.
+    """
 
     code: str
     expression: Expression
     knots: tuple[float, ...]
     degree: int
     include_intercept: bool
+    natural: bool = False
     norm: float = 1.0
 
     @property
@@ -60,6 +67,9 @@ class SplineFactor:
     @property
     def bounds(self) -> tuple[tuple[float, float], ...]:
         """Bounds of each column."""
+        if self.natural:
+            mix = natural(self.knots, self.include_intercept).T
+            return tuple((float(min(0, each.min())), float(max(0, each.max()))) for each in mix)
         size = len(self.knots) - self.degree - 1 - (not self.include_intercept)
         return ((0.0, 1.0),) * size
 
@@ -67,7 +77,44 @@ class SplineFactor:
         """The basis in a block; a point outside the boundary knots counts as on the boundary."""
         x = np.clip(self.expression.values(leaves), self.knots[0], self.knots[-1])
         columns = basis(np.atleast_1d(x), np.array(self.knots), self.degree)
-        return columns if self.include_intercept else columns[1:]
+        columns = columns if self.include_intercept else columns[1:]
+        if not self.natural:
+            return columns
+        # sums column by column: how a product of matrices rounds depends on where in a block a row stands
+        mix = natural(self.knots, self.include_intercept).T
+        return [sum(weight * part for weight, part in zip(each, columns, strict=True)) for each in mix]
+
+
+@dataclass(frozen=True)
+class PolynomialFactor:
+    """Legendre's polynomials from degree 1, orthogonal over public bounds, between which none exceeds 1."""
+
+    code: str
+    expression: Expression
+    degree: int
+    lower: float
+    upper: float
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return self.expression.variables
+
+    @property
+    def bounds(self) -> tuple[tuple[float, float], ...]:
+        """Bounds of each column."""
+        return ((-1.0, 1.0),) * self.degree
+
+    @property
+    def norm(self) -> float:
+        """Largest Euclidean norm of the factor's part of a row: at the ends all are 1 in size."""
+        return math.sqrt(self.degree)
+
+    def columns(self, leaves: Mapping[str, Array]) -> list[Any]:
+        """The polynomials in a block."""
+        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
+        x = np.atleast_1d((self.expression.values(leaves) - middle) / half)
+        return list(np.polynomial.legendre.legvander(x, self.degree).T[1:])
 
 
 @dataclass(frozen=True)
@@ -103,4 +150,4 @@ class CategoricalFactor:
         return codes if self.order is None else np.append(np.argsort(self.order), -1)[codes]
 
 
-Factor = NumericFactor | SplineFactor | CategoricalFactor
+Factor = NumericFactor | SplineFactor | PolynomialFactor | CategoricalFactor

@@ -45,10 +45,11 @@ class Subterm:
 
 @dataclass(frozen=True)
 class Coding:
-    """The columns of a design: their names in order, and the subterms that make them."""
+    """The columns of a design: names in order, the subterms that make them, and the terms they are of."""
 
     names: tuple[str, ...]
     subterms: tuple[Subterm, ...]
+    terms: tuple[tuple[str, slice], ...]
 
 
 def parse_formula(formula: str) -> Parsed:
@@ -125,7 +126,7 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
             for codings in info.term_codings.values()
             for subterm in codings
         ]
-        return Coding(tuple(info.column_names), tuple(subterms))
+        return Coding(tuple(info.column_names), tuple(subterms), tuple(info.term_name_slices.items()))
     except patsy.PatsyError as error:
         message = error.message
     except Exception:

@@ -26,8 +26,8 @@ from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
 
 ALLOWED = (
-    "numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, cut, center, "
-    f"scale, standardize, clip, minimum, maximum, {', '.join((*FUNCTIONS, *ACCELERATIONS))}"
+    "numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, ns, poly, cut, "
+    f"center, scale, standardize, clip, minimum, maximum, {', '.join((*FUNCTIONS, *ACCELERATIONS))}"
 )
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
 LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
@@ -243,7 +243,7 @@ _NUMPY: Iterable[str] = ("minimum", "maximum", "clip")
 
 
 def _why_not(name: str) -> str:
-    if name in ("C", "bs", "cut", "offset"):
+    if name in ("C", "bs", "ns", "poly", "cut", "offset"):
         return f"uses {name}() inside an expression; write {name}(...) as a term of its own"
     if name == "Surv":
         return "belongs on the left of ~"

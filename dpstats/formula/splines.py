@@ -1,6 +1,8 @@
-"""B-spline bases with public knots."""
+"""B-spline bases with public knots, and the natural splines among them."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +32,31 @@ def basis(x: Array, knots: Array, degree: int) -> list[Array]:
             _raise(splines[j], splines[j + 1], x, knots[j : j + order + 2]) for j in range(len(splines) - 1)
         ]
     return splines
+
+
+@cache
+def natural(knots: tuple[float, ...], include_intercept: bool) -> Array:
+    """Combinations of cubic B-splines that are straight lines at both ends, as R's ``ns`` has them.
+
+    Parameters
+    ----------
+    knots
+        As of `basis`, for degree 3.
+    include_intercept : bool
+        Else the first B-spline is left out, and with it the constant.
+
+    Returns
+    -------
+    array of shape (q, q - 2)
+        Of the q B-splines that are used; its columns are orthonormal. So a row of the combined basis is no
+        longer than a row of B-splines, whose norm is at most its sum, 1.
+    """
+    at, bends = np.array(knots), np.eye(len(knots) - 4)
+    for degree in (3, 2):  # the coefficients of derivatives, from those of a spline of this degree
+        bends = degree * np.diff(bends, axis=0) / (at[degree + 1 : -1] - at[1 : -degree - 1])[:, None]
+        at = at[1:-1]
+    ends = bends[[0, -1], 0 if include_intercept else 1 :]
+    return np.linalg.qr(ends.T, mode="complete")[0][:, 2:]
 
 
 def _last_span(knots: Array) -> int:

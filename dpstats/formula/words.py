@@ -9,15 +9,17 @@ _CATEGORY = (
     "flag, or C(name, Sum) for another contrast"
 )
 _NUMBER = "is not needed: declare the variable with bounded(lower, upper) and write its name"
-_SPLINE = "takes its knots from the private data; write bs(x, df=4), whose knots are on the public range of x"
+_SPLINE = (
+    "takes its knots from the private data; write ns(x, df=4) or bs(x, df=4), whose knots are on the public "
+    "range of x"
+)
 _RANDOM = "is a random effect, and none is fitted; write the variable as a term, with public levels"
 _INSTEAD = {
     ".": "does not stand for all other variables; name them, such as x + z",
     **dict.fromkeys(("factor", "as.factor", "ordered", "as.ordered", "relevel"), _CATEGORY),
     **dict.fromkeys(("as.numeric", "as.integer", "as.double"), _NUMBER),
-    **dict.fromkeys(("cr", "cc", "te", "ns", "s", "rcs", "pspline"), _SPLINE),
+    **dict.fromkeys(("cr", "cc", "te", "s", "rcs", "pspline"), _SPLINE),
     **dict.fromkeys(("|", "frailty"), _RANDOM),
-    "poly": "takes its polynomials from the private data; write powers, x + I(x ** 2)",
     "strata": "is not available; write the variable as a term, or fit the rows of each level by themselves",
     "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
     "max_rows=k) bounds how many rows of a person or machine weigh",

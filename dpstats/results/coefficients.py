@@ -7,13 +7,14 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
+from dpstats.results.estimates import Estimates
 from dpstats.results.intervals import Estimate, Joint, level_of
 from dpstats.results.newdata import NewData
 from dpstats.results.pairwise import PairwiseTest, pairwise
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
 from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
-from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test
+from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test, wald_test_terms
 
 
 def _likelihood(record: Record) -> dict[str, object]:
@@ -279,6 +280,25 @@ class Coefficients(Released):
 
     linear_hypothesis = wald_test  # the name in R's car
 
+    def wald_test_terms(self) -> Estimates:
+        """Test each term of the formula by a Wald chi-square statistic, all its coefficients together.
+
+        The others stay in the model, as in R's ``car::Anova(type = 3)``. Where a factor interacts, the test
+        of the factor alone depends on its coding, and ``C(x, Sum)`` makes it one of an average.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``: ``term``, ``statistic``, ``df`` and ``p_value``; NaN where a term has a
+            coefficient that is not estimable.
+
+        Examples
+        --------
+        >>> fit.wald_test_terms().frame["term"].tolist()
+        ['Intercept', 'region', 'education']
+        """
+        return wald_test_terms(self.record)
+
     def t_test_pairwise(self, term: str, newdata: NewData | None = None, method: str = "hs") -> PairwiseTest:
         """Test the difference between any two levels of a factor.
 
@@ -286,9 +306,10 @@ class Coefficients(Released):
         ----------
         term : str
             A covariate with levels, ``"maker"`` or ``"C(maker)"``.
-        newdata : dict, optional
-            Where the other variables are held. Needed if the factor interacts with them, because the
-            differences then depend on where that is.
+        newdata : dict, list of dict, or DataFrame, optional
+            Where the other variables are held; of several points the mean, as in contrasts of marginal
+            means. Needed if the factor interacts with them, because the differences then depend on where
+            that is.
         method : str
             Adjustment of the p-values, a name of statsmodels' ``multipletests``: ``"hs"`` is Holm-Sidak.
 

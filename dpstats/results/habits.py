@@ -15,14 +15,15 @@ HABITS: dict[str, str] = {
     **dict.fromkeys(("se", "std_err", "standard_errors_", "stderr"), "fit.bse"),
     "vars": "fit.cov_params()",
     "linearHypothesis": "fit.linear_hypothesis(['x = 0', 'z = 0'])",
-    "emmeans": "fit.get_prediction(newdata).summary_frame(); for pairs of levels fit.t_test_pairwise('x')",
-    "margins": "fit.marginal_effects(newdata)",
+    "emmeans": "fit.get_prediction(newdata).summary_frame(); for pairs of levels "
+    "fit.t_test_pairwise('x', newdata)",
+    "margins": "fit.marginal_effects(newdata, average=True)",
+    "Anova": "fit.wald_test_terms()",
     # statsmodels
     **dict.fromkeys(("cov_type", "get_robustcov_results", "HC0_se", "HC1_se", "HC2_se", "HC3_se"), _ERRORS),
     **dict.fromkeys(
         ("cov_HC0", "cov_HC1", "cov_HC2", "cov_HC3", "normalized_cov_params"), "fit.cov_params()"
     ),
-    "wald_test_terms": "fit.wald_test('x = 0, z = 0') for the coefficients of a term",
     "params_table": "fit.tidy(conf_int=True)",
     # lifelines
     "print_summary": "print(fit.summary())",

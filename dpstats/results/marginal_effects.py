@@ -8,12 +8,12 @@ level or flag the difference of two means. Standard errors are by the delta meth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from dpstats._arguments import among, listed, shown
+from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.formula import Design
@@ -43,13 +43,20 @@ class _Effect:
     effect: np.ndarray
     gradient: np.ndarray
 
+    def averaged(self) -> _Effect:
+        """The mean over all points."""
+        means = self.effect.mean(keepdims=True), self.gradient.mean(axis=0, keepdims=True)
+        return replace(self, effect=means[0], gradient=means[1])
 
-def effects(record: Record, at: Points, names: Sequence[str], level: float) -> Estimates:
-    """Return the effect of each of the variables `names` at each point."""
+
+def effects(record: Record, at: Points, names: Sequence[str], level: float, average: bool) -> Estimates:
+    """Return the effect of each of the variables `names` at each point, or its mean over all."""
     design = record.design
     found = [effect for name in names for effect in _effects(record, design, at, name)]
     labels = [(effect.variable, effect.contrast) for effect in found]
-    frame = pd.DataFrame(labels * len(at.exog), columns=["variable", "contrast"])
+    if average:
+        found = [each.averaged() for each in found]
+    frame = pd.DataFrame(labels * (1 if average else len(at.exog)), columns=["variable", "contrast"])
     effect = np.stack([effect.effect for effect in found], axis=1).ravel()
     gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
     se = standard_errors(gradient, record.cov)
@@ -58,8 +65,14 @@ def effects(record: Record, at: Points, names: Sequence[str], level: float) -> E
     most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
     frame["conf_low"] = np.maximum(effect - half, -most)
     frame["conf_high"] = np.minimum(effect + half, most)
-    whole = beside(at.repeated(len(found)), frame)
-    return Estimates(whole, lambda: _layout(frame, at, len(found), level))
+    whole = frame if average else beside(at.repeated(len(found)), frame)
+
+    def layout() -> Document:
+        if average:
+            return _layout(frame, [f"Marginal effects, averaged over {len(at.exog)} points"], level)
+        return _layout(frame, [f"Marginal effects at {at.label(i)}" for i in range(len(at.exog))], level)
+
+    return Estimates(whole, layout)
 
 
 def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -130,16 +143,15 @@ def _kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.nda
     return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
 
 
-def _layout(frame: pd.DataFrame, at: Points, each: int, level: float) -> Document:
+def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
     heads = (Column("", "l"), *points("effect", "std err"), *limit_columns(level))
-    aside = f"{level_percent(level)} intervals"
+    aside, each = f"{level_percent(level)} intervals", len(frame) // len(titles)
     tables = []
-    for i in range(len(at.exog)):
+    for i, title in enumerate(titles):
         rows: list[tuple[str, ...]] = []
         for name, contrast, *values in frame.iloc[i * each : (i + 1) * each].itertuples(index=False):
             label = f"{contrast} of {name}" if contrast == DERIVATIVE else f"{name}: {contrast}"
             rows.append((label, *cells(values, not np.isinf(values[1]))))
-        title = f"Marginal effects at {at.label(i)}"
         tables.append(Table(heads, tuple(rows), title=title, aside=aside))
     return Document(tables=tuple(tables))
 
@@ -154,6 +166,8 @@ class EffectsFit(Fit):
         newdata: NewData | None = None,
         variables: str | Sequence[str] | None = None,
         level: float = 0.95,
+        *,
+        average: bool = False,
     ) -> Estimates:
         """Return how the mean changes with each variable at new data, on the scale of the response.
 
@@ -166,6 +180,9 @@ class EffectsFit(Fit):
         level : float
             Confidence level. Intervals are by the delta method; those of differences of probabilities end
             at -1 and 1.
+        average : bool
+            Average over the points, which then stand for a population: R's ``margins`` and statsmodels'
+            ``get_margeff(at="overall")``, over public rows.
 
         Returns
         -------
@@ -189,4 +206,4 @@ class EffectsFit(Fit):
         """
         names = chosen(self.record, variables)
         at = points_of(self.record, newdata, "marginal_effects", clip=True)
-        return effects(self.record, at, names, level)
+        return effects(self.record, at, names, level, truth("average", average))

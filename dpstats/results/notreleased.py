@@ -24,7 +24,7 @@ _ASK = (
 )
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
 _DISPERSION = "A gamma or Poisson fit has fit.dispersion."
-_POINTS = "At public points use fit.marginal_effects(newdata)."
+_POINTS = "Over public rows use fit.marginal_effects(newdata, average=True)."
 _FLAGS = "What could be judged from released numbers is in fit.flags."
 _FAILURES = "A fit of times to failure by noisy Newton has fit.nevents."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."

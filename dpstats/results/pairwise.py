@@ -114,9 +114,8 @@ def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | N
     """Return a row for each level, zeros for the scale; they may differ in the factor alone."""
     if newdata is not None:
         at = points(record, _with(newdata, name, levels[0]), "t_test_pairwise")
-        if len(at.exog) != 1:
-            raise SpecificationError("newdata of t_test_pairwise is one point: where the others are held")
-        return _at(record, at.frame.assign(**{name: levels[0]}), name, levels)
+        frame = at.frame.drop(columns=name, errors="ignore")
+        return _at(record, frame, name, levels)
     ends = [_at(record, _inside(record, place), name, levels) for place in (FIRST, LAST)]
     differences = [rows - rows[0] for rows in ends]
     if not np.allclose(differences[0], differences[1], rtol=1e-9, atol=1e-12):
@@ -128,14 +127,22 @@ def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | N
 
 
 def _with(newdata: NewData, name: str, level: str) -> NewData:
-    """Let a point leave out the factor that is compared."""
-    return {name: level, **newdata} if isinstance(newdata, dict) else newdata
+    """Let points leave out the factor that is compared."""
+    if isinstance(newdata, dict):
+        return {**newdata, name: level}
+    if isinstance(newdata, pd.DataFrame):
+        return newdata.assign(**{name: level})
+    if isinstance(newdata, list) and all(isinstance(row, dict) for row in newdata):
+        return [{**row, name: level} for row in newdata]
+    return newdata
 
 
-def _at(record: Record, point: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
-    frame = pd.concat([point.assign(**{name: level}) for level in levels], ignore_index=True)
+def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
+    """Return the mean row of all points at each level, zeros for the scale."""
+    frame = pd.concat([points.assign(**{name: level}) for level in levels], ignore_index=True)
     rows = np.zeros((len(levels), len(record.names)))
-    rows[:, : record.n_location] = record.design.new_rows(frame, clip=False).exog
+    exog = record.design.new_rows(frame, clip=False).exog
+    rows[:, : record.n_location] = exog.reshape(len(levels), len(points), -1).mean(axis=1)
     return rows
 
 

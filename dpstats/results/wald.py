@@ -17,7 +17,7 @@ from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, points
 from dpstats.results.format import figures, p_value, z_value
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
 from dpstats.results.record import Record
@@ -229,10 +229,39 @@ def _tails_of(record: Record, matrix: np.ndarray) -> Tails | None:
     return replace(record.tails, variances=np.where(alone, matrix**2 @ record.tails.variances, 0.0))
 
 
+def wald_test_terms(record: Record) -> Estimates:
+    """Test each term of the formula, all its coefficients together."""
+    whole = np.eye(len(record.names))
+    tests = [
+        _jointly(record, whole[columns], np.zeros(columns.stop - columns.start), name)
+        for name, columns in record.design.terms
+    ]
+    frame = pd.DataFrame(
+        [(test.null, test.statistic, test.df, test.pvalue) for test in tests],
+        columns=["term", "statistic", "df", "p_value"],
+    )
+
+    def layout() -> Document:
+        rows = tuple(
+            (test.null, NOT_ESTIMABLE)
+            if math.isnan(test.statistic)
+            else (test.null, z_value(test.statistic), str(test.df), p_value(test.pvalue))
+            for test in tests
+        )
+        heads = (Column("term", "l"), Column("chi2"), Column("df"), Column("P>chi2"))
+        return Document(tables=(Table(heads, rows, title="Wald tests of terms"),))
+
+    return Estimates(frame, layout)
+
+
 def wald_test(record: Record, hypothesis: Hypothesis) -> WaldTest:
     """Test all rows of the hypothesis together; chi-square reference."""
     matrix, value, null = constraint(record, hypothesis)
-    text, df = ", ".join(null), len(matrix)
+    return _jointly(record, matrix, value, ", ".join(null))
+
+
+def _jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -> WaldTest:
+    df = len(matrix)
     if not np.isfinite(standard_errors(matrix, record.cov)).all():
         return WaldTest(math.nan, df, math.nan, text)
     effect = matrix @ record.params - value

@@ -101,6 +101,9 @@ OWN_FACTORS = st.one_of(
     EXPRESSIONS.map("clip({}, -1, 4)".format),
     EXPRESSIONS.map("log(1 + abs({}))".format),
     st.builds("bs({}, df={}, degree={})".format, EXPRESSIONS, st.integers(3, 7), st.integers(0, 3)),
+    st.builds("ns({}, df={}, include_intercept={})".format, EXPRESSIONS, st.integers(2, 7), st.booleans()),
+    st.builds("ns(z, knots=[20, {}])".format, st.integers(21, 99)),
+    st.builds("poly({}, {})".format, EXPRESSIONS, st.integers(1, 6)),
     st.builds("cut(z, [10, {}])".format, st.integers(11, 99)),
     st.builds("C(cut(I(z - w), [10, {}]){})".format, st.integers(11, 89), st.sampled_from(_CONTRASTS)),
 )

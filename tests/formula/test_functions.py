@@ -7,6 +7,7 @@ import patsy
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import interpolate
 
 from dpstats.errors import FormulaError
 from dpstats.formula import build_design
@@ -132,6 +133,45 @@ def test_a_spline_moves_points_to_its_own_boundary_knots():
     _, _, narrow = _exog("bs(z, df=4, lower_bound=20, upper_bound=80)")
     _, _, clipped = _exog("bs(clip(z, 20, 80), df=4)")
     np.testing.assert_allclose(narrow, clipped, atol=1e-14)
+
+
+@pytest.mark.parametrize(("df", "intercept"), [(2, False), (4, False), (5, True), (9, False)])
+def test_natural_splines_are_those_of_patsy_and_straight_at_the_ends(df, intercept):
+    """The same functions as patsy's cr() with the same knots, in another basis: that of R's ns()."""
+    frame, design, ours = _exog(f"ns(z, df={df}, include_intercept={intercept})")
+    inner = np.linspace(0, 100, df - intercept + 1)[1:-1]
+    theirs = patsy.cr(frame["z"].to_numpy(), knots=inner, lower_bound=0, upper_bound=100)
+    assert len(design.names) == df
+    whole = ours if intercept else np.column_stack([np.ones(len(ours)), ours])
+    found = theirs @ np.linalg.lstsq(theirs, whole, rcond=None)[0]
+    np.testing.assert_allclose(found, whole, atol=1e-9)
+    assert np.linalg.matrix_rank(whole) == df + (not intercept)
+    near = [design.exog({"z": end + step * np.arange(3)})[0] for end, step in ((0, 1e-2), (100, -1e-2))]
+    bends = [np.abs(np.diff(rows, 2, axis=0)).max() for rows in near]
+    assert max(bends) < 1e-8, "a spline with knots 10 apart bends by 1e-6 over such steps"
+
+
+def test_natural_splines_are_made_as_r_makes_them():
+    """As in the source of splines::ns, rewritten with scipy: what qr.qty of the second derivatives leaves."""
+    knots = np.array([0.0] * 4 + [30, 60] + [100.0] * 4)
+    splines = [interpolate.BSpline(knots, each, 3) for each in np.eye(6)]
+    at = np.array([0, 20, 50, 80, 100.0])
+    basis = np.column_stack([each(at) for each in splines])[:, 1:]
+    const = np.array([[each.derivative(2)(end) for each in splines] for end in (0.0, 100.0)])[:, 1:]
+    wanted = (basis @ np.linalg.qr(const.T, mode="complete")[0])[:, 2:]
+    design = build_design("y ~ ns(z, knots=[30, 60]) - 1", SCHEMA)
+    np.testing.assert_allclose(design.exog({"z": at})[0], wanted, atol=1e-12)
+
+
+def test_polynomials_are_orthogonal_over_the_public_range():
+    frame, design, ours = _exog("poly(z, 4)")
+    t = frame["z"].to_numpy() / 50 - 1
+    expected = [t, (3 * t**2 - 1) / 2, (5 * t**3 - 3 * t) / 2, (35 * t**4 - 30 * t**2 + 3) / 8]
+    np.testing.assert_allclose(ours, np.column_stack(expected), atol=1e-12)
+    assert design.radius == pytest.approx(2)
+    np.testing.assert_array_equal(design.bounds, [[-1, 1]] * 4)
+    grid = design.exog({"z": (np.arange(4000) + 0.5) / 40})[0]
+    np.testing.assert_allclose(grid.T @ grid / 4000, np.diag(1 / (2 * np.arange(1, 5) + 1)), atol=1e-6)
 
 
 def test_one_category_coded_in_another_order_is_the_same_category():

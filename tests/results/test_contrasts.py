@@ -142,7 +142,7 @@ def test_pairs_of_a_factor_that_interacts_need_a_point() -> None:
         (lambda fit: fit.t_test_pairwise("age"), "status"),
         (lambda fit: fit.t_test_pairwise("maker"), "levels"),
         (lambda fit: fit.t_test_pairwise("status", method="tukey"), "multipletests"),
-        (lambda fit: fit.t_test_pairwise("status", newdata=[AT, AT]), "one point"),
+        (lambda fit: fit.t_test_pairwise("status", newdata=[AT, 3]), "newdata"),
         (lambda fit: capacitor().t_test_pairwise("voltage"), "it has none"),
     ],
 )
@@ -171,3 +171,35 @@ def test_simultaneous_limits_of_pairs() -> None:
 def test_limits_of_next_to_no_variance_are_numbers() -> None:
     """As a file may hold it that somebody edited."""
     assert Tails("linf", 2, np.array([1.0])).half_widths(0.95, np.array([[5e-324]])) >= 0
+
+
+@pytest.mark.parametrize("family", ["binomial", "gaussian"])
+def test_terms_are_tested_as_statsmodels_does(family: str) -> None:
+    fit, theirs = glm(family), statsmodels_fit(family).wald_test_terms(scalar=True).table
+    terms = fit.wald_test_terms().frame.set_index("term")
+    assert list(terms.index) == list(theirs.index) and len(terms) == 6
+    assert terms["df"].tolist() == theirs["df_constraint"].tolist()
+    assert terms["statistic"].to_numpy() == pytest.approx(theirs["statistic"].to_numpy(float), rel=1e-6)
+    assert terms["p_value"].to_numpy() == pytest.approx(theirs["pvalue"].to_numpy(float), rel=1e-5)
+    assert "Wald tests of terms" in str(fit.wald_test_terms())
+
+
+def test_a_term_with_a_lost_level_is_not_estimable() -> None:
+    fit = wide_glm()
+    found = fit.wald_test_terms()
+    lost = found.frame.set_index("term")["statistic"].isna()
+    assert lost["place"] and not lost.all() and "not estimable" in str(found)
+
+
+def test_pairs_over_several_points_are_contrasts_of_marginal_means() -> None:
+    fit = glm("binomial")
+    points = rows()[["age", "hours", "status"]].head(7)
+    (effect,) = fit.t_test_pairwise("sex", newdata=points).effect
+    each = [fit.t_test_pairwise("sex", newdata=dict(row)).effect[0] for _, row in points.iterrows()]
+    assert effect == pytest.approx(np.mean(each))
+    listed = [{**row, "sex": "M"} for row in points.to_dict("records")]  # the factor itself does not matter
+    assert fit.t_test_pairwise("sex", newdata=listed).effect == pytest.approx([effect])
+    gradient = np.zeros(len(fit.names))
+    gradient[[fit.names.index("sex"), fit.names.index("age:sex")]] = 1, points["age"].mean()
+    sd = np.sqrt(gradient @ fit.record.cov @ gradient)
+    assert fit.t_test_pairwise("sex", newdata=listed).sd == pytest.approx([sd])

@@ -73,7 +73,7 @@ def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -
     assert frame["estimate"].to_numpy() == pytest.approx(theirs.margeff)
     assert frame["std_error"].to_numpy() == pytest.approx(theirs.margeff_se)
     assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(theirs.conf_int(alpha=0.1))
-    with pytest.raises(NotReleased, match=r"fit.marginal_effects\(newdata\)"):
+    with pytest.raises(NotReleased, match=r"fit.marginal_effects\(newdata, average=True\)"):
         _ = fit.get_margeff
 
 
@@ -143,3 +143,25 @@ def test_many_points_are_one_after_the_other() -> None:
     assert len(frame) == 1400 and (frame["age"].to_numpy()[::2] == ages).all()
     last = fit.marginal_effects({**AT, "age": 80.0}, ["age", "sex"]).frame
     assert frame["estimate"].to_numpy()[-2:] == pytest.approx(last["estimate"].to_numpy(), rel=1e-9)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "gaussian"])
+def test_average_effects_are_means_with_errors_by_the_delta_method(family: str) -> None:
+    fit = glm(family)
+    public = rows().assign(sex=rows()["sex"].map({1.0: "M", 0.0: "F"}))
+    each = fit.marginal_effects(public).frame.groupby(["variable", "contrast"], sort=False)["estimate"].mean()
+    found = fit.marginal_effects(public, average=True)
+    frame = found.frame
+    assert list(frame.columns[:2]) == ["variable", "contrast"] and len(frame) == len(each)
+    assert frame["estimate"].to_numpy() == pytest.approx(each.to_numpy(), rel=1e-12)
+    assert "averaged over 200 points" in str(found)
+
+    def average(of: Fit) -> np.ndarray:
+        return of.marginal_effects(public, average=True).frame["estimate"].to_numpy()
+
+    steps = [1e-6 * max(abs(value), 1e-3) for value in fit.params]
+    slopes = np.array(
+        [(average(moved(fit, j, s)) - average(moved(fit, j, -s))) / (2 * s) for j, s in enumerate(steps)]
+    ).T
+    wanted = np.sqrt(np.einsum("ij,jk,ik->i", slopes, fit.record.cov, slopes))
+    assert frame["std_error"].to_numpy() == pytest.approx(wanted, rel=1e-4)
