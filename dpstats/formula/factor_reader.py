@@ -148,7 +148,11 @@ def _spline(tree: ast.Call, code: str, schema: Schema, natural: bool) -> SplineF
 
 
 def _polynomial(tree: ast.Call, code: str, schema: Schema) -> PolynomialFactor:
-    given = Arguments(tree, "x", "degree")
+    given = Arguments(tree, "x", "degree", "raw")
+    if "raw" in given:
+        raise FormulaError(
+            f"{code!r} is orthogonal over the public range of x; for powers write x + I(x ** 2)"
+        )
     expression = read_number(given.tree("x"), schema)
     lower, upper = usable_bounds(expression, schema)
     degree = whole(given.tree("degree"), 1) if "degree" in given else 1

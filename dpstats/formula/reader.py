@@ -26,8 +26,8 @@ from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
 
 ALLOWED = (
-    "numbers, declared variables, + - * / **, a comparison with a number, I, Q, C, bs, ns, poly, cut, "
-    f"center, scale, standardize, clip, minimum, maximum, {', '.join((*FUNCTIONS, *ACCELERATIONS))}"
+    "a formula has arithmetic, comparisons with a number, and row-wise functions such as log, sqrt, exp, "
+    "clip, cut, bs, ns, poly and C; docs/formula.md lists them"
 )
 DEEPEST = 100  # of an expression's tree, far from the limits of Python's stack
 LARGEST = 1e100  # of any column: squares and their sums over many rows stay finite
@@ -49,9 +49,9 @@ def parse(code: str) -> ast.expr:
     raise FormulaError(f"{code[:60]!r}... is nested more than {DEEPEST} levels deep; split it into terms")
 
 
-def refuse(tree: ast.AST, why: str = "is not allowed in a private formula") -> FormulaError:
-    """The error for a part of a formula that is not on the list."""
-    return FormulaError(f"{ast.unparse(tree)!r} {why}; allowed are {ALLOWED}")
+def refuse(tree: ast.AST, why: str = "") -> FormulaError:
+    """The error for a part of a formula that is not on the list; `why` has the remedy."""
+    return FormulaError(f"{ast.unparse(tree)!r} {why or f'is not allowed in a private formula: {ALLOWED}'}")
 
 
 def variable_name(tree: ast.expr) -> str | None:
@@ -86,6 +86,8 @@ def require_declared(name: str, schema: Schema) -> None:
     """
     if name in schema:
         return
+    if other := instead(name):
+        raise FormulaError(f"{name!r} {other}")
     close = difflib.get_close_matches(name, schema, 1)
     hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
     raise FormulaError(
@@ -135,7 +137,17 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
         return _comparison(tree, schema, text)
     if isinstance(tree, ast.Call):
         return _call(tree, schema, text)
-    raise refuse(tree)
+    raise refuse(tree, _quoted(tree, schema))
+
+
+def _quoted(tree: ast.expr, schema: Schema) -> str:
+    """The remedy for a name with dots, which Python reads as attributes."""
+    name = ast.unparse(tree)
+    dotted = isinstance(tree, ast.Attribute) and all(part.isidentifier() for part in name.split("."))
+    if not dotted or name.startswith(("np.", "numpy.")):
+        return ""
+    known = "" if name in schema else ", and declare it in the schema"
+    return f"has a dot, which is no part of a name here; write Q({name!r}){known}"
 
 
 def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
@@ -143,13 +155,13 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
         try:
             exponent = number(tree.right)
         except FormulaError:
-            raise refuse(tree, "has a power that is not a number") from None
+            raise refuse(tree, "has a power that is not a number; write one, such as x ** 2") from None
         return Apply(power(exponent), (read_number(tree.left, schema),), text)
     if type(tree.op) not in OPERATORS:
         if isinstance(tree.op, ast.BitOr):
             raise FormulaError(f"'({ast.unparse(tree)})' {instead('|')}")
         if isinstance(tree.op, ast.BitXor):
-            raise refuse(tree, "is not a power here; write **")
+            raise refuse(tree, f"is not a power here; write I({ast.unparse(tree).replace('^', '**')})")
         raise refuse(tree)
     sides = read_expression(tree.left, schema), read_expression(tree.right, schema)
     if all(is_comparison(side) for side in sides):
@@ -159,10 +171,10 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
 
 def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
-        raise refuse(tree, "is not a single comparison by <, <=, > or >=")
+        raise refuse(tree, "is not a single comparison by <, <=, > or >=; write (a < x) * (x < b) for two")
     sides = read_number(tree.left, schema), read_number(tree.comparators[0], schema)
     if sum(bool(side.variables) for side in sides) != 1:
-        raise refuse(tree, "must compare an expression of variables with a number")
+        raise refuse(tree, "must compare an expression of variables with a number, as in x > 0.5")
     return Apply(COMPARISONS[type(tree.ops[0])], sides, text)
 
 
@@ -203,7 +215,7 @@ def _clip(tree: ast.Call, schema: Schema, text: str) -> Expression:
     given = Arguments(tree, "x", "a_min", "a_max")
     lower, upper = number(given.tree("a_min")), number(given.tree("a_max"))
     if lower >= upper:
-        raise refuse(tree, "has limits that are reversed")
+        raise refuse(tree, "has limits that are reversed; the lower one stands first")
     raised = _two(MAXIMUM, read_number(given.tree("x"), schema), _constant(lower), text)
     return _two(MINIMUM, raised, _constant(upper), text)
 
@@ -235,7 +247,7 @@ def _standardize(tree: ast.Call, name: str, schema: Schema, text: str) -> Expres
         return centered
     scale = number(given.tree("scale"))
     if scale <= 0:
-        raise refuse(tree, "needs a scale above 0")
+        raise refuse(tree, "needs a scale above 0, such as scale=10")
     return _two(OPERATORS[ast.Div], centered, _constant(scale), text)
 
 
@@ -250,7 +262,7 @@ def _why_not(name: str) -> str:
     close = difflib.get_close_matches(
         name, [*FUNCTIONS, *ACCELERATIONS, *_NUMPY, "center", "scale", "standardize"], 1
     )
-    return f"calls an unknown function{f' (did you mean {close[0]}?)' if close else ''}"
+    return f"calls an unknown function; {f'did you mean {close[0]}?' if close else ALLOWED}"
 
 
 def usable_bounds(expression: Expression, schema: Schema) -> tuple[float, float]:

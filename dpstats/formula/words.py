@@ -16,13 +16,22 @@ _SPLINE = (
 _RANDOM = "is a random effect, and none is fitted; write the variable as a term, with public levels"
 _INSTEAD = {
     ".": "does not stand for all other variables; name them, such as x + z",
-    **dict.fromkeys(("factor", "as.factor", "ordered", "as.ordered", "relevel"), _CATEGORY),
+    **dict.fromkeys(("factor", "as.factor", "ordered", "as.ordered"), _CATEGORY),
     **dict.fromkeys(("as.numeric", "as.integer", "as.double"), _NUMBER),
     **dict.fromkeys(("cr", "cc", "te", "s", "rcs", "pspline"), _SPLINE),
     **dict.fromkeys(("|", "frailty"), _RANDOM),
     "strata": "is not available; write the variable as a term, or fit the rows of each level by themselves",
     "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
     "max_rows=k) bounds how many rows of a person or machine weigh",
+    "TRUE": "is R's; write 1 for an intercept, and True in the arguments of a function",
+    "FALSE": "is R's; write 0 for no intercept, and False in the arguments of a function",
+    "relevel": "is not needed: write C(name, Treatment('b')), or declare that level first",
+    **dict.fromkeys(
+        ("lag", "lead", "diff"), "reads other rows, and each row stands by itself; make it a column"
+    ),
+    "tt": "is a coefficient that changes in time, and none is fitted; cut the time, and fit each part",
+    "%": "has an operator of R's that is none here; write x:z for a product, or I(x > 0.5) for a comparison",
+    "cbind": "makes several responses; fit a model of each",
     "ifelse": "is not available; write a comparison as a number, 1 * (x > 0.5)",
     "pmin": "is not available; write minimum(x, a)",
     "pmax": "is not available; write maximum(x, a)",
@@ -38,5 +47,5 @@ def instead(word: str) -> str | None:
 
 def instead_in(code: str) -> str | None:
     """The same of a text that is no Python: of a dot, or of the first word with dots that is known."""
-    words = [code.strip(), *re.findall(r"[A-Za-z]+\.[A-Za-z]+", code)]
+    words = [code.strip(), *re.findall(r"[A-Za-z]+\.[A-Za-z]+|%", code)]
     return next((said for said in map(instead, words) if said), None)
