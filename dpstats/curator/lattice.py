@@ -70,7 +70,7 @@ class Factor(NamedTuple):
     Arrays have shape (B, a) and (B, b), best in Fortran order. Floats are clipped in place, so that they are
     never those of the block. `right` is None for a symmetric part, ``left.T @ left``. Arrays of bool, both of
     them, are counted. Where each row has a 1 in one column of `right` and 0 in the others, the numbers of
-    these columns, integers of shape (B,), may stand for it, beside a `left` of bool.
+    these columns, integers of shape (B,), may stand for it.
     """
 
     left: np.ndarray
@@ -242,6 +242,8 @@ class LatticeSum:
             return _gram(left)
         if right.ndim == 1:
             columns = part.units.shape[1]
+            if left.dtype != bool:
+                return np.array([np.bincount(right, row, columns) for row in left])
             counted = (right if row.all() else right[row] for row in left)
             return np.array([np.bincount(cells, minlength=columns) for cells in counted], dtype=float)
         if left.dtype == bool and right.dtype == bool:
@@ -259,7 +261,7 @@ class LatticeSum:
         if factor.right is None or part.right_scale is None:
             return left, None
         if factor.right.ndim == 1:
-            return left, _cells(left, factor.right, part.right_scale)
+            return left, _cells(factor.right, part.right_scale)
         return left, self._clipped(f"right {index}", factor.right, part.right_scale)
 
     def _clipped(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -290,10 +292,10 @@ def _gram(columns: np.ndarray) -> np.ndarray:
     return product
 
 
-def _cells(left: np.ndarray, cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _cells(cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Numbers of columns, moved to columns that there are."""
-    if left.dtype != bool or not (scale == 1).all() or not np.issubdtype(cells.dtype, np.integer):
-        raise ValueError("columns are numbered by integers, of scale 1, beside a left factor of bool")
+    if not (scale == 1).all() or not np.issubdtype(cells.dtype, np.integer):
+        raise ValueError("columns are numbered by integers, and of scale 1")
     return np.clip(cells, 0, len(scale) - 1)
 
 

@@ -33,6 +33,7 @@ def kaplan_meier(
     schema: Schema,
     times: Sequence[float] | None = None,
     subset: str | None = None,
+    weights: str | None = None,
 ) -> KaplanMeier:
     """Describe Kaplan-Meier curves at public times, as R's survfit does.
 
@@ -52,6 +53,10 @@ def kaplan_meier(
     subset : str, optional
         The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
         To leave them out beforehand would make a private count public (docs/formula.md).
+    weights : str, optional
+        How many units a row stands for, an expression such as ``"units"`` with bounds from 0 to a public
+        maximum: R's case weights. One row is what is protected, whatever it weighs, so that noise grows with
+        the maximum.
 
     Returns
     -------
@@ -61,7 +66,7 @@ def kaplan_meier(
     Raises
     ------
     SpecificationError
-        For a mistake in formula, schema, times or the columns of the data.
+        For a mistake in formula, schema, times, weights or the columns of the data.
 
     Examples
     --------
@@ -72,7 +77,7 @@ def kaplan_meier(
     >>> curve.table()["time"].tolist()
     [500.0, 1000.0]
     """
-    return KaplanMeier(build_design(formula, schema, subset=subset), data, times)
+    return KaplanMeier(build_design(formula, schema, weights, subset), data, times)
 
 
 @forgetful
@@ -133,11 +138,13 @@ class KaplanMeier(HoldsRows):
         cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
         facts = pay(curator, self.design, budget, ledger, method, {"exit counts": cost})
         release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
+        most = self.design.max_weight
         return CurveFit(
             times=self.times,
             groups=self.groups,
-            counts=release.values[0],
-            sds=release.sds[0],
+            counts=most * release.values[0],
+            sds=most * release.sds[0],
+            weights=self.design.weights,
             time_unit=_unit(self.design),
             **facts,
         )

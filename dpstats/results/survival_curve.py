@@ -34,6 +34,7 @@ __all__ = ["FORMAT", "CurveFit"]
 
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
+_WHERE_SET = ("subset", "weights")
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
     "survival": ("survival", "Kaplan-Meier curve"),
@@ -55,11 +56,11 @@ class CurveFit(Facts, Shown, Stored):
         Levels of the factor; ``("",)`` without one.
     counts, sds : array, shape (groups, 3 J)
         Released: rows that fail in each interval, that are censored in it before its end, that are censored
-        at the end of each but the last, and that outlast all; the sds of their noise.
+        at the end of each but the last, and that outlast all, or their weights; the sds of their noise.
     nobs : int
     budget : Budget
     method, adjacency, unit, time_unit : str
-    ledger : str or None
+    ledger, subset, weights : str or None
     not_private : bool
 
     Examples
@@ -79,6 +80,7 @@ class CurveFit(Facts, Shown, Stored):
     counts: np.ndarray
     sds: np.ndarray
     time_unit: str = ""
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.groups), 3 * len(self.times))
@@ -348,7 +350,7 @@ class CurveFit(Facts, Shown, Stored):
         return Document(
             title=heading(self, "Kaplan-Meier curve"),
             banner=banner(self),
-            head=tuple(asked_and_paid(self)),
+            head=tuple(asked_and_paid(self, self.weights)),
             tables=tables,
             notes=(note,),
         )
@@ -429,7 +431,7 @@ class CurveFit(Facts, Shown, Stored):
             "nobs": self.nobs,
             "budget": self.budget.to_dict(),
             "not_private": self.not_private,
-            **({"subset": self.subset} if self.subset else {}),
+            **{name: value for name in _WHERE_SET if (value := getattr(self, name))},
         }
 
     @classmethod
@@ -462,7 +464,7 @@ def _curve(content: Mapping[str, Any]) -> CurveFit:
     """Return the curve, every value as what it must be."""
     fields = {name: value for name, value in content.items() if name != "format"}
     fields |= {name: text(fields[name]) if name == "ledger" else str(fields[name]) for name in TEXTS}
-    fields["subset"] = text(fields.get("subset"))
+    fields |= {name: text(fields.get(name)) for name in _WHERE_SET}
     fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])
     fields["budget"], fields["not_private"] = budget_from_dict(fields["budget"]), bool(fields["not_private"])
     return CurveFit(**fields)

@@ -223,6 +223,16 @@ def test_columns_that_are_numbered_are_counted_as_ones_would_be_summed(seed, n):
     assert (beside_nan.vector()[:10] == total(part, left, cells, ok=known)).all()
 
 
+@given(st.integers(0, 2**31), st.integers(0, 40))
+def test_weights_in_numbered_columns_are_summed_as_beside_ones(seed, n):
+    rng = np.random.default_rng(seed)
+    cells, left, ok = rng.integers(0, 5, n), rng.uniform(0, 3, (n, 2)), rng.random(n) < 0.8
+    part, ones = Part(np.full(2, 2.0), np.ones(5)), (cells[:, None] == np.arange(5)).astype(float)
+    summed = total(part, left.copy(), cells, ok=ok)
+    assert summed == pytest.approx(total(part, left.copy(), ones, ok=ok), abs=float(slack([part], n).max()))
+    assert summed == pytest.approx(((np.minimum(left, 2) * ok[:, None]).T @ ones).ravel())
+
+
 def test_no_number_of_a_column_leads_beyond_the_last():
     """A fault of a statistic there must not let a row count where it has no sensitivity, or raise."""
     part, left = Part([1.0], np.ones(3)), np.ones((4, 1), bool)
@@ -230,8 +240,8 @@ def test_no_number_of_a_column_leads_beyond_the_last():
     for wrong in (np.ones(4), np.ones(4, bool)):
         with pytest.raises(ValueError, match="numbered by integers"):
             total(part, left, wrong)
-    with pytest.raises(ValueError, match="numbered by integers"):
-        total(Part([2.0], np.ones(3)), left.astype(float), np.zeros(4, int))
+    with pytest.raises(ValueError, match="of scale 1"):
+        total(Part([1.0], np.full(3, 2.0)), left, np.zeros(4, int))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 40))

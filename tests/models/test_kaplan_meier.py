@@ -57,6 +57,34 @@ def test_without_censoring_it_is_the_share_that_survives() -> None:
     assert frame["std_error"].to_numpy() == pytest.approx(np.sqrt(share * (1 - share) / n), rel=1e-3)
 
 
+def test_a_weight_counts_units() -> None:
+    data = rows(500)
+    data["units"] = np.random.default_rng(3).integers(0, 6, len(data))
+    schema = SCHEMA | dps.Schema(units=dps.count(8))
+    each = data.loc[data.index.repeat(data["units"])]
+    with noise(NoNoise()):
+        weighted = dps.kaplan_meier("Surv(time, failed) ~ maker", data, schema, TIMES, weights="units").fit(
+            LARGE
+        )
+    same = curve(each, "maker", times=TIMES).frame
+    known = ["group", "time", "at_risk", "events", "survival"]
+    pd.testing.assert_frame_equal(weighted.frame[known], same[known], rtol=1e-9)
+    np.testing.assert_allclose(weighted.frame["std_error"], same["std_error"], rtol=1e-4)  # noise is as good as none
+    again = CurveFit.from_dict(weighted.to_dict())
+    assert again.weights == "units" and "Weights    units" in str(again)
+
+
+def test_noise_grows_with_the_largest_weight() -> None:
+    data = rows(500).assign(units=2)
+    found = []
+    for most in (2, 8):
+        schema = SCHEMA | dps.Schema(units=dps.count(most))
+        found.append(
+            dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema, weights="units").fit(dps.zcdp(1))
+        )
+    np.testing.assert_allclose(found[1].sds, 4 * found[0].sds)
+
+
 def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:
     data = rows(20_000)
     theirs = SurvfuncRight(data["time"], data["failed"])

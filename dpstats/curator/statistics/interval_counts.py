@@ -1,4 +1,4 @@
-"""How many rows leave observation between public times, by an event or censored: for survival curves.
+"""How much weight leaves observation between public times, by an event or censored: for survival curves.
 
 See docs/theory/kaplan_meier.md.
 """
@@ -19,7 +19,7 @@ __all__ = ["ExitCounts"]
 
 
 class ExitCounts(Statistic):
-    """Counts of rows by group, interval of time and kind of exit; shape (groups, 3 J).
+    """Weights of rows by group, interval of time and kind of exit; shape (groups, 3 J).
 
     The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-1}, t_J]. Columns 0 to J - 1 count events in each,
     columns J to 2 J - 1 rows censored in each before its end, columns 2 J to 3 J - 2 rows censored at t_1 to
@@ -37,10 +37,11 @@ class ExitCounts(Statistic):
 
     Notes
     -----
-    A valid row adds 1 to exactly one cell, since the group is rounded and clipped to one that there is, and
-    a row that weighs nothing adds nothing. For rows in cells c and d, or none, the difference is e_c - e_d:
+    A valid row adds its weight, 1 or a share of the public maximum, to exactly one cell, since the group is
+    rounded and clipped to one that there is, and a row that weighs nothing adds nothing. For rows with
+    weights v and w in cells c and d the difference is v e_c - w e_d, 0 <= v, w <= 1:
 
-    *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows in different cells.
+    *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows of full weight in different cells.
     """
 
     name = "exit_counts"
@@ -52,7 +53,7 @@ class ExitCounts(Statistic):
         self._first, self._groups = int(design.has_intercept), groups
         if groups not in (1, 1 + len(design.names) - self._first):
             raise ValueError("groups must be 1, or one more than there are covariates")
-        self._cells = groups * 3 * len(self._edges)
+        self._cells, self._weighted = groups * 3 * len(self._edges), design.weights is not None
         self.parts = (Part(np.ones(1), np.ones(self._cells)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
         self.ranges = np.ones(self._cells)
@@ -66,7 +67,8 @@ class ExitCounts(Statistic):
         beyond = (interval >= intervals) | (censored & (block.time >= self._edges[-1]))
         kind = np.where(beyond, 3 * intervals - 1, inside + intervals * (censored * 1 + at_end))
         cell = self._group(block, scratch) * 3 * intervals + kind
-        return (Factor(block.ok[:, None], cell),)
+        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
+        return (Factor(weight[:, None], cell),)
 
     def _group(self, block: Block, scratch: Scratch) -> np.ndarray:
         if self._groups == 1:
