@@ -69,7 +69,9 @@ def test_a_weight_counts_units() -> None:
     same = curve(each, "maker", times=TIMES).frame
     known = ["group", "time", "at_risk", "events", "survival"]
     pd.testing.assert_frame_equal(weighted.frame[known], same[known], rtol=1e-9)
-    np.testing.assert_allclose(weighted.frame["std_error"], same["std_error"], rtol=1e-4)  # noise is as good as none
+    np.testing.assert_allclose(
+        weighted.frame["std_error"], same["std_error"], rtol=1e-4
+    )  # noise is as good as none
     again = CurveFit.from_dict(weighted.to_dict())
     assert again.weights == "units" and "Weights    units" in str(again)
 
