@@ -59,7 +59,8 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
         How many processes of this machine sum the rows; 1, the default, is this process. More need
         ``pip install dpstats[processes]``. Each reads its parts of a file by itself.
     client : distributed.Client, optional
-        Of a Dask cluster, whose workers can read the file under the same path. Takes the place of `workers`.
+        The client of a Dask cluster whose workers can read the file under the same path. It takes the place
+        of `workers`.
     progress : bool, optional
         Whether a pass that takes longer than two seconds shows a bar of rows, by tqdm. Default: where the
         output is a terminal.
@@ -67,7 +68,7 @@ def options(*, workers: int | None = None, client: Any = None, progress: bool | 
     Returns
     -------
     A context manager
-        What is left out stays as it was. Where ``with`` ends, all is as it was before.
+        An option that is left out stays as it was. Where ``with`` ends, all options are as they were before.
 
     Raises
     ------

@@ -15,7 +15,7 @@ __all__ = ["approx", "from_dict", "gdp", "measure", "parse_budget", "pure", "sca
 
 @forgetting
 def pure(epsilon: float) -> Pure:
-    """Pure epsilon budget.
+    """Make a budget of epsilon-differential privacy, without a delta.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def pure(epsilon: float) -> Pure:
 
 @forgetting
 def zcdp(rho: float) -> Zcdp:
-    """Zero-concentrated budget rho.
+    """Make a budget of zero-concentrated differential privacy.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def zcdp(rho: float) -> Zcdp:
 
 @forgetting
 def gdp(mu: float) -> Gdp:
-    """Gaussian differential privacy budget mu.
+    """Make a budget of Gaussian differential privacy.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def gdp(mu: float) -> Gdp:
 
 @forgetting
 def approx(epsilon: float, delta: float) -> Approx:
-    """(epsilon, delta) budget, kept as the mu of the exact dual formula.
+    """Make a budget of (epsilon, delta)-differential privacy, the usual kind.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
 
 @forgetting
 def parse_budget(text: str) -> Budget:
-    """Budget from text such as ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``.
+    """Read a budget from text: ``zcdp(0.5)``, ``approx(1, 1e-6)`` or ``approx(epsilon=1, delta=1e-6)``.
 
     Parameters
     ----------

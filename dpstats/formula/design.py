@@ -235,7 +235,7 @@ def build_design(
     weights : str, optional
         The rows' weights, an expression such as ``"w"``, between 0 and a public maximum.
     subset : str, optional
-        The condition for a row to weigh, such as ``"x > 1 and maker == 'WDC'"``.
+        The condition under which a row weighs, such as ``"x > 1 and maker == 'WDC'"``.
 
     Raises
     ------

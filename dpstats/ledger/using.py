@@ -20,9 +20,9 @@ def use_ledger(
     Parameters
     ----------
     path : str, Path or None
-        Of the ledger; None for none from now on.
+        The file of the ledger. With None fits charge no ledger from now on.
     total, dataset : optional
-        As of :class:`dpstats.Ledger`.
+        The same as in :class:`dpstats.Ledger`.
 
     Returns
     -------

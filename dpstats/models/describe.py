@@ -45,20 +45,20 @@ def describe(
     Parameters
     ----------
     data
-        As of :func:`dpstats.survreg`.
+        The same as in :func:`dpstats.survreg`.
     schema : Schema
     budget : Budget
-        Of any kind. It is spent whatever comes out, and shared by all variables: describe few of them where
-        rows are few.
+        A budget of any kind. It is spent whatever comes out, and all variables share it: describe few of
+        them where rows are few.
     columns : sequence of str, optional
         Variables of the schema. Default: all.
     ledger : Ledger or path, optional
-        Charged with the whole budget before anything is released. Default: that of
+        The ledger that is charged with the whole budget before anything is released. Default: that of
         :func:`dpstats.use_ledger`, if any.
     force : bool
         Whether to spend the budget where public numbers show that noise hides nearly everything.
     subset : str, optional
-        The condition for a row to weigh, as of a model; how many rows do is then a private number.
+        The condition under which a row weighs, as in a model. How many rows weigh is then a private number.
 
     Returns
     -------

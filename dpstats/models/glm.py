@@ -69,15 +69,15 @@ def logit(
         no response. Only ``method="pmt"`` uses them. Privacy does not rest on them; precision gains if they
         resemble the private rows.
     weights : str, optional
-        The rows' weights, an expression such as ``"w"`` with bounds from 0 to a public maximum.
+        The weights of rows: an expression such as ``"w"`` with bounds from 0 to a public maximum.
     subset : str, optional
-        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
-        To leave them out beforehand would make a private count public (docs/formula.md).
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
     GlmModel
-        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
 
     Raises
     ------
@@ -114,8 +114,9 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
     family : {"binomial", "poisson", "gamma", "gaussian"}
-        In whatever case, or the family of statsmodels with the same link, such as
-        ``sm.families.Poisson()``. Links are logit, log, log and identity. The last is :func:`dpstats.ols`.
+        The family, in whatever case, or the family of statsmodels with the same link, such as
+        ``sm.families.Poisson()``. Links are logit, log, log and identity. With the last it is
+        :func:`dpstats.ols`.
     exposure : str, optional
         For rates: an expression, positive by its bounds, whose logarithm is an offset; as in statsmodels.
 
@@ -188,20 +189,21 @@ class GlmModel(Plannable):
             ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``, for logistic regression
             ``pure(epsilon)`` too. It is spent whatever comes out.
         method : {"auto", "newton", "pmt", "objective", "output"}
-            Noisy Newton, or a paper's truncation by public moments, which needs `public` (docs/glm.md). For
-            logistic regression also objective and output perturbation, whose coefficients are penalised
-            (docs/erm.md). Under pure epsilon "auto" is objective perturbation with its bias removed.
+            Noisy Newton, or truncation by public moments, a published method that needs `public`
+            (docs/published.md). Logistic regression also has objective and output perturbation, whose
+            coefficients are penalised (docs/erm.md). Under pure epsilon "auto" is objective perturbation
+            with its bias removed.
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released. Default: that of
+            The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With the methods of papers, follow them where they are private.
         c : float, optional
-            Penalty of the methods "objective" and "output"; default as small as the budget allows.
+            The penalty of the methods "objective" and "output". Default: as small as the budget allows.
         robust : bool
-            Of a logistic regression: standard errors that hold where the model is wrong. Squared scores are
-            released, too, for some precision (docs/glm.md). Those of other families, and of the methods
-            "objective" and "output", always hold.
+            Whether a logistic regression releases squared scores too, for standard errors that hold where
+            the model is wrong; it costs some precision (docs/glm.md). The standard errors of other
+            families, and of the methods "objective" and "output", always hold so.
         release : sequence of str
             ``["loglik"]`` spends a tenth of the budget (of mu^2) on the log-likelihood of a binomial or
             Poisson family, for ``fit.llf`` and ``fit.aic``, both with the size of their noise. For the
@@ -282,10 +284,10 @@ class GlmModel(Plannable):
         Parameters
         ----------
         messages
-            Path of a .parquet or .jsonl file, a list of paths, or an iterable of
+            The path of a .parquet or .jsonl file, a list of paths, or an iterable of
             :class:`dpstats.contributors.Message`. It is read once, in memory that does not grow with it.
         plan : Plan
-            Of this formula and schema.
+            A plan of this formula and schema.
         reach : float
             R: the loss is replaced by a quadratic function that is closest to it for ``|x'coef| <= R``.
 

@@ -43,7 +43,7 @@ def kaplan_meier(
         ``"Surv(time, failed) ~ 1"``, or ``"Surv(time, failed) ~ maker"`` for a curve of each level of a
         factor, or of each code of a flag.
     data
-        As of :func:`dpstats.survreg`.
+        The same as in :func:`dpstats.survreg`.
     schema : Schema
     times : sequence of float, optional
         Where the curve is wanted. They are public: choose them without looking at the data. More of them
@@ -51,8 +51,8 @@ def kaplan_meier(
         even steps between the public bounds of the time and, where the lower is above 0, 15 even steps of its
         logarithm.
     subset : str, optional
-        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
-        To leave them out beforehand would make a private count public (docs/formula.md).
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
     weights : str, optional
         How many units a row stands for, an expression such as ``"units"`` with bounds from 0 to a public
         maximum: R's case weights. One row is what is protected, whatever it weighs, so that noise grows with
@@ -61,7 +61,7 @@ def kaplan_meier(
     Returns
     -------
     KaplanMeier
-        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
 
     Raises
     ------
@@ -106,9 +106,9 @@ class KaplanMeier(HoldsRows):
         Parameters
         ----------
         budget : Budget
-            Of any kind. It is spent whatever comes out.
+            A budget of any kind. It is spent whatever comes out.
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released. Default: that of
+            The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         reuse : bool or str
             Return the fit that was kept beside the ledger when the same was asked of the same data before,

@@ -64,15 +64,15 @@ def ols(
         Moments of public rows of the same kind (:func:`dpstats.public_moments`) or such rows. Privacy does
         not rest on them; precision gains if they resemble the private rows.
     weights : str, optional
-        The rows' weights, an expression such as ``"w"`` with bounds from 0 to a public maximum.
+        The weights of rows: an expression such as ``"w"`` with bounds from 0 to a public maximum.
     subset : str, optional
-        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
-        To leave them out beforehand would make a private count public (docs/formula.md).
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
     LinearModel
-        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
 
     Raises
     ------
@@ -178,10 +178,10 @@ class LinearModel(Plannable):
             ``zcdp(rho)``, ``gdp(mu)``, ``approx(epsilon, delta)`` or ``pure(epsilon)``. It is spent whatever
             comes out.
         method : {"auto", "gram", "pmt"}
-            Noisy second moments, or the paper's truncation by public moments, which needs `public` and
-            Gaussian noise (docs/linear.md).
+            Noisy second moments, or truncation by public moments, a published method that needs `public` and
+            Gaussian noise (docs/published.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released. Default: that of
+            The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With method "pmt", follow the paper where it is private (:mod:`dpstats.estimators.published`).
@@ -239,10 +239,10 @@ class LinearModel(Plannable):
         Parameters
         ----------
         messages
-            Path of a .parquet or .jsonl file, a list of paths, or an iterable of
+            The path of a .parquet or .jsonl file, a list of paths, or an iterable of
             :class:`dpstats.contributors.Message`. It is read once, in memory that does not grow with it.
         plan : Plan
-            Of this formula and schema.
+            A plan of this formula and schema.
 
         Returns
         -------

@@ -34,9 +34,9 @@ class Plannable(HoldsRows):
         Parameters
         ----------
         budget : Budget
-            Of the fit to come.
+            The budget of the fit to come.
         n : int, optional
-            Its number of rows. Default: that of the model's data, which is public.
+            The number of its rows. Default: that of the model's data, which is public.
         covariates, coef, scale, events : optional
             What is known, as :func:`dpstats.plan` takes it.
 

@@ -35,7 +35,7 @@ def public_moments(formula: str, frame: Any, schema: Schema, weights: str | None
         Public rows; a table such as a model takes, or the path of one.
     schema : Schema
     weights : str, optional
-        The rows' weights, as of the model.
+        The weights of rows, as in the model.
 
     Returns
     -------

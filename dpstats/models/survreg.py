@@ -82,10 +82,11 @@ def survreg(
     schema : Schema
         What is public about each variable.
     dist : {"weibull", "exponential", "loglogistic", "lognormal", "sev", "logistic", "gaussian"}
-        Of the time, in whatever case; the last three are the distributions of the logarithms of the others.
+        The distribution of the time, in whatever case. The last three are the distributions of the
+        logarithms of the others.
     subset : str, optional
-        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
-        To leave them out beforehand would make a private count public (docs/formula.md).
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
     scale : float, optional
         Sigma, where it is known, as R's survreg has it: 1 / shape of a Weibull, whose fit engineers then call
         Weibayes. It is that of log time, or of the response where the distribution is not of a logarithm.
@@ -94,7 +95,7 @@ def survreg(
     Returns
     -------
     Survreg
-        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
 
     Raises
     ------
@@ -172,7 +173,7 @@ class Survreg(Plannable):
             Noisy Newton on bounded martingale scores ("auto" is the same), or the functional mechanism, for
             times of which none is censored: ``Surv(time)`` (docs/published.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released. Default: that of
+            The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             With method "functional", noise and estimate as published, for reproduction only.

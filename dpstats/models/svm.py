@@ -45,13 +45,13 @@ def svm(
         Penalty, public. The fit minimises the mean loss + ``c |theta|^2``, theta being the coefficients over
         half the public ranges. Default: as small as the budget allows.
     subset : str, optional
-        The condition for a row to weigh, such as ``"maker == 'WDC' and temp > 30"``; other rows stay in n.
-        To leave them out beforehand would make a private count public (docs/formula.md).
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
 
     Returns
     -------
     Svm
-        With ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class Svm(HoldsRows):
         method : {"auto", "objective", "output"}
             Noise on the objective, which is the default, or on its minimum (docs/erm.md).
         ledger : Ledger or path, optional
-            Charged with the whole budget before anything is released. Default: that of
+            The ledger that is charged with the whole budget before anything is released. Default: that of
             :func:`dpstats.use_ledger`, if any.
         compat : {None, "paper"}
             Follow the paper: its noise, its constants and its floors (docs/erm.md).

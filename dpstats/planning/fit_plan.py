@@ -64,7 +64,7 @@ class FitPlan(Shown):
         return self._setting.names
 
     def table(self) -> pd.DataFrame:
-        """What to expect of each coefficient.
+        """Return what to expect of each coefficient.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class FitPlan(Shown):
         return pd.DataFrame(columns)
 
     def summary(self) -> Document:
-        """The table to be read, with what was assumed.
+        """Return the table to be read, with what was assumed.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class FitPlan(Shown):
         return document(model.design.formula, self.budget, self.n, self.table(), known, self._trial.law)
 
     def power(self, effects: Mapping[str, float]) -> pd.Series:
-        """Chance that a test of level .05 finds each effect, all of them being there together.
+        """Return the chance that a test of level .05 finds each effect, where all of them are there together.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class FitPlan(Shown):
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
 
     def budget_for(self, half_width: Mapping[str, float]) -> Budget:
-        """The smallest budget of this kind at which intervals are as short as is asked.
+        """Return the smallest budget of this kind at which intervals are as short as is asked.
 
         Parameters
         ----------
@@ -178,12 +178,12 @@ class FitPlan(Shown):
         return _rounded(found)
 
     def n_for(self, half_width: Mapping[str, float]) -> int:
-        """The smallest number of rows at which intervals are as short as is asked, with this budget.
+        """Return the smallest number of rows at which intervals are as short as is asked, with this budget.
 
         Parameters
         ----------
         half_width : dict
-            As of `budget_for`.
+            The same as in `budget_for`.
 
         Returns
         -------

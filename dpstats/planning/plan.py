@@ -46,9 +46,9 @@ def plan(
     model : LinearModel, GlmModel or Survreg
         Such as ``dps.ols("y ~ x", None, schema)``. Its data, if it has any, are not read.
     budget : Budget
-        Of the fit to come.
+        The budget of the fit to come.
     n : int
-        Its number of rows.
+        The number of its rows.
     covariates : dict, DataFrame or PublicMoments, optional
         What is known of variables: ``{"temp": (25, 6)}`` is mean and sd; of a flag give the share of ones,
         of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation. The

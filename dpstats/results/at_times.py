@@ -109,7 +109,7 @@ class AtTimes(Fit):
         ----------
         newdata : dict, list of dict, or DataFrame
         age : float or sequence of float
-            Of all, or one for each row of `newdata`.
+            One age for all rows of `newdata`, or one for each.
         times : float or sequence of float
             Beyond `age`.
         level : float

@@ -30,11 +30,11 @@ def compare(*fits: Fit, names: Sequence[str] | None = None, level: float = 0.95)
     Parameters
     ----------
     *fits : Fit
-        Of any models.
+        Fits of any models.
     names : sequence of str, optional
-        Heads of their columns; default: (1), (2), ...
+        The heads of their columns; default: (1), (2), ...
     level : float
-        Of the limits in ``.frame``.
+        The level of the limits in ``.frame``.
 
     Returns
     -------

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Fit(Predictions):
-    """A private fit.
+    """A private fit: estimates with intervals that count the noise, and what follows from them.
 
     It holds names, estimates, covariances and public declarations (see `Record`, whose fields are the
     keywords of the constructor) and no pointer to a model, to data, to noise or to a seed. Everything else is

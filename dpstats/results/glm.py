@@ -138,7 +138,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         Returns
         -------
         Estimates
-            As `odds_ratios`.
+            The same as of `odds_ratios`.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         Returns
         -------
         Estimates
-            As `odds_ratios`.
+            The same as of `odds_ratios`.
 
         Examples
         --------

@@ -151,7 +151,7 @@ class Reliability(AtTimes):
         ----------
         newdata : dict, list of dict, or DataFrame
         failed : float or sequence of float
-            Failed fractions: 0.10 gives B10.
+            Fractions that have failed: 0.10 gives B10.
         level : float
         clip : bool
             As in `predict`.
@@ -215,7 +215,7 @@ class Reliability(AtTimes):
     def hazard_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
 
-        Weibull fits alone have it, whose hazards are proportional.
+        Only Weibull fits have hazard ratios, because their hazards are proportional.
 
         Parameters
         ----------

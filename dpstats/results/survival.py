@@ -232,16 +232,16 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         fleet : dict, list of dict, or DataFrame
             Public: the covariates of each unit, and a column of ages in the unit of the response.
         horizon : float or sequence of float
-            How far from now, in the unit of the response: one number, which `periods` divide, or the ends of
-            periods.
+            How far from now the forecast reaches, in the unit of the response: one number, which `periods`
+            divide, or the ends of periods.
         periods : int
-            Of equal length, where `horizon` is one number.
+            The number of periods of equal length, where `horizon` is one number.
         age : str
             Name of the column of ages.
         units : str, optional
             Name of a column that says how many units a row stands for; default: one each.
         level : float
-            Of all limits.
+            The level of all limits.
         clip : bool
             As in `predict`.
 
@@ -256,7 +256,7 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         NotReleased
             Without a fleet: the training rows are private.
         SpecificationError
-            For a fleet without ages, or a horizon that is none.
+            For a fleet without ages, or if `horizon` is no horizon.
 
         Examples
         --------

@@ -276,15 +276,15 @@ def read_csv(
     decimal : str
         ``"."`` or ``","``.
     encoding : str
-        One in which ASCII characters are themselves, such as ``"latin-1"``.
+        An encoding in which ASCII characters are themselves, such as ``"latin-1"``.
     thousands : str, optional
-        What stands between groups of three digits: ``","``, ``"."``, ``" "``, ``"'"``, or a no-break space.
+        The mark between groups of three digits: ``","``, ``"."``, ``" "``, ``"'"``, or a no-break space.
         Default: nothing does, and a number such as ``1,234`` is missing.
 
     Returns
     -------
     CsvFile
-        For the argument ``data`` of a model.
+        It is for the argument ``data`` of a model.
 
     Raises
     ------

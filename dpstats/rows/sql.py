@@ -40,15 +40,15 @@ def read_sql(query: str, connection: Any) -> SqlQuery:
         A SELECT without a semicolon, whose rows are the same whenever it is run. Select the columns that you
         need: all of them are fetched. It must do as a subquery, beside ``LIMIT 0`` and ``count(*)``.
     connection
-        Of Python's DB-API 2.0, such as sqlite3 or ADBC have it. ADBC is the fastest, and its columns have
-        types; the cells of others count as Python objects. A driver that fetches a whole result at once, as
-        psycopg does by default, needs memory for it.
+        A connection of Python's DB-API 2.0, such as those of sqlite3 or ADBC. ADBC is the fastest, and its
+        columns have types; the cells of others count as Python objects. A driver that fetches a whole result
+        at once, as psycopg does by default, needs memory for it.
 
     Returns
     -------
     SqlQuery
-        For the argument ``data`` of a model. Rows of more than some hundred mebibytes are fetched again at
-        every pass.
+        It is for the argument ``data`` of a model. Rows of more than some hundred mebibytes are fetched
+        again at every pass.
 
     Raises
     ------

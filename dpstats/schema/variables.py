@@ -203,7 +203,7 @@ def bounded(lower: float, upper: float, unit: str | None = None) -> Bounded:
         Public: choose them by what is known of the variable, without a look at the rows. A value outside is
         moved to the nearer bound.
     unit : str, optional
-        For tables and plots.
+        The unit that tables and plots show.
 
     Returns
     -------
@@ -230,9 +230,9 @@ def count(upper: int, unit: str | None = None) -> Count:
     Parameters
     ----------
     upper : int
-        From 1. A larger count is moved to it.
+        The maximum, from 1 on. A larger count is moved to it.
     unit : str, optional
-        For tables and plots.
+        The unit that tables and plots show.
 
     Returns
     -------
