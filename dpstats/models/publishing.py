@@ -48,7 +48,9 @@ def pay(
     BudgetError
         If the budget exceeds what the ledger has left; nothing is spent then.
     """
-    line = curator.pay(ledger, formula=design.formula, method=method, costs=costs)
+    rows = ((name, getattr(design, name)) for name in ("weights", "subset"))
+    asked = ", ".join([design.formula, *(f"{name}={text!r}" for name, text in rows if text)])
+    line = curator.pay(ledger, formula=asked, method=method, costs=costs)
     return {
         "formula": design.formula,
         "subset": design.subset,
