@@ -280,7 +280,7 @@ def verbatim(file: str, start: str = "", until: str = "") -> str:
     """What a benchmark printed, from a line that begins so to the blank line before another, or all of it."""
     text = (RESULTS / f"{file}.txt").read_text("utf-8")
     said = text[text.index(start) :]
-    return f"```text\n{(said[: said.index(until)] if until else said).strip()}\n```\n"
+    return f"```text\n{(said[: said.index(until)] if until else said).rstrip()}\n```\n"
 
 
 def empirical_risk() -> str:
@@ -444,6 +444,7 @@ TABLES: Tables = {
     "forecast": partial(lines, "forecast_coverage", FORECAST),
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
+    "refusals": partial(verbatim, "refusals", "           route"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
     "erm_4": partial(verbatim, "erm_table4_bank", "c = "),
