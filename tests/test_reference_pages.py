@@ -1,0 +1,30 @@
+"""The pages of reference name every caution that a fit may carry and every format of a file."""
+
+import re
+from pathlib import Path
+
+from dpstats.models import cautions, contributed
+from dpstats.results import cautions as linear
+
+ROOT = Path(__file__).parents[1]
+FORMATS = re.compile(r'^FORMAT = "(dpstats\.\w+/\d+)"', re.MULTILINE)
+
+
+def stated(page: str, head: str) -> set[str]:
+    """Names in backticks in the column of a table that has that head."""
+    rows = [line.split("|") for line in (ROOT / page).read_text("utf-8").splitlines() if line[:2] == "| "]
+    column = next(at for at, cell in enumerate(rows[0]) if head in cell)
+    return {name for row in rows[1:] for name in re.findall(r"`([\w./]+)`", row[column])}
+
+
+def test_every_caution_is_on_the_page() -> None:
+    codes = {code for code, _ in cautions._WHOLE.values()} | set(cautions._NAMED) | set(linear.CODES)
+    assert len(codes) > 9
+    assert codes | {contributed.QUADRATIC[0]} == stated("docs/cautions.md", "code")
+
+
+def test_every_format_is_on_the_page() -> None:
+    texts = [path.read_text("utf-8") for path in (ROOT / "dpstats").rglob("*.py")]
+    formats = {found for text in texts for found in FORMATS.findall(text)}
+    assert len(formats) > 4
+    assert formats == stated("docs/files.md", "format")
