@@ -36,16 +36,19 @@ def survival() -> dict[str, Axes]:
         "plot_hazard": fit.plot_hazard(points),
         "plot_life": whole.plot_life(points=all_of_them),
         "curves": curves.plot(),
+        "cumulative": curves.plot(of="cumhaz", steps=True),
     }
 
 
 def linear() -> dict[str, Axes]:
-    """Plots of linear and logistic fits."""
+    """Plots of linear and logistic fits, and of a description."""
     plant, people = dps.datasets.load("ccpp"), dps.datasets.load("adult")
+    look = dps.describe(plant.data, plant.schema, dps.approx(0.5, 1e-6), columns=["AT", "PE"])
     fit = dps.ols("PE ~ AT + V + AP + RH", plant.data, plant.schema).fit(BUDGET)
     odds = dps.logit("income ~ age + education_num + hours_per_week + sex", people.data, people.schema)
     return {
         "plot_ridge_path": fit.plot_ridge_path(),
+        "look": look.plot("AT"),
         "plot_coef_across": odds.fit(BUDGET).plot_coef(across_range=True),
     }
 

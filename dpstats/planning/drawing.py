@@ -23,6 +23,8 @@ def draw(
     ax: Axes | None,
 ) -> Axes:
     """One line for each term, of shape (budgets, terms), and a dashed one where noise is nothing."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
     ax = axes(ax)
     amounts = [budget.amount for budget in budgets]
     for j, term in enumerate(terms):
@@ -41,5 +43,7 @@ def draw(
     # at the budgets that were tried, in plain numbers
     ax.set_xticks(amounts, [f"{amount:.3g}" for amount in amounts])
     ax.minorticks_off()
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     ax.legend()
     return ax
