@@ -7,21 +7,22 @@ from contextlib import ExitStack
 
 from dpstats.budget import parse_budget
 from dpstats.cli.output import JSON, new_file, save
-from dpstats.cli.tables import table
+from dpstats.cli.tables import data
 from dpstats.ledger import Ledger
 from dpstats.models import describe
+from dpstats.running import options as running
 from dpstats.schema import Schema
 
 
 def run(options: argparse.Namespace) -> None:
     """Files are reserved before the budget is spent."""
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
-    data = table(options.data, options)
+    rows = data(options.data, options)
     book = Ledger(options.ledger) if options.ledger else None
-    with ExitStack() as files:
+    with ExitStack() as files, running(workers=options.workers):
         for path in filter(None, (options.out, options.suggest)):
             files.enter_context(new_file(path, JSON))
-        found = describe(data, schema, budget, options.columns, book, options.force, options.subset)
+        found = describe(rows, schema, budget, options.columns, book, options.force, options.subset)
         if options.suggest:
             schema.suggest(found).to_json(options.suggest)
         if options.out:

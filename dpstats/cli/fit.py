@@ -16,6 +16,7 @@ from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models import GlmModel, KaplanMeier, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
+from dpstats.running import options as running
 from dpstats.schema import Schema
 
 Model = Survreg | LinearModel | GlmModel | Svm | KaplanMeier
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     model = described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
     given = _asked(options, model)
-    with new_file(options.out, JSON):
+    with new_file(options.out, JSON), running(workers=options.workers):
         save(model.fit(budget, ledger=book, **given), options.out)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import dpstats
 from dpstats._version import __version__
 from dpstats.cli import texts, using
-from dpstats.cli.parser import Parser, add_csv_options, command, later
+from dpstats.cli.parser import Parser, add_csv_options, add_running, command, later, place
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -21,6 +21,10 @@ MODELS = tuple(
     if module == "dpstats.models" and name not in ("describe", "public_moments")
 )
 AUTO = "auto"
+_DATA = (
+    "a .csv or .tsv (also compressed), .parquet or .arrow file, a folder, a pattern, - for the standard "
+    "input, or postgresql://..."
+)
 
 
 def parser() -> Parser:
@@ -38,7 +42,7 @@ def parser() -> Parser:
 def _describe(commands: _SubParsersAction[Parser]) -> None:
     does = "print what is missing, means, quantiles and shares of all variables, privately"
     describe = command(commands, "describe", "describe.run", does, texts.DESCRIBE)
-    describe.add_argument("data", type=Path, help="a .csv or .tsv (also compressed), .parquet or .arrow file")
+    describe.add_argument("data", type=place, help=_DATA)
     describe.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     describe.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
     describe.add_argument("--columns", nargs="+", metavar="NAME", help="variables; default: all")
@@ -52,6 +56,7 @@ def _describe(commands: _SubParsersAction[Parser]) -> None:
         metavar="FILE",
         help="write a schema with tighter bounds to this new .json file",
     )
+    add_running(describe)
     add_csv_options(describe)
 
 
@@ -59,12 +64,7 @@ def _fit(commands: _SubParsersAction[Parser]) -> None:
     does = "fit a model, spend its budget, and keep the result in a file"
     fit = command(commands, "fit", "fit.run", does, texts.FIT)
     fit.add_argument("formula", help="R's formula, in quotes")
-    fit.add_argument(
-        "data",
-        type=Path,
-        help="a .csv or .tsv (also compressed), .parquet or .arrow file, a folder, a pattern, or - for the "
-        "standard input",
-    )
+    fit.add_argument("data", type=place, help=_DATA)
     _add_model_options(fit)
     fit.add_argument(
         "--public", type=Path, metavar="FILE", help="a table of public rows, or their moments (.json)"
@@ -88,6 +88,7 @@ def _fit(commands: _SubParsersAction[Parser]) -> None:
     fit.add_argument(
         "--out", type=Path, required=True, help="keep the fit in this new .json file, or - for the screen"
     )
+    add_running(fit)
     add_csv_options(fit)
 
 
@@ -220,11 +221,13 @@ def _schema(commands: _SubParsersAction[Parser]) -> None:
     does = "write a schema to fill in, from the names of the columns of a table; no value is read"
     new = command(actions, "new", "schema.new", does)
     new.add_argument("data", type=Path, help="a table; types are known of .parquet and .arrow files")
+    new.set_defaults(query=None)
     new.add_argument("--out", type=Path, help="write this new .toml file; default: the screen")
     add_csv_options(new)
     check = command(actions, "check", "schema.check", "check a schema, and the names of a table against it")
     check.add_argument("schema", type=Path, help="a .toml or .json file")
-    check.add_argument("data", type=Path, nargs="?", help="a table; no value is read without --values")
+    check.add_argument("data", type=place, nargs="?", help="a table; no value is read without --values")
+    check.add_argument("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
     check.add_argument(
         "--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"
     )

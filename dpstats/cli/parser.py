@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -46,6 +47,19 @@ def later(name: str) -> Callable[[argparse.Namespace], None]:
         getattr(import_module(f"dpstats.cli.{module}"), function)(options)
 
     return run
+
+
+def place(text: str) -> Path | str:
+    """Where rows are: a path, or the address of a database."""
+    return text if "://" in text else Path(text)
+
+
+def add_running(command: Parser) -> None:
+    """Add the options of tables that are elsewhere, or too large for one process."""
+    command.add_argument("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
+    command.add_argument(
+        "--workers", type=int, default=1, help="processes that read a large table; default: %(default)s"
+    )
 
 
 def add_csv_options(command: Parser) -> None:

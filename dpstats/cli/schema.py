@@ -9,7 +9,7 @@ from dpstats.checking import check as data_check
 from dpstats.cli.output import write
 from dpstats.cli.tables import data
 from dpstats.errors import SpecificationError
-from dpstats.rows import CsvFile, column_names, open_rows
+from dpstats.rows import CsvFile, SqlQuery, column_names, open_rows
 from dpstats.schema import Schema
 
 
@@ -35,8 +35,8 @@ def check(options: argparse.Namespace) -> None:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 
 
-def undeclared(table: CsvFile | Path | list[CsvFile | Path], schema: Schema) -> list[str]:
-    """The columns of a table that suits the schema, without those that are declared.
+def undeclared(table: SqlQuery | CsvFile | Path | list[CsvFile | Path], schema: Schema) -> list[str]:
+    """The columns of a table that suits the schema, without those that are declared; none of a query.
 
     Raises
     ------
@@ -44,6 +44,8 @@ def undeclared(table: CsvFile | Path | list[CsvFile | Path], schema: Schema) -> 
         If a fit that reads all declared variables would refuse the table's header.
     """
     open_rows(table, schema, list(schema))
+    if isinstance(table, SqlQuery):
+        return []
     first = table[0] if isinstance(table, list) else table
     present = first.names if isinstance(first, CsvFile) else column_names(first)
     return [name for name in present if name not in schema and name != schema.privacy_unit.column]

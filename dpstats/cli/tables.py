@@ -8,21 +8,27 @@ from pathlib import Path
 import pandas as pd
 
 from dpstats.errors import DataError
-from dpstats.rows import CsvFile, read_csv
+from dpstats.rows import CsvFile, SqlQuery, read_csv, read_sql
+from dpstats.rows.links import is_address
 from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
 
 _OPTIONS = ("sep", "decimal", "thousands", "encoding")
 _TABS = ("tab", "\\t")  # a tab is hard to type in a shell
 
 
-def data(path: Path, options: argparse.Namespace) -> CsvFile | Path | list[CsvFile | Path]:
-    """What a model takes as its data; else as `table`, but that the path may be a folder or a pattern.
+def data(place: Path | str, options: argparse.Namespace) -> SqlQuery | CsvFile | Path | list[CsvFile | Path]:
+    """What a model takes as its data: as `table`, but also a folder, a pattern, or a query at an address.
 
     Raises
     ------
     DataError
-        As of `table`.
+        As of `table`; if an address is without a query, or a query without an address.
     """
+    if is_address(place) != bool(options.query):
+        raise DataError('--query "SELECT ..." goes with an address, postgresql://..., in the place of a file')
+    if options.query:
+        return read_sql(options.query, place)
+    path = Path(place)
     files = data_files(path)
     if len(files) == 1:
         return table(files[0], options)

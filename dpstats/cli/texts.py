@@ -40,6 +40,8 @@ example:
           --public last_year.csv --budget "approx(1, 1e-6)" --out plant.fit.json
   dpstats fit "Surv(time, failed) ~ maker" drives.csv --schema drives.toml --model kaplan_meier \\
           --times 90 180 365 730 --budget "pure(0.5)" --out curve.json
+  dpstats fit "Surv(time, failed) ~ temp" postgresql://reader@db/fleet --query "SELECT * FROM drives" \\
+          --schema drives.toml --budget "approx(1, 1e-6)" --out drives.fit.json
 
 budgets:
   approx(EPSILON, DELTA)   for example approx(1, 1e-6); delta well below 1 / number of rows

@@ -91,13 +91,13 @@ class Apply:
             message = str(need)
         else:
             return lower, upper
-        parts = "; ".join(
-            f"the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
+        parts = "".join(
+            f"; the public bounds of {arg.text} are [{np.min(x[0]):g}, {np.max(x[1]):g}]"
             for arg, x in zip(self.args, inside, strict=True)
             if arg.variables
         )
         raise FormulaError(
-            f"{brief(self.text)} has no public bound: {message}; {parts}. "
+            f"{brief(self.text)} has no public bound: {message}{parts}. "
             "Declare narrower bounds in the schema or transform the variable differently"
         )
 

@@ -137,6 +137,17 @@ _Group = Iterator[tuple[Any, Numbers | Coded]]
 _ALL = slice(None)
 
 
+def stored(column: Column) -> str:
+    """How cells are stored, as the column's type tells: objects pass for texts; nulls are neither."""
+    if isinstance(column, Pieces):
+        return stored(column.pieces[0])
+    if isinstance(column, Coded):
+        return stored(column.table)
+    if isinstance(column, Texts) and pa.types.is_null(column.cells.type):
+        return ""
+    return "numbers" if isinstance(column, Numbers) else "texts"
+
+
 def of_numpy(values: Array) -> Column:
     """The column of a numpy array, masked or not, of a type that is not refused."""
     if isinstance(values, np.ma.MaskedArray):
@@ -168,6 +179,8 @@ def of_arrow(values: Any) -> Column:
         chunks = values.chunks or [pa.nulls(0, values.type)]
         return of_arrow(chunks[0]) if len(chunks) == 1 else Pieces(tuple(map(of_arrow, chunks)))
     form = values.type
+    if isinstance(form, pa.OpaqueType):
+        return of_arrow(values.storage)
     if pa.types.is_dictionary(form):
         positions = pc.fill_null(values.indices.cast(pa.int64(), safe=False), -1)
         return Coded(of_arrow(values.dictionary), positions.to_numpy())

@@ -124,6 +124,9 @@ class ParquetPart:
     def broken(self) -> str:
         return f"{self.stamp.path} cannot be read as a Parquet file: is it complete?"
 
+    def hold(self) -> None:
+        self.stamp.check()
+
     def count(self) -> int:
         return self.rows
 
@@ -153,6 +156,9 @@ class ArrowPart:
     @property
     def broken(self) -> str:
         return f"{self.stamp.path} cannot be read as an Arrow file: is it complete?"
+
+    def hold(self) -> None:
+        self.stamp.check()
 
     def count(self) -> int:
         self.stamp.check()

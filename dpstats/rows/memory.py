@@ -15,7 +15,8 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.csvfile import CsvFile
 from dpstats.rows.paths import data_files
-from dpstats.rows.sources import HELD, NO_FRAMES
+from dpstats.rows.queries import is_query
+from dpstats.rows.sources import HELD, NO_FRAMES, is_of_polars
 
 __all__ = ["repeated", "shared"]
 
@@ -71,10 +72,10 @@ def _pieces(data: Any) -> Iterator[Any]:
     elif isinstance(data, Mapping):
         for column in data.values():
             yield from _of_column(column)
-    elif isinstance(data, pa.Table | pa.RecordBatch) or type(data).__module__.startswith("polars."):
+    elif isinstance(data, pa.Table | pa.RecordBatch) or is_of_polars(data):
         for column in pa.table(data).columns:
             yield from _of_column(column)
-    elif hasattr(data, "__arrow_c_stream__"):
+    elif hasattr(data, "__arrow_c_stream__") or is_query(data):
         yield data
     elif isinstance(data, Iterable) and not isinstance(data, NO_FRAMES) and iter(data) is not data:
         for frame in data:

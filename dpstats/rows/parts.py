@@ -51,6 +51,9 @@ class Part(Protocol):
     def batches(self) -> Iterator[Batch]:
         """Its records, read when they are asked for."""
 
+    def hold(self) -> None:
+        """Raise DataError if they are others by now, or may be at the next pass, as far as can be known."""
+
 
 @dataclass(frozen=True)
 class Stamp:
@@ -98,7 +101,11 @@ def streamed(source: Source | None, unit: Unit) -> tuple[Piece, ...]:
     Where a unit of privacy may have several rows, all rows are needed at once, and they are kept.
     """
     parts: tuple[Piece, ...] = source.parts if source else ()
-    return parts if sum(piece.part.size for piece in parts) > KEPT_BYTES and not unit.column else ()
+    if sum(piece.part.size for piece in parts) <= KEPT_BYTES or unit.column:
+        return ()
+    for piece in parts:
+        piece.part.hold()
+    return parts
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,6 +127,9 @@ class Query(HoldsRows):
 
     def batches(self) -> Iterator[Batch]:
         yield from self.run(batch_rows(self.asked))
+
+    def hold(self) -> None:
+        pass  # lazy frames and relations say nothing of when what they read was changed
 
 
 @dataclass(frozen=True)

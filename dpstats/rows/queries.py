@@ -14,6 +14,7 @@ import pyarrow as pa
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.parts import Query, of_parts
+from dpstats.rows.sniffing import refuse_text_files
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import SqlQuery, of_sql
 
@@ -39,7 +40,8 @@ def of_query(data: Any, asked: Asked) -> Source:
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
     )
-    names, schema_of, rows, run = protected(lambda: make(data), cannot)
+    plan, names, schema_of, rows, run = protected(lambda: make(data), cannot)
+    refuse_text_files(plan, type(data).__name__)
     asked.require(names)
     columns = list(asked.columns)
     check_arrow(protected(lambda: schema_of(columns), cannot), asked)
@@ -49,6 +51,7 @@ def of_query(data: Any, asked: Asked) -> Source:
 
 
 _Made = tuple[
+    str,
     list[str],
     Callable[[list[str]], pa.Schema],
     Callable[[], int],
@@ -57,7 +60,7 @@ _Made = tuple[
 
 
 def _of_lazy(frame: Any) -> _Made:
-    """A lazy frame of polars: names, types, number and batches of its rows."""
+    """A lazy frame of polars: its plan, and names, types, number and batches of its rows."""
     import polars
 
     types = frame.collect_schema()
@@ -67,6 +70,7 @@ def _of_lazy(frame: Any) -> _Made:
             yield from pa.RecordBatchReader.from_stream(part)
 
     return (
+        frame.explain(optimized=False),
         types.names(),
         lambda columns: pa.RecordBatchReader.from_stream(types.to_frame().select(columns)).schema,
         lambda: int(frame.select(polars.len()).collect().item()),
@@ -75,7 +79,7 @@ def _of_lazy(frame: Any) -> _Made:
 
 
 def _of_relation(relation: Any) -> _Made:
-    """A relation of DuckDB: names, types, number and batches of its rows."""
+    """A relation of DuckDB: its plan, and names, types, number and batches of its rows."""
 
     def chosen(columns: list[str]) -> Any:
         return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
@@ -85,7 +89,9 @@ def _of_relation(relation: Any) -> _Made:
         reader = getattr(made, "to_arrow_reader", None) or made.fetch_record_batch
         return iter(reader(size))
 
+    explained = relation.query("dpstats_rows", "EXPLAIN (FORMAT json) SELECT * FROM dpstats_rows")
     return (
+        str(explained.fetchall()[0][1]),
         list(relation.columns),
         lambda columns: chosen(columns).limit(0).to_arrow_table().schema,
         lambda: int(relation.aggregate("count(*)").fetchall()[0][0]),

@@ -33,7 +33,7 @@ from dpstats.rows.sources import (
     of_mapping,
     of_stream,
 )
-from dpstats.rows.units import weighing
+from dpstats.rows.units import alike, weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
 
@@ -114,7 +114,7 @@ class Rows(HoldsRows):
 
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
-    blocks = [encoder(batch) for batch in source.batches()] or [encoder.nothing()]
+    blocks = [encoder(batch) for batch in alike(source.batches(), unit.column)] or [encoder.nothing()]
     if len(blocks) == 1:
         columns = blocks[0]
     else:  # column by column, lest all of them are there twice

@@ -212,7 +212,7 @@ def of_stream(data: Any, asked: Asked) -> Source:
     if isinstance(data, pa.Table | pa.RecordBatch):
         asked.require(data.schema.names)
         data = data.select(list(asked.columns))
-    elif _is_of_polars(data):
+    elif is_of_polars(data):
         asked.require(data.columns)
         data = data.select(list(asked.columns))
         for name in asked.columns:
@@ -224,7 +224,7 @@ def of_stream(data: Any, asked: Asked) -> Source:
     return Source(lambda: (batch_of(batch, asked) for batch in reader), once=True)
 
 
-def _is_of_polars(data: Any) -> bool:
+def is_of_polars(data: Any) -> bool:
     """Whether it is a frame of polars, which is not imported where nobody did."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(data, polars.DataFrame)

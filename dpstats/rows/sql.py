@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import untyped
+from dpstats._arguments import numbers, untyped
 from dpstats._private import HoldsRows, forgetting, protected
-from dpstats.errors import DataError
+from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import Query, of_parts
+from dpstats.rows.grammar import Array
+from dpstats.rows.links import Address, Held, address_of, is_address
+from dpstats.rows.parts import batch_rows, of_parts
+from dpstats.rows.sniffing import refuse_text_files
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
 __all__ = ["SqlQuery", "of_sql", "read_sql"]
 
-_BROKEN = f"the query cannot be run to its end. {HIDDEN}; run it without dpstats to see it"
+Link = Held | Address
 
 
 @dataclass(frozen=True, repr=False)
 class SqlQuery(HoldsRows):
-    """A query and the connection that it is run on; see :func:`read_sql`."""
+    """A query, the connection that it is run on, and where it is cut; see :func:`read_sql`."""
 
     text: str
     connection: Any
+    key: str | None = None
+    cuts: tuple[float, ...] = ()
+
+    def ranges(self) -> list[str]:
+        """Queries that have each row once, whatever its key is: none, or not a number, too."""
+        if self.key is None:
+            return [self.text]
+        key, cuts = '"' + self.key.replace('"', '""') + '"', [f"{cut:.17g}" for cut in self.cuts]
+        between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
+        where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
+        return [f"SELECT * FROM ({self.text}) AS dpstats_rows WHERE {some}" for some in where]
 
 
 @forgetting
-def read_sql(query: str, connection: Any) -> SqlQuery:
+def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence[float] = ()) -> SqlQuery:
     """Say which rows of a database are the data. Nothing is run until a model is made.
 
     Parameters
@@ -40,9 +55,15 @@ def read_sql(query: str, connection: Any) -> SqlQuery:
         A SELECT without a semicolon, whose rows are the same whenever it is run. Select the columns that you
         need: all of them are fetched. It must do as a subquery, beside ``LIMIT 0`` and ``count(*)``.
     connection
-        A connection of Python's DB-API 2.0, such as those of sqlite3 or ADBC. ADBC is the fastest, and its
-        columns have types; the cells of others count as Python objects. A driver that fetches a whole result
-        at once, as psycopg does by default, needs memory for it.
+        A connection of Python's DB-API 2.0, such as those of sqlite3, psycopg or ADBC. ADBC is the fastest,
+        and its columns have types; the cells of others count as Python objects. Or the address of a Postgres
+        server, ``"postgresql://user@host/database"``, which other processes can connect to as well: it needs
+        ``pip install dpstats[postgres]``. Leave the password to a file, ``~/.pgpass``.
+    key, cuts : optional
+        A column of the query that holds numbers, and public numbers in ascending order at which the query is
+        cut into parts, such as ``range(10**6, 10**7, 10**6)`` of serial numbers. Workers
+        (:func:`dpstats.options`) read the parts of an address beside each other, and an index on the key
+        makes that fast.
 
     Returns
     -------
@@ -53,12 +74,15 @@ def read_sql(query: str, connection: Any) -> SqlQuery:
     Raises
     ------
     DataError
-        If `query` is no SELECT, or `connection` has no cursor.
+        If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
+        if DuckDB is to parse a text file, in which one record could change how others are read.
 
     Notes
     -----
-    The rows must not change during a fit: open the connection on a snapshot, such as a transaction at the
-    level "repeatable read". If their number is another in a later pass, the fit ends in an error.
+    The rows must not change during a fit. Of an address all passes and all processes see one snapshot, which
+    is taken when the model is made. A connection to Postgres whose rows are not kept must be in a transaction
+    at the level "repeatable read", and is refused without. A database of SQLite that is changed between
+    passes ends the fit in an error, and so does any other in which the number of rows changes.
 
     Examples
     --------
@@ -74,48 +98,105 @@ def read_sql(query: str, connection: Any) -> SqlQuery:
         raise DataError(f"query must be the text of a SELECT, not {untyped(query)}")
     if query.rstrip().endswith(";"):
         raise DataError("query must be one SELECT without the semicolon that ends it")
-    if not callable(getattr(connection, "cursor", None)):
-        raise DataError(f"connection must be one of Python's DB-API 2.0, not {untyped(connection)}")
-    return SqlQuery(query, connection)
+    if not is_address(connection) and not callable(getattr(connection, "cursor", None)):
+        raise DataError(
+            "connection must be one of Python's DB-API 2.0, or an address that begins with postgresql://, "
+            f"not {untyped(connection)}"
+        )
+    return SqlQuery(query, connection, *_cut(key, cuts))
+
+
+def _cut(key: object, cuts: Sequence[float]) -> tuple[str | None, tuple[float, ...]]:
+    found = numbers("cuts", cuts, DataError)
+    if key is None and not found.size:
+        return None, ()
+    if not (isinstance(key, str) and found.ndim == 1 and found.size and _ascend(found)):
+        raise DataError("key and cuts go together: the name of a column, and a list of ascending numbers")
+    return key, tuple(found.tolist())
+
+
+def _ascend(found: Array) -> bool:
+    return bool(np.isfinite(found).all() and (np.diff(found) > 0).all())
 
 
 def of_sql(query: SqlQuery, asked: Asked) -> Source:
     """The source of a query."""
     failure = DataError(f"the query cannot be run. {HIDDEN}; run it without dpstats to see it")
-    names, types = protected(lambda: _header(query), failure)
+    link, plan, names, types = protected(lambda: _opened(query), failure, (SpecificationError,))
+    refuse_text_files(plan, "query")
     asked.require(names)
     if types is not None:
         check_arrow(types, asked)
-    part = Query(asked, lambda: _count(query), lambda size: _batches(query, asked, size), _BROKEN)
-    return of_parts([part], asked, _BROKEN)
+    parts = [SqlPart(text, link, asked) for text in query.ranges()]
+    return of_parts(parts, asked, parts[0].broken)
 
 
-def _header(query: SqlQuery) -> tuple[list[str], Any]:
-    """The names of the columns, and their types where the database has Arrow's."""
-    with closing(query.connection.cursor()) as cursor:
+def _opened(query: SqlQuery) -> tuple[Link, str, list[str], Any]:
+    """The way to the database, a plan if it can tell, and columns: names, and types if they are Arrow's."""
+    link = address_of(query.connection) if is_address(query.connection) else Held(query.connection)
+    plan = ""
+    with link.cursor() as cursor:
+        if link.vendor == "duckdb":
+            cursor.execute(f"EXPLAIN (FORMAT json) {query.text}")
+            plan = str(cursor.fetchone()[1])
         cursor.execute(f"SELECT * FROM ({query.text}) AS dpstats_rows LIMIT 0")
         if hasattr(cursor, "fetch_record_batch"):
-            schema = cursor.fetch_record_batch().schema
-            return list(schema.names), schema
-        return [column[0] for column in cursor.description], None
+            types = cursor.fetch_record_batch().schema
+            return link, plan, list(types.names), types
+        return link, plan, [column[0] for column in cursor.description], None
 
 
-def _count(query: SqlQuery) -> int:
-    with closing(query.connection.cursor()) as cursor:
-        cursor.execute(f"SELECT count(*) FROM ({query.text}) AS dpstats_rows")
-        return int(cursor.fetchone()[0])
+@dataclass(frozen=True, repr=False)
+class SqlPart:
+    """The records of a SELECT, and the way to its database."""
 
+    text: str
+    link: Link
+    asked: Asked
+    broken = f"the query cannot be run to its end. {HIDDEN}; run it without dpstats to see it"
 
-def _batches(query: SqlQuery, asked: Asked, size: int) -> Iterator[Batch]:
-    with closing(query.connection.cursor()) as cursor:
-        cursor.execute(query.text)
-        if hasattr(cursor, "fetch_record_batch"):
-            for batch in cursor.fetch_record_batch():
-                yield batch_of(batch, asked)
-            return
-        names = [column[0] for column in cursor.description]
-        while records := cursor.fetchmany(size):
-            yield {name: _column(records, names.index(name)) for name in asked.columns}
+    @property
+    def portable(self) -> bool:
+        return self.link.portable
+
+    @cached_property
+    def rows(self) -> int:
+        with self.link.cursor() as cursor:
+            cursor.execute(f"SELECT count(*) FROM ({self.text}) AS dpstats_rows")
+            return int(cursor.fetchone()[0])
+
+    @property
+    def size(self) -> int:
+        return 8 * len(self.asked.columns) * self.rows
+
+    def count(self) -> int:
+        return self.rows
+
+    @cached_property
+    def shown(self) -> str:
+        """What the database has shown when the part was first read."""
+        return self.link.shown()
+
+    def hold(self) -> None:
+        if self.link.shown() != self.shown:
+            raise DataError(
+                "the database has changed, or its transaction has ended, since the fit began, which runs the "
+                "query more than once. What was charged to a ledger is spent"
+            )
+
+    def batches(self) -> Iterator[Batch]:
+        if "shown" in vars(self):
+            self.hold()
+        with self.link.cursor(large=True) as cursor:
+            cursor.execute(self.text)
+            if hasattr(cursor, "fetch_record_batch"):
+                for batch in cursor.fetch_record_batch():
+                    yield batch_of(batch, self.asked)
+                return
+            size = batch_rows(self.asked)
+            while records := cursor.fetchmany(size):
+                names = [column[0] for column in cursor.description]
+                yield {name: _column(records, names.index(name)) for name in self.asked.columns}
 
 
 def _column(records: Sequence[Sequence[Any]], place: int) -> Objects:

@@ -95,6 +95,8 @@ _KINDS = {
 
 
 def _held_by_arrow(dtype: pa.DataType) -> str:
+    if isinstance(dtype, pa.OpaqueType):  # such as numbers in digits of Postgres
+        return _held_by_arrow(dtype.storage_type)
     if pa.types.is_dictionary(dtype):
         return _held_by_arrow(dtype.value_type)
     for held, tests in _ARROW.items():

@@ -11,14 +11,15 @@ other rows. Each fit by itself is bounded, and their costs add up, whichever row
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpstats.rows.cells import Numbers
+from dpstats.errors import DataError
+from dpstats.rows.cells import Column, Numbers, stored
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text
 
 _NOBODY = np.zeros(2, dtype=np.uint64)
@@ -61,6 +62,26 @@ def _digest(cell: bytes) -> bytes:
     if text in _MISSING or not is_text(text):
         return bytes(16)
     return blake2b(text, digest_size=16, key=b"dpstats unit").digest()
+
+
+def alike(batches: Iterable[Mapping[str, Column]], column: str | None) -> Iterator[Mapping[str, Column]]:
+    """The same batches, if all of them store the ids of units alike, or there are none.
+
+    Raises
+    ------
+    DataError
+        If one has numbers and another texts or objects, as their types tell, which are public.
+    """
+    kinds: set[str] = set()
+    for batch in batches:
+        kinds |= {stored(batch[column])} - {""} if column else set()
+        if len(kinds) > 1:
+            raise DataError(
+                f"the column {column!r} names the unit of privacy, and is stored as "
+                f"{' here and as '.join(sorted(kinds))} there, "
+                'where the number 7 and the text "7" would be two units; store it alike in all files'
+            )
+        yield batch
 
 
 def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
+import dpstats as dps
 from dpstats.errors import DataError
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -314,3 +316,39 @@ def test_a_table_without_the_column_of_the_unit_says_so():
 def test_new_data_need_no_unit():
     design = build_design("Surv(time, failed) ~ x", SCHEMA.unit("serial", max_rows=1))
     assert design.exog({"x": 0.5})[0].tolist() == [[1.0, 0.5]]
+
+
+UNIT = SCHEMA.unit("serial", max_rows=2)
+
+
+@pytest.mark.parametrize("stored", [pa.int64(), pa.string(), pa.dictionary(pa.int32(), pa.string())])
+def test_ids_are_stored_alike_in_all_files(stored, tmp_path):
+    """By their types, so that 7 and "7" are not two units; of nulls alone any file may have."""
+    columns = {"time": [2.0, 3.0], "failed": [1, 1], "x": [0.5, 0.5], "g": ["a", "b"]}
+    other = pa.string() if stored == pa.int64() else pa.int64()
+    for name, form in (("a", stored), ("b", stored), ("n", pa.null()), ("z", other)):
+        cells = [None, None] if form == pa.null() else pa.array(["7", "8"]).cast(form)
+        parquet.write_table(pa.table(columns | {"serial": cells}), tmp_path / f"{name}.parquet")
+    assert open_rows(tmp_path / "[abn].parquet", UNIT, NAMES).n == 6
+    said = "stored as numbers here and as texts there"
+    with pytest.raises(DataError, match=said):
+        list(open_rows(tmp_path, UNIT, NAMES).blocks())
+    with pytest.raises(DataError, match=said):
+        list(
+            open_rows(
+                [parquet.read_table(tmp_path / f"{name}.parquet") for name in "az"], UNIT, NAMES
+            ).blocks()
+        )
+    ledger = dps.Ledger(tmp_path / "l.ledger", total=dps.zcdp(1))
+    with pytest.raises(DataError, match=said):
+        dps.survreg("Surv(time, failed) ~ x", tmp_path / "*.parquet", UNIT).fit(
+            dps.zcdp(0.5), ledger=ledger, force=True
+        )
+    assert ledger.left == dps.zcdp(1)
+
+
+def test_ids_of_objects_are_not_those_of_numbers():
+    objects = FRAME.astype({"serial": object})
+    assert open_rows([FRAME, objects], UNIT, NAMES).n == 16
+    with pytest.raises(DataError, match="stored as numbers here and as texts there"):
+        list(open_rows([objects, FRAME.assign(serial=np.arange(8))], UNIT, NAMES).blocks())

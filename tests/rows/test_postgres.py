@@ -1,0 +1,216 @@
+"""Tables of a Postgres server that runs in a temporary folder; where none is installed, that is said."""
+
+import os
+import pickle
+import shutil
+import subprocess
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+import dpstats as dps
+from dpstats.cli import main
+from dpstats.curator import Curator
+from dpstats.errors import DataError
+from dpstats.rows import parts
+from dpstats.testing import NoNoise, Recording, noise
+from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
+
+dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="adbc-driver-postgresql is not installed")
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+FIXED = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+SELECT = "SELECT x, g, y, other FROM t ORDER BY other"  # what is written anew stands elsewhere
+CUTS = dict(key="other", cuts=range(7000, 20_000, 7000))
+
+
+def programs():
+    """The folder of Postgres's programs, if there is one."""
+    folders = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    on_path = shutil.which("pg_ctl")
+    folders += [Path(on_path).resolve().parent] if on_path else []
+    return next((folder for folder in folders if (folder / "initdb").exists()), None)
+
+
+@pytest.fixture(scope="module")
+def server():
+    """An address; the server belongs to this user or, as it refuses the administrator, to postgres."""
+    found = programs()
+    if found is None:
+        pytest.skip("Postgres is not installed: apt-get install postgresql")
+    as_user = dict(user="postgres", group="postgres") if os.getuid() == 0 else {}
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path is short
+    if as_user:
+        shutil.chown(folder, **as_user)
+
+    def run(program, *options):
+        command = [found / program, "-D", folder / "data", *options]
+        subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=120, **as_user)
+
+    run("initdb", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C")
+    run("pg_ctl", "-o", f"-k {folder} -h '' -F", "-l", folder / "log", "-w", "start")
+    try:
+        uri = f"postgresql://postgres@/postgres?host={folder}"
+        with closing(dbapi.connect(uri)) as made, closing(made.cursor()) as cursor:
+            cursor.adbc_ingest("t", TABLE, mode="create")
+            cursor.execute("CREATE TABLE digits AS SELECT x::text::numeric AS x, g::char(9), y::real FROM t")
+            made.commit()
+        yield uri
+    finally:
+        run("pg_ctl", "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+
+
+def by_adbc(uri):
+    made = dbapi.connect(uri)
+    with closing(made.cursor()) as cursor:
+        cursor.execute(FIXED)
+    return made
+
+
+def by_psycopg(uri):
+    made = psycopg.connect(uri)
+    made.execute(FIXED)
+    return made
+
+
+WAYS = {"adbc": by_adbc, "psycopg": by_psycopg, "address": str}
+
+
+def bits(data):
+    return {name: values.tobytes() for name, values in joined(rows_of(data).blocks()).items()}
+
+
+@pytest.mark.parametrize("cut", [{}, CUTS])
+@pytest.mark.parametrize("kept", [parts.KEPT_BYTES, 0])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_query_has_the_rows_of_the_file(way, kept, cut, server, monkeypatch):
+    monkeypatch.setattr(parts, "KEPT_BYTES", kept)
+    connection = WAYS[way](server)
+    query = dps.read_sql(SELECT, connection, **cut)
+    rows = rows_of(query)
+    assert rows.n == N and len(rows.parts()) == (0 if kept else len(cut.get("cuts", ())) + 1)
+    for _ in range(2):
+        found = {name: values.tobytes() for name, values in joined(rows.blocks()).items()}
+        assert found == bits(TABLE)
+    if way != "address":
+        connection.close()
+
+
+def test_numbers_in_digits_and_padded_texts_are_read(server):
+    found = joined(rows_of(dps.read_sql("SELECT * FROM digits", server)).blocks())
+    expected = joined(rows_of(TABLE).blocks())
+    assert found["x"].tobytes() == expected["x"].tobytes() and (found["g"] == expected["g"]).all()
+    assert (found["y"] == expected["y"].astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_releases_are_those_of_the_file(workers, server, tmp_path, streamed):
+    parquet.write_table(TABLE, tmp_path / "d.parquet")
+
+    def released(data):
+        recording = Recording(NoNoise())
+        with noise(recording, recording.record), dps.options(workers=workers):
+            fit = dps.ols("y ~ x + g", data, SCHEMA).fit(dps.zcdp(50))
+        return fit, [record.exact for record in recording.records]
+
+    fit, sums = released(tmp_path / "d.parquet")
+    for cut in ({}, CUTS):
+        again, found = released(dps.read_sql(SELECT, server, **cut))
+        assert again.nobs == fit.nobs and len(found) == len(sums)
+        np.testing.assert_allclose(again.params, fit.params, rtol=1e-9)
+        for one, other in zip(sums, found, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+        if not cut:  # the same blocks
+            assert all((one == other).all() for one, other in zip(sums, found, strict=True))
+
+
+def change(uri):
+    with psycopg.connect(uri) as other:
+        other.execute("INSERT INTO t (x, g, y, other) VALUES (1, 'a', 1, -1)")
+        other.execute("UPDATE t SET x = -x WHERE other = 3")
+
+
+def undo(uri):
+    with psycopg.connect(uri) as other:
+        other.execute("DELETE FROM t WHERE other = -1")
+        other.execute("UPDATE t SET x = -x WHERE other = 3")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_passes_see_one_snapshot(way, server, streamed):
+    rows = rows_of(dps.read_sql(SELECT, WAYS[way](server)))
+    before = joined(rows.blocks())["x"]
+    change(server)
+    try:
+        assert joined(rows.blocks())["x"].tobytes() == before.tobytes() and rows.n == N
+    finally:
+        undo(server)
+
+
+def test_parts_of_an_address_are_sent_with_their_snapshot_and_without_rows(server, streamed):
+    pieces = rows_of(dps.read_sql(SELECT, server, **CUTS)).parts()
+    sent = pickle.dumps(pieces)
+    assert all(piece.portable for piece in pieces) and len(sent) < 5000
+    change(server)
+    try:
+        there = [block["y"] for piece in pickle.loads(sent) for block in piece.blocks(999)]
+        assert np.concatenate(there).tobytes() == joined(rows_of(TABLE).blocks())["y"].tobytes()
+    finally:
+        undo(server)
+
+
+def autocommitting(uri):
+    made = psycopg.connect(uri, autocommit=True)
+    made.execute("SET default_transaction_isolation TO 'repeatable read'")
+    return made
+
+
+@pytest.mark.parametrize("connect", [dbapi.connect, psycopg.connect, autocommitting])
+def test_a_connection_that_may_find_other_rows_is_refused_before_a_charge(
+    connect, server, tmp_path, monkeypatch
+):
+    query = dps.read_sql(SELECT, connect(server))
+    assert dps.ols("y ~ x + g", query, SCHEMA).fit(dps.zcdp(0.5)).nobs == N  # kept
+    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    ledger = dps.Ledger(tmp_path / "l.ledger", total=dps.zcdp(1))
+    with pytest.raises(DataError, match="may find other rows each time.*SET TRANSACTION ISOLATION LEVEL"):
+        dps.ols("y ~ x + g", query, SCHEMA).fit(dps.zcdp(0.5), ledger=ledger)
+    assert ledger.left == dps.zcdp(1)
+
+
+@pytest.mark.parametrize("connect", [by_adbc, by_psycopg])
+def test_a_transaction_that_ends_between_passes_ends_the_fit(connect, server, streamed):
+    connection = connect(server)
+    curator = Curator(rows_of(dps.read_sql(SELECT, connection)), DESIGN, dps.gdp(1))
+    connection.commit()
+    with pytest.raises(DataError, match="may find other rows|has ended, since the fit began") as caught:
+        curator.release("event_moments", 0.5, **PUBLIC)
+    assert caught.value.__context__ is None
+
+
+def test_a_server_that_is_not_there_says_nothing_of_the_address():
+    query = dps.read_sql(SELECT, "postgresql://someone:secret-4711@/nowhere?host=/nowhere")
+    with pytest.raises(DataError, match="the query cannot be run. The cause is not shown") as caught:
+        rows_of(query)
+    assert "4711" not in str(caught.value) and caught.value.__context__ is None
+
+
+def test_the_command_line_fits_a_query_at_an_address(server, tmp_path, capsys):
+    SCHEMA.to_json(tmp_path / "s.json")
+    query = ["--query", "SELECT x, g, y FROM t"]
+    schema = str(tmp_path / "s.json")
+    assert main(["schema", "check", schema, server, *query]) == 0
+    assert "has every declared column" in capsys.readouterr().out
+    out = ["--out", str(tmp_path / "f.json"), "--budget", "zcdp(5)", "--schema", schema]
+    assert main(["fit", "y ~ x + g", server, *query, *out, "--model", "ols", "--workers", "2"]) == 0
+    assert dps.load(tmp_path / "f.json").nobs == N
+    assert main(["describe", server, *query, *out[2:], "--columns", "x"]) == 0

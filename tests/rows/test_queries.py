@@ -1,0 +1,175 @@
+"""Queries: no text file is parsed by another reader, and every row comes once, at every pass the same."""
+
+import json
+import pickle
+import sqlite3
+
+import duckdb
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.errors import DataError
+from tests.rows.test_parts import DESIGN, PUBLIC, TABLE, Adbc, database, joined, rows_of, stream
+
+X = dps.Schema(x=dps.bounded(0, 9))
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "d.csv").write_text("x\n1\n2\n")
+    (tmp_path / "d.json").write_text("\n".join(json.dumps({"x": x}) for x in (1, 2)))
+    polars.DataFrame({"x": [1, 2]}).write_parquet(tmp_path / "d.parquet")
+    return tmp_path
+
+
+def view(path):
+    made = duckdb.connect()
+    made.execute(f"CREATE VIEW v AS SELECT x FROM read_csv('{path}/d.csv')")
+    return made
+
+
+PARSED = {
+    "scan_csv": lambda path: polars.scan_csv(path / "d.csv"),
+    "scan_csv, filtered and joined": lambda path: (
+        polars.scan_parquet(path / "d.parquet")
+        .join(polars.scan_csv(path / "d.csv").filter(polars.col("x") > 0), on="x")
+        .select(polars.col("x"))
+    ),
+    "scan_ndjson": lambda path: polars.scan_ndjson(path / "d.json"),
+    "read_csv": lambda path: duckdb.read_csv(path / "d.csv"),
+    "file in SQL": lambda path: duckdb.connect().sql(f"SELECT * FROM '{path}/d.csv'"),
+    "read_json": lambda path: duckdb.connect().sql(f"SELECT * FROM read_json('{path}/d.json')"),
+    "view": lambda path: view(path).sql("SELECT * FROM v WHERE x > 0"),
+    "read_sql of a view": lambda path: dps.read_sql("SELECT * FROM v", view(path)),
+    "read_sql": lambda path: dps.read_sql(f"SELECT * FROM read_csv('{path}/d.csv')", duckdb.connect()),
+}
+
+
+@pytest.mark.parametrize("parsed", PARSED)
+def test_a_query_that_parses_a_text_file_is_refused_with_the_remedy(parsed, written):
+    with pytest.raises(
+        DataError, match="one record can change how others are read.*Give dpstats the path of"
+    ):
+        rows_of(PARSED[parsed](written), X)
+
+
+def stored(path):
+    made = duckdb.connect()
+    made.execute(f"CREATE TABLE t AS SELECT * FROM read_csv('{path}/d.csv')")
+    return made
+
+
+TYPED = {
+    "scan_parquet": lambda path: polars.scan_parquet(path / "d.parquet"),
+    "collected": lambda path: polars.read_csv(path / "d.csv").lazy(),
+    "parquet in SQL": lambda path: duckdb.connect().sql(f"SELECT * FROM '{path}/d.parquet'"),
+    "stored": lambda path: stored(path).sql("SELECT * FROM t"),
+    "a level of that name": lambda path: stored(path).sql("SELECT * FROM t WHERE 'READ_CSV' <> '\"READ_CSV'"),
+    "read_sql": lambda path: dps.read_sql("SELECT * FROM t", stored(path)),
+}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_other_queries_are_read(typed, written):
+    assert joined(rows_of(TYPED[typed](written), X).blocks())["x"].tolist() == [1.0, 2.0]
+
+
+def test_a_lazy_frame_may_be_the_public_data_and_not_the_private_ones():
+    schema = dps.Schema(x=dps.bounded(-1, 1), y=dps.bounded(-3, 3))
+    x = np.linspace(-1, 1, 400)
+    rows = polars.DataFrame({"x": x, "y": np.sin(9 * x)})
+    public = polars.DataFrame({"x": -x, "y": np.cos(9 * x)}).lazy()
+    for data in (rows, rows.lazy(), {"x": x, "y": x}):
+        assert dps.ols("y ~ x", data, schema, public=public).fit(dps.zcdp(5), force=True).nobs == 400
+    with pytest.raises(dps.SpecificationError, match="public= is the private data"):
+        dps.ols("y ~ x", public, schema, public=public)
+
+
+KEYS = st.lists(
+    st.none() | st.integers(-5, 30) | st.floats(allow_nan=True) | st.sampled_from(["7", "x"]), max_size=30
+)
+CUTS = st.lists(st.integers(-6, 31) | st.floats(-6, 31), min_size=1, max_size=5, unique=True).map(sorted)
+
+
+@settings(deadline=None, max_examples=60)
+@given(KEYS, CUTS)
+def test_ranges_of_a_key_have_each_row_once_whatever_the_key_is(keys, cuts):
+    """SQLite compares any types; DuckDB has NaN."""
+    found = {}
+    with sqlite3.connect(":memory:") as lite:
+        lite.execute('CREATE TABLE t (x INT, "a ""key" ANY)')
+        lite.executemany("INSERT INTO t VALUES (?, ?)", enumerate(keys))
+        found["sqlite"] = _numbers(dps.read_sql("SELECT * FROM t", lite, 'a "key', cuts), lite)
+    duck = duckdb.connect()
+    duck.execute('CREATE TABLE t (x INT, "a ""key" DOUBLE)')
+    numeric = [None if isinstance(key, str) else key for key in keys]
+    duck.executemany("INSERT INTO t VALUES (?, ?)", [*enumerate(numeric), (len(keys), None)])
+    found["duckdb"] = _numbers(dps.read_sql("SELECT * FROM t", duck, 'a "key', cuts), duck)
+    assert found == {"sqlite": list(range(len(keys))), "duckdb": list(range(len(keys) + 1))}
+
+
+def _numbers(query, database):
+    ranges = query.ranges()
+    assert len(ranges) == len(query.cuts) + 1
+    return sorted(row[0] for text in ranges for row in database.execute(text).fetchall())
+
+
+def test_parts_of_a_query_have_its_rows(monkeypatch):
+    stream(monkeypatch)
+    made = duckdb.connect()
+    made.register("t", TABLE)
+    query = dps.read_sql("SELECT * FROM t", Adbc(made), key="other", cuts=range(7000, 20_000, 7000))
+    rows = rows_of(query)
+    assert [piece.count() for piece in rows.parts()] == [7000, 7000, 6000]
+    assert joined(rows.blocks())["x"].tobytes() == joined(rows_of(TABLE).blocks())["x"].tobytes()
+    with pytest.raises(TypeError, match="holds private rows"):
+        pickle.dumps(rows.parts())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (dict(key="x"), "key and cuts go together"),
+        (dict(cuts=[1]), "key and cuts go together"),
+        (dict(key=3, cuts=[1]), "key and cuts go together"),
+        (dict(key="x", cuts=[2, 1]), "key and cuts go together"),
+        (dict(key="x", cuts=[1, 1]), "key and cuts go together"),
+        (dict(key="x", cuts=[float("nan")]), "key and cuts go together"),
+        (dict(key="x", cuts=3), "key and cuts go together"),
+        (dict(key="x", cuts=["1; DROP TABLE t"]), "cuts must be a number or a sequence of numbers"),
+    ],
+)
+def test_what_is_no_cut_is_refused(given, said):
+    with pytest.raises(DataError, match=said):
+        dps.read_sql("SELECT 1 AS x", sqlite3.connect(":memory:"), **given)
+
+
+@pytest.mark.parametrize("by_another", [False, True])
+def test_a_database_of_sqlite_that_changes_between_passes_is_refused(by_another, tmp_path, monkeypatch):
+    """Also where the number of rows stays."""
+    stream(monkeypatch)
+    made = sqlite3.connect(tmp_path / "d.db")
+    TABLE.to_pandas().to_sql("t", made, index=False)
+    rows = rows_of(dps.read_sql("SELECT * FROM t", made))
+    for _ in range(2):
+        assert sum(len(block["x"]) for block in rows.blocks()) == rows.n
+    curator = Curator(rows, DESIGN, dps.gdp(1))
+    with sqlite3.connect(tmp_path / "d.db") if by_another else made as other:
+        other.execute("UPDATE t SET x = 0 WHERE other = 0")
+    with pytest.raises(DataError, match="the database has changed.*is spent") as caught:
+        curator.release("event_moments", 0.5, **PUBLIC)
+    assert caught.value.__context__ is None
+
+
+def test_a_query_that_is_kept_may_change_afterwards():
+    query = database(None)
+    curator = Curator(rows_of(query), DESIGN, dps.gdp(1))
+    curator.release("event_moments", 0.5, **PUBLIC)
+    query.connection.execute("DELETE FROM t")
+    curator.release("event_moments", 0.5, **PUBLIC)
+    assert curator.n == TABLE.num_rows
