@@ -25,6 +25,7 @@ _SHOWN = {
     "txid_current_snapshot()::text",
     "sqlite3": "SELECT data_version, total_changes() FROM pragma_data_version",
 }  # by the vendor
+_BATCH = 1 << 22  # bytes of a batch, some of which are there at a time
 _STEADY = ("repeatable readtrue", "serializabletrue")  # a level, and whether a transaction has begun
 
 
@@ -96,6 +97,7 @@ class Address:
         with closing(_connected(self.uri)) as connection, closing(connection.cursor()) as cursor:
             cursor.execute(f"SET {_FIXED} READ ONLY")
             cursor.execute(f"SET TRANSACTION SNAPSHOT '{self.snapshot}'")
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(_BATCH)})
             yield cursor
 
     def shown(self) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is 
 _BATCH_CELLS = 2**20  # of a batch of a table that is read at every pass: 8 MiB of numbers
 
 T = TypeVar("T")
+_END: Any = object()
 
 
 class Part(Protocol):
@@ -165,8 +167,17 @@ class Piece:
             return None if batch is None else encoder(batch)
 
         whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
-        for block in cut(whole, size):
+        for block in cut(ahead(whole) if self.portable else whole, size):  # a connection may be of one thread
             yield as_block(block, encoder.levels)
+
+
+def ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items, of which the next is made by a thread while the last is used."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, items, _END)
+        while (item := coming.result()) is not _END:
+            coming = thread.submit(next, items, _END)
+            yield item
 
 
 def _told(part: Part, compute: Callable[[], T]) -> T:

@@ -17,7 +17,7 @@ from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
 from dpstats.rows.links import Address, Held, address_of, is_address
-from dpstats.rows.parts import batch_rows, of_parts
+from dpstats.rows.parts import BLOCK_ROWS, of_parts
 from dpstats.rows.sniffing import refuse_text_files
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
@@ -193,8 +193,7 @@ class SqlPart:
                 for batch in cursor.fetch_record_batch():
                     yield batch_of(batch, self.asked)
                 return
-            size = batch_rows(self.asked)
-            while records := cursor.fetchmany(size):
+            while records := cursor.fetchmany(BLOCK_ROWS):  # of Python objects, which take much memory
                 names = [column[0] for column in cursor.description]
                 yield {name: _column(records, names.index(name)) for name in self.asked.columns}
 

@@ -2,8 +2,10 @@
 
 import io
 import os
+import pickle
 import signal
 import sys
+from itertools import count
 
 import cloudpickle
 import pytest
@@ -19,7 +21,7 @@ from dpstats.curator.partial import partial
 from dpstats.curator.tasks import Failure, Task, WorkError
 from dpstats.errors import DataError, SpecificationError
 from dpstats.running import Running
-from dpstats.testing import NoNoise
+from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
 
 TASK = Task(DESIGN, "event_moments", PUBLIC, 1000)
@@ -97,6 +99,59 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path):
     (tmp_path / "flags").mkdir()
     results = Processes(2).results(killing(str(tmp_path / "flags" / "f"), 1), "abcdefgh")
     assert sorted(results) == list(enumerate("abcdefgh"))
+
+
+def fatal(engine, flags, monkeypatch):
+    """Have a worker die in every pass, by what it is asked in the place of the task."""
+    results, passes = engine.results, count()
+
+    def killed(self, task, parts):
+        flag = str(flags / str(next(passes)))
+
+        def once(part):
+            try:
+                open(flag, "x").close()
+            except FileExistsError:
+                return pickle.loads(task)(part)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        return results(self, cloudpickle.dumps(once), parts)
+
+    monkeypatch.setattr(engine, "results", killed)
+
+
+def recorded(path):
+    """Coefficients, and what all releases of a fit would be without noise."""
+    recording = Recording(SeededNoise(1))
+    with noise(recording, recording.record):
+        fit = dps.ols("y ~ x + g", path, SCHEMA).fit(dps.zcdp(5), force=True)
+    return [fit.params.to_numpy(), *(record.exact for record in recording.records)]
+
+
+def alike(one, other):
+    return len(one) == len(other) and all((a == b).all() for a, b in zip(one, other, strict=True))
+
+
+def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(path, tmp_path, monkeypatch):
+    here = recorded(path)
+    (tmp_path / "flags").mkdir()
+    fatal(Processes, tmp_path / "flags", monkeypatch)
+    with dps.options(workers=2):
+        assert alike(recorded(path), here)
+    assert len(os.listdir(tmp_path / "flags")) == len(here) - 1 > 3
+
+
+@pytest.mark.long
+def test_a_worker_of_a_cluster_that_is_killed_in_every_pass_changes_no_bit(path, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    here = recorded(path)
+    (tmp_path / "flags").mkdir()
+    fatal(Cluster, tmp_path / "flags", monkeypatch)
+    cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client, dps.options(client=client):
+        assert alike(recorded(path), here)
+        client.wait_for_workers(2, timeout=60)  # a cluster that closes while one begins may not end
+    assert len(os.listdir(tmp_path / "flags")) == len(here) - 1
 
 
 def test_workers_that_die_again_and_again_end_the_fit(tmp_path):
@@ -196,3 +251,4 @@ def test_a_cluster_releases_the_bits_of_one_process_whatever_dies(path, tmp_path
         assert all((a == b).all() for a, b in zip(here.values, there.values, strict=True))
         results = Cluster(client).results(killing(str(tmp_path / "flags" / "f"), 1), "abcd")
         assert sorted(results) == list(enumerate("abcd"))
+        client.wait_for_workers(2, timeout=60)
