@@ -195,6 +195,26 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a query has a text file parsed by a reader that guesses",
+        "rows/test_queries.py::test_a_query_that_parses_a_text_file_is_refused_with_the_remedy",
+        ("rows/sniffing.py", "    if _PARSING.search(plan):", "    if False:"),
+    ),
+    planted(
+        "rows without a key are in no part, so that n tells of a cell",
+        "rows/test_queries.py::test_ranges_of_a_key_have_each_row_once_whatever_the_key_is",
+        ("rows/sql.py", " OR {key} IS NULL", ""),
+    ),
+    planted(
+        "a database may change between the passes of a fit",
+        "rows/test_queries.py::test_a_database_of_sqlite_that_changes_between_passes_is_refused",
+        ("rows/sql.py", '        if "shown" in vars(self):', "        if False:"),
+    ),
+    planted(
+        "ids are numbers in one file and texts in another, so that a person is two units",
+        "rows/test_units.py::test_ids_are_stored_alike_in_all_files",
+        (UNITS, "        if len(kinds) > 1:", "        if len(kinds) > 2:"),
+    ),
+    planted(
         "what a reader raises is quoted",
         "rows/test_rows.py::test_what_a_reader_raises_is_not_quoted",
         (

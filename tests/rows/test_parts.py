@@ -4,6 +4,7 @@ import datetime
 import os
 import pickle
 import sqlite3
+import threading
 from traceback import walk_tb
 
 import numpy as np
@@ -225,6 +226,37 @@ def test_a_part_that_fails_before_its_first_batch_says_nothing_of_a_cell():
     with pytest.raises(DataError, match="the part cannot be read to its end") as caught:
         list(piece.blocks(9))
     assert "4711" not in _told_by(caught.value) and caught.value.__context__ is None
+
+
+def test_the_next_item_is_made_while_the_last_is_used():
+    made, second = [], threading.Event()
+
+    def making():
+        for number in range(5):
+            made.append(number)
+            if number == 1:
+                second.set()
+            yield number
+
+    items = parts.ahead(making())
+    assert next(items) == 0 and second.wait(30)
+    assert list(items) == [1, 2, 3, 4] == made[1:]
+    assert list(parts.ahead(iter(()))) == []
+
+
+def test_what_fails_in_the_thread_fails_where_it_is_used():
+    def failing():
+        yield 1
+        raise DataError("broken")
+
+    items = parts.ahead(failing())
+    assert next(items) == 1
+    with pytest.raises(DataError, match="broken"):
+        next(items)
+    stopped = parts.ahead(iter(range(9)))
+    next(stopped)
+    stopped.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
 
 
 def test_queries_have_the_columns_that_are_asked_for():
