@@ -57,10 +57,16 @@ class PublicDesign(Protocol):
 
 
 class RowPart(Protocol):
-    """A description of some of the rows, pickled without them where it is `portable`."""
+    """A description of some of the rows, pickled without them where it is `portable`.
+
+    A cluster may also compute its `inputs` and hand them to the task.
+    """
 
     @property
     def portable(self) -> bool: ...
+
+    @property
+    def inputs(self) -> tuple[object, ...]: ...
 
     def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]: ...
 

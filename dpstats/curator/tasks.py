@@ -21,7 +21,7 @@ from dpstats.curator.lattice import Total
 from dpstats.curator.partial import partial
 from dpstats.errors import DataError
 
-__all__ = ["Failure", "Task", "WorkError", "run"]
+__all__ = ["Failure", "Task", "WorkError", "run", "run_given"]
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -82,3 +82,8 @@ class Task:
 def run(task: bytes, part: RowPart) -> Any:
     """Do a pickled task: what a worker calls."""
     return pickle.loads(task)(part)
+
+
+def run_given(task: bytes, part: bytes, *inputs: Any) -> Any:
+    """The same for a pickled part whose rows the cluster hands in."""
+    return run(task, pickle.loads(part).given(*inputs))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -145,6 +145,16 @@ class Piece:
     def portable(self) -> bool:
         """Whether another process can read it."""
         return self.part.portable
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What a cluster computes and hands to the task; nothing of a part that is read."""
+        return getattr(self.part, "inputs", ())
+
+    def given(self, frame: Any) -> Piece:
+        """The same with what was computed, on the worker."""
+        part: Any = self.part
+        return replace(self, part=replace(part, frame=frame))
 
     def count(self) -> int:
         """Its number of rows."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dpstats._private import protected
 from dpstats.errors import DataError
+from dpstats.rows.partitions import is_of_dask, of_dask
 from dpstats.rows.parts import Query, of_parts
 from dpstats.rows.sniffing import refuse_text_files
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
@@ -23,7 +24,7 @@ __all__ = ["is_query", "of_query"]
 
 def is_query(data: Any) -> bool:
     """Whether it is a query of some kind; libraries are not imported where nobody did."""
-    own = isinstance(data, SqlQuery)
+    own = isinstance(data, SqlQuery) or is_of_dask(data)
     return own or _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
 
 
@@ -36,6 +37,8 @@ def of_query(data: Any, asked: Asked) -> Source:
     """The source of what `is_query`."""
     if isinstance(data, SqlQuery):
         return of_sql(data, asked)
+    if is_of_dask(data):
+        return of_dask(data, asked)
     make = _of_lazy if _is(data, "polars", "LazyFrame") else _of_relation
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"

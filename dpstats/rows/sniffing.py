@@ -10,7 +10,7 @@ import re
 
 from dpstats.errors import DataError
 
-__all__ = ["refuse_text_files"]
+__all__ = ["refusal", "refuse_text_files"]
 
 # operators of a plan: lines of polars' plans, names in DuckDB's, of which those of typed files are let pass
 _PARSING = re.compile(
@@ -30,8 +30,13 @@ def refuse_text_files(plan: str, kind: str) -> None:
         What is planned, for the message.
     """
     if _PARSING.search(plan):
-        raise DataError(
-            f"this {kind} has a text file (CSV, JSON, ...) parsed by a reader of its own, in which one "
-            "record can change how others are read. Give dpstats the path of a CSV file, or "
-            "dps.read_csv(path), which reads each record by itself; write others to Parquet, and query that"
-        )
+        raise refusal(kind)
+
+
+def refusal(kind: str) -> DataError:
+    """What to say of a query that has a text file parsed."""
+    return DataError(
+        f"this {kind} has a text file (CSV, JSON, ...) parsed by a reader of its own, in which one "
+        "record can change how others are read. Give dpstats the path of a CSV file, or "
+        "dps.read_csv(path), which reads each record by itself; write others to Parquet, and query that"
+    )

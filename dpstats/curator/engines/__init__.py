@@ -6,6 +6,7 @@ order. It sees no budget and no noise. That every part comes once is checked her
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -26,17 +27,28 @@ class Engine(Protocol):
 
 def chosen(running: Running, parts: Sequence[RowPart]) -> Engine | None:
     """The engine that the options ask for; None for this process, which sums what cannot be sent, too."""
-    if not parts or not all(part.portable for part in parts):
+    computed = all(part.inputs for part in parts)
+    if not parts or not (computed or all(part.portable for part in parts)):
         return None
-    if running.client is not None:
+    client = running.client or (_default_client() if computed else None)
+    if client is not None:
         from dpstats.curator.engines.cluster import Cluster
 
-        return Cluster(running.client)
-    if running.workers > 1:
+        return Cluster(client)
+    if running.workers > 1 and not computed:
         from dpstats.curator.engines.processes import Processes
 
         return Processes(running.workers)
     return None
+
+
+def _default_client() -> Any:
+    """The cluster on which Dask computes by itself, if there is one."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return distributed.default_client() if distributed else None
+    except ValueError:
+        return None
 
 
 def gathered(engine: Engine, task: Task, parts: Sequence[RowPart]) -> Iterator[Total]:

@@ -1,0 +1,167 @@
+"""Dataframes of Dask: the rows and the releases of the same table, on a cluster and without one."""
+
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.curator import Curator
+from dpstats.curator.engines import chosen
+from dpstats.curator.engines.cluster import Cluster
+from dpstats.curator.tasks import WorkError
+from dpstats.errors import DataError
+from dpstats.rows.partitions import Partition
+from dpstats.running import Running
+from dpstats.schema import WEIGHS
+from dpstats.testing import NoNoise, Recording, noise
+from tests.curator.test_engines import fatal
+from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
+
+dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+FRAME = TABLE.to_pandas()
+X = dps.Schema(x=dps.bounded(0, 9))
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+def frame(partitions=5):
+    return dd.from_pandas(FRAME, npartitions=partitions)
+
+
+def released(data):
+    curator = Curator(rows_of(data), DESIGN, dps.gdp(9), noise=NoNoise())
+    return [curator.release("event_moments", 1.0, **PUBLIC).values for _ in range(2)], curator.n
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_partitions_have_the_rows_of_the_table(partitions):
+    rows = rows_of(frame(partitions))
+    assert rows.n == N and len(rows.parts()) == partitions
+    expected = {name: values.tobytes() for name, values in joined(rows_of(FRAME).blocks()).items()}
+    for _ in range(2):
+        found = joined(rows.blocks())
+        assert {name: values.tobytes() for name, values in found.items()} == expected
+
+
+def same(one, other):
+    return all((a == b).all() for pair in zip(one, other, strict=True) for a, b in zip(*pair, strict=True))
+
+
+def test_a_cluster_releases_the_bits_of_one_process_and_hands_no_row_out(client, monkeypatch):
+    here, n = released(frame())
+    table, _ = released(FRAME)
+    for one, other in zip(here, table, strict=True):
+        assert all(np.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in zip(one, other, strict=True))
+
+    def refused(self):
+        raise AssertionError("a partition came to this process")
+
+    monkeypatch.setattr(Partition, "batches", refused)
+    with dps.options(client=client):
+        there, m = released(frame().persist(scheduler=client))
+        again, _ = released(frame().repartition(npartitions=3))
+    assert same(here, there) and n == m == N
+    for one, other in zip(here, again, strict=True):
+        assert all(np.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in zip(one, other, strict=True))
+
+
+def test_the_engine_is_that_of_the_dataframe(client):
+    partitions, file = rows_of(frame()).parts(), rows_of([FRAME, frame()])
+    assert chosen(Running(), partitions) is None and chosen(Running(workers=2), partitions) is None
+    assert isinstance(chosen(Running(client=client), partitions), Cluster)
+    with client.as_current():
+        assert isinstance(chosen(Running(), partitions), Cluster)
+    assert not file.parts() and file.n == 2 * N
+
+
+def test_a_fit_on_a_cluster_is_the_fit_of_the_table(client):
+    def fitted(data):
+        recording = Recording(NoNoise())
+        with noise(recording, recording.record):
+            return dps.ols("y ~ x + g", data, SCHEMA).fit(dps.zcdp(50)).params
+
+    with dps.options(client=client):
+        there = fitted(frame())
+    np.testing.assert_allclose(there, fitted(FRAME), rtol=1e-9)
+
+
+def test_partitions_are_sent_without_rows():
+    pieces = rows_of(frame()).parts()
+    assert len(pickle.dumps(pieces)) < 4000
+    with pytest.raises(TypeError, match="holds private rows"):
+        pickle.dumps(pieces[0].part.frames)
+
+
+def failing(part, flag):
+    if os.path.exists(flag):
+        raise ValueError("serial-4711")
+    return part
+
+
+def test_what_dask_raises_is_not_told(client, tmp_path):
+    rows = rows_of(frame().map_partitions(failing, str(tmp_path / "flag"), meta=FRAME))
+    with dps.options(client=client):
+        curator = Curator(rows, DESIGN, dps.gdp(9))
+        assert curator.n == N
+    (tmp_path / "flag").touch()
+    with pytest.raises(WorkError, match="the cluster lost a part of the rows") as caught:
+        curator.release("event_moments", 1.0, **PUBLIC)
+    assert "4711" not in str(caught.value) and caught.value.__context__ is None
+    with pytest.raises(DataError, match="this dataframe of Dask cannot be computed to its end") as caught:
+        list(rows.blocks())
+    assert "4711" not in str(caught.value) and caught.value.__context__ is None
+
+
+PARSED = {
+    "read_csv": lambda path: dd.read_csv(path / "d.csv"),
+    "read_csv of some columns": lambda path: dd.read_csv(path / "d.csv").query("x > 0")[["x"]],
+    "read_json": lambda path: dd.read_json(path / "d.json"),
+}
+
+
+@pytest.mark.parametrize("parsed", PARSED)
+def test_a_dataframe_that_parses_a_text_file_is_refused(parsed, tmp_path):
+    table = pd.DataFrame({"x": [1, 2]})
+    table.to_csv(tmp_path / "d.csv", index=False)
+    table.to_json(tmp_path / "d.json", orient="records", lines=True)
+    with pytest.raises(DataError, match="this dataframe of Dask has a text file.*Give dpstats the path"):
+        rows_of(PARSED[parsed](tmp_path), X)
+    table.to_parquet(tmp_path / "d.parquet")
+    read = rows_of(dd.read_parquet(tmp_path / "d.parquet"), X)
+    assert joined(read.blocks())["x"].tolist() == [1.0, 2.0]
+
+
+def test_columns_are_checked_when_the_model_is_made():
+    with pytest.raises(DataError, match="the data have no column 'g'"):
+        rows_of(frame()[["x", "y"]])
+    dates = dd.from_pandas(pd.DataFrame({"x": pd.to_datetime(["2026-01-01"])}), npartitions=1)
+    with pytest.raises(DataError, match="'x' is declared as bounded, a number, and the column holds dates"):
+        rows_of(dates, X)
+
+
+def test_rows_of_a_unit_are_kept_whatever_their_partition():
+    schema = SCHEMA.unit("unit", max_rows=2)
+    table = FRAME.assign(unit=np.arange(N) % 3000)
+    rows, expected = rows_of(dd.from_pandas(table, npartitions=4), schema), rows_of(table, schema)
+    assert not rows.parts()
+    assert (joined(rows.blocks())[WEIGHS] == joined(expected.blocks())[WEIGHS]).all()
+
+
+@pytest.mark.long
+def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(client, tmp_path, monkeypatch):
+    here, _ = released(frame())
+    (tmp_path / "flags").mkdir()
+    fatal(Cluster, tmp_path / "flags", monkeypatch)
+    with dps.options(client=client):
+        assert same(released(frame())[0], here)
+    client.wait_for_workers(2, timeout=60)
+    assert len(list((tmp_path / "flags").iterdir())) == 2
