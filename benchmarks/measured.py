@@ -445,6 +445,7 @@ TABLES: Tables = {
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
     "refusals": partial(verbatim, "refusals", "           route"),
+    "database": partial(verbatim, "database", "commit"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
     "erm_4": partial(verbatim, "erm_table4_bank", "c = "),

@@ -35,15 +35,6 @@ class SqlQuery(HoldsRows):
     key: str | None = None
     cuts: tuple[float, ...] = ()
 
-    def ranges(self) -> list[str]:
-        """Queries that have each row once, whatever its key is: none, or not a number, too."""
-        if self.key is None:
-            return [self.text]
-        key, cuts = '"' + self.key.replace('"', '""') + '"', [f"{cut:.17g}" for cut in self.cuts]
-        between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
-        where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
-        return [f"SELECT * FROM ({self.text}) AS dpstats_rows WHERE {some}" for some in where]
-
 
 @forgetting
 def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence[float] = ()) -> SqlQuery:
@@ -119,6 +110,16 @@ def _ascend(found: Array) -> bool:
     return bool(np.isfinite(found).all() and (np.diff(found) > 0).all())
 
 
+def ranges(query: SqlQuery) -> list[str]:
+    """Queries that have each row once, whatever its key is: none, or not a number, too."""
+    if query.key is None:
+        return [query.text]
+    key, cuts = '"' + query.key.replace('"', '""') + '"', [f"{cut:.17g}" for cut in query.cuts]
+    between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
+    where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
+    return [f"SELECT * FROM ({query.text}) AS dpstats_rows WHERE {some}" for some in where]
+
+
 def of_sql(query: SqlQuery, asked: Asked) -> Source:
     """The source of a query."""
     failure = DataError(f"the query cannot be run. {HIDDEN}; run it without dpstats to see it")
@@ -127,7 +128,7 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
     asked.require(names)
     if types is not None:
         check_arrow(types, asked)
-    parts = [SqlPart(text, link, asked) for text in query.ranges()]
+    parts = [SqlPart(text, link, asked) for text in ranges(query)]
     return of_parts(parts, asked, parts[0].broken)
 
 

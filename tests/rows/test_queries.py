@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.errors import DataError
+from dpstats.rows.sql import ranges
 from tests.rows.test_parts import DESIGN, PUBLIC, TABLE, Adbc, database, joined, rows_of, stream
 
 X = dps.Schema(x=dps.bounded(0, 9))
@@ -114,9 +115,9 @@ def test_ranges_of_a_key_have_each_row_once_whatever_the_key_is(keys, cuts):
 
 
 def _numbers(query, database):
-    ranges = query.ranges()
-    assert len(ranges) == len(query.cuts) + 1
-    return sorted(row[0] for text in ranges for row in database.execute(text).fetchall())
+    found = ranges(query)
+    assert len(found) == len(query.cuts) + 1
+    return sorted(row[0] for text in found for row in database.execute(text).fetchall())
 
 
 def test_parts_of_a_query_have_its_rows(monkeypatch):
