@@ -10,6 +10,7 @@ machine, processor time, which includes imports, tells more than the clock.
 """
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -17,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import distributed
 import loky
 import numpy as np
 import pyarrow as pa
@@ -28,6 +31,7 @@ from pyarrow import parquet
 from tabulate import tabulate
 
 import dpstats as dps
+from dpstats.curator.engines.processes import _ALONE
 from dpstats.testing import Recording, SeededNoise, noise
 
 K, GROUP, BATCH = 20, 1 << 20, 1 << 16
@@ -71,16 +75,35 @@ MEASURES: dict[str, Callable[[Path], int]] = {
     "ols": lambda path: fitted(dps.ols, f"y ~ {RIGHT}", path),
     "logit": lambda path: fitted(dps.logit, f"b ~ {RIGHT}", path),
 }
-FITS = ("ols", "logit", "ols/2")
+HERE, PROCESSES, CLUSTER = ENGINES = ("", "2 processes", "a cluster of 2 workers")
+FITS = ("ols", "logit", "ols/2", "ols/cluster")
+_ENGINE_OF = {"": HERE, "2": PROCESSES, "cluster": CLUSTER}  # after the slash
 
 
-def measure(name: str, workers: int, path: Path) -> None:
-    dps.options(workers=workers, progress=False)
-    start = time.perf_counter()
-    passes = MEASURES[name](path)
-    found = {"seconds": time.perf_counter() - start, "passes": passes}
-    if workers > 1:
-        loky.get_reusable_executor().shutdown()  # the time of ended children alone is known
+@contextmanager
+def engine(name: str) -> Iterator[None]:
+    """What sums the rows: begun before the clock runs, and ended after, when the time of children is known."""
+    if name == CLUSTER:
+        with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+            with distributed.Client(cluster) as client, dps.options(client=client):
+                client.run(importlib.import_module, "dpstats")
+                yield
+    elif name == PROCESSES:
+        with dps.options(workers=2):
+            pool = loky.get_reusable_executor(max_workers=2, timeout=300, env=_ALONE)
+            list(pool.map(importlib.import_module, ["dpstats"] * 8))
+            yield
+        loky.get_reusable_executor().shutdown()
+    else:
+        yield
+
+
+def measure(name: str, where: str, path: Path) -> None:
+    dps.options(progress=False)
+    with engine(where):
+        start = time.perf_counter()
+        passes = MEASURES[name](path)
+        found = {"seconds": time.perf_counter() - start, "passes": passes}
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     found["processor"] = sum(who.ru_utime + who.ru_stime for who in (own, children))
     print(json.dumps(found | {"peak": peak()}))
@@ -92,8 +115,8 @@ def peak() -> float:
     return int(line.split()[1]) / 1024
 
 
-def measured(name: str, workers: int, path: Path) -> dict[str, float]:
-    command = [sys.executable, __file__, "--measure", name, "--workers", str(workers), "--file", str(path)]
+def measured(name: str, where: str, path: Path) -> dict[str, float]:
+    command = [sys.executable, __file__, "--measure", name, "--engine", where, "--file", str(path)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: dict[str, float] = json.loads(said.splitlines()[-1])
     return found
@@ -103,14 +126,15 @@ def report(n: int, path: Path, asked: list[str]) -> None:
     print(header())
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"{n:,} rows of {K} covariates and two responses, {path.stat().st_size / 2**20:,.0f} MiB\n")
-    unit_case = ("pyarrow and numpy", 1)
-    cases = [unit_case, *((name.split("/")[0], 1 + name.endswith("/2")) for name in asked), unit_case]
+    unit_case = ("pyarrow and numpy", HERE)
+    fits = [name.partition("/") for name in asked]
+    cases = [unit_case, *((name, _ENGINE_OF[where]) for name, _, where in fits), unit_case]
     found = [(*case, measured(*case, path)) for case in cases]
     units = [row for name, _, row in found if name == "pyarrow and numpy"]
     unit, work = (np.mean([row[key] for row in units]) for key in ("seconds", "processor"))
     rows = [
         (
-            name + f", {workers} workers" * (workers > 1),
+            f"{name}, {where}".removesuffix(", "),
             int(row["passes"]),
             f"{row['seconds']:.1f}",
             f"{n * row['passes'] / row['seconds'] / 1e6:.2f}",
@@ -118,7 +142,7 @@ def report(n: int, path: Path, asked: list[str]) -> None:
             f"{work * row['passes'] / row['processor']:.0%}",
             f"{row['peak']:.0f}",
         )
-        for name, workers, row in found
+        for name, where, row in found
     ]
     heads = (
         "",
@@ -139,14 +163,14 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument(
-        "--fits", nargs="*", choices=FITS, default=FITS, help="default: all; /2 is by two workers"
+        "--fits", nargs="*", choices=FITS, default=FITS, help="default: all; /2 is by two processes"
     )
     parser.add_argument("--measure", choices=MEASURES, help=argparse.SUPPRESS)
-    parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--engine", choices=ENGINES, default=HERE, help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(options.measure, options.workers, options.file)
+        measure(options.measure, options.engine, options.file)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"

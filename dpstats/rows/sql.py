@@ -66,7 +66,8 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     ------
     DataError
         If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
-        if DuckDB is to parse a text file, in which one record could change how others are read.
+        if DuckDB is to parse a text file, in which one record could change how others are read, or the
+        connection is ADBC's to SQLite, which guesses types.
 
     Notes
     -----
@@ -136,6 +137,11 @@ def _opened(query: SqlQuery) -> tuple[Link, str, list[str], Any]:
     """The way to the database, a plan if it can tell, and columns: names, and types if they are Arrow's."""
     link = address_of(query.connection) if is_address(query.connection) else Held(query.connection)
     plan = ""
+    if link.vendor == "sqlite":  # by ADBC; that of Python is called sqlite3
+        raise DataError(
+            "ADBC's driver for SQLite guesses the types of columns from rows, so that one record can change "
+            "how others are read; give a connection of Python's own, sqlite3.connect(path)"
+        )
     with link.cursor() as cursor:
         if link.vendor == "duckdb":
             cursor.execute(f"EXPLAIN (FORMAT json) {query.text}")

@@ -167,6 +167,15 @@ def test_a_database_of_sqlite_that_changes_between_passes_is_refused(by_another,
     assert caught.value.__context__ is None
 
 
+def test_a_driver_that_guesses_types_from_rows_is_refused():
+    class Guessing(Adbc):
+        def adbc_get_info(self):
+            return {"vendor_name": "SQLite"}
+
+    with pytest.raises(DataError, match=r"guesses the types.*give a connection of Python's own, sqlite3"):
+        rows_of(dps.read_sql("SELECT * FROM t", Guessing(duckdb.connect())))
+
+
 def test_a_query_that_is_kept_may_change_afterwards():
     query = database(None)
     curator = Curator(rows_of(query), DESIGN, dps.gdp(1))
