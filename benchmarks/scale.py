@@ -82,7 +82,7 @@ _ENGINE_OF = {"": HERE, "2": PROCESSES, "cluster": CLUSTER}  # after the slash
 
 @contextmanager
 def engine(name: str) -> Iterator[None]:
-    """What sums the rows: begun before the clock runs, and ended after, when the time of children is known."""
+    """Sums the rows; begun before the clock runs, ended after it, when the time of children is known."""
     if name == CLUSTER:
         with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
             with distributed.Client(cluster) as client, dps.options(client=client):

@@ -127,6 +127,8 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
     link, plan, names, types = protected(lambda: _opened(query), failure, (SpecificationError,))
     refuse_text_files(plan, "query")
     asked.require(names)
+    if query.key is not None and query.key not in names:
+        raise DataError(f"the query has no column {query.key!r}, by which it is to be cut; select it, too")
     if types is not None:
         check_arrow(types, asked)
     parts = [SqlPart(text, link, asked) for text in ranges(query)]

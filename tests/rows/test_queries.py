@@ -167,6 +167,11 @@ def test_a_database_of_sqlite_that_changes_between_passes_is_refused(by_another,
     assert caught.value.__context__ is None
 
 
+def test_a_key_is_a_column_of_the_query():
+    with pytest.raises(DataError, match="the query has no column 'id', by which it is to be cut; select it"):
+        rows_of(dps.read_sql("SELECT 1 AS x", sqlite3.connect(":memory:"), key="id", cuts=[1]), X)
+
+
 def test_a_driver_that_guesses_types_from_rows_is_refused():
     class Guessing(Adbc):
         def adbc_get_info(self):
