@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +282,24 @@ def test_a_pipe_is_a_table_and_a_fit(data: str, folder: Path, tmp_path: Path) ->
     shown = piped(["show", "-"], done.stdout)
     assert shown.stdout.decode() == f"{made.summary()}\n"
     assert not list(folder.glob("*.json"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a process is ended without a word to it")
+def test_a_command_that_is_ended_keeps_nothing_of_the_standard_input(folder: Path, tmp_path: Path) -> None:  # noqa: F811
+    place = tmp_path / "place"
+    place.mkdir()
+    command, more = [sys.executable, "-m", "dpstats", *fit("-", out="-")], {"TMPDIR": str(place)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | more) as running:
+        assert running.stdin is not None
+        running.stdin.write(b"time,status\n")
+        running.stdin.flush()
+        until = time.monotonic() + 60
+        while not list(place.rglob("*.csv")) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert list(place.rglob("*.csv"))
+        running.terminate()
+        assert running.wait(60) == 128 + signal.SIGTERM
+    assert not list(place.iterdir())
 
 
 def test_the_standard_input_is_there_once(folder: Path) -> None:  # noqa: F811

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ DASH = Path("-")
 _OUTPUTS = ("out", "suggest")
 _KINDS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".json"}  # by what a file begins with; else CSV
 _FIRST = 6  # bytes
+_TERMINATED = 128 + signal.SIGTERM  # what shells show of a command that was ended by it
 
 
 @contextmanager
@@ -41,10 +43,20 @@ def standard_input(options: argparse.Namespace) -> Iterator[None]:
         yield
         return
     name, j = places[0]
-    with tempfile.TemporaryDirectory(prefix="dpstats-") as folder:
+    with _ended_in_order(), tempfile.TemporaryDirectory(prefix="dpstats-") as folder:
         several[name][j] = _kept(Path(folder))
         setattr(options, name, several[name] if isinstance(given[name], list) else several[name][0])
         yield
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Have the signal that ends a process leave as an exception does, so that what was kept goes."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _kept(folder: Path) -> Path:

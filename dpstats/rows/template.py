@@ -102,10 +102,11 @@ def _of_arrow(schema: pa.Schema) -> dict[Any, str | None]:
 
 
 def _names(names: list[str]) -> dict[Any, str | None]:
-    """The names of a CSV file; where a number stands among them, its first line may be a record."""
-    if any(re.fullmatch(r"[-+]?[0-9.,]+(e[-+]?[0-9]+)?", name.lower()) for name in names):
+    """The names of a CSV file; where one begins as a number does, its first line may be a record."""
+    if any(re.match(r"[-+.,$€£\s]*\d", name) for name in names):
         raise DataError(
             "the first line of the file holds numbers, so it may be a record: put the names of the columns "
-            "above it, or say how the file is written, with dps.read_csv or --sep"
+            "above it, each beginning with a letter, or say how the file is written, with dps.read_csv or "
+            "--sep"
         )
     return dict.fromkeys(names)

@@ -53,6 +53,15 @@ def test_of_a_csv_file_the_first_line_is_read(give, tmp_path: Path) -> None:
     assert dps.Schema.template(give(path)) == text
 
 
+@pytest.mark.parametrize("record", ["2021-05-03,alice,yes", "$5,bob,no", "alice,+12 kg,yes", ".5,carol,dave"])
+def test_a_first_line_that_may_be_a_record_is_not_shown(record, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(f"{record}\n{record}\n")
+    with pytest.raises(dps.errors.DataError, match="may be a record") as told:
+        dps.Schema.template(path)
+    assert not any(cell in str(told.value) for cell in record.split(","))
+
+
 def test_other_values_of_the_same_types_make_the_same_template() -> None:
     other = FRAME.assign(life=[np.nan, 1e9], site=pd.Categorical(["x", "y"]), starts=[-1, 0])
     assert dps.Schema.template(other) == dps.Schema.template(FRAME)
