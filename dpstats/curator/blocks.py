@@ -22,7 +22,8 @@ class Block(Protocol):
 
     ``ok`` says which rows are valid, ``offset`` is a part of the linear predictor, and ``weight``, between 0
     and 1, is the row's share of the public maximum. A row is watched from ``entry`` to ``time``; entry is
-    -inf, and is not read, where the design has no entries.
+    -inf, and is not read, where the design has no entries. Where the design has intervals, it failed between
+    its ends, the time is one between them, and event is 0 where the upper end is infinite.
     """
 
     @property
@@ -33,6 +34,8 @@ class Block(Protocol):
     def event(self) -> np.ndarray: ...
     @property
     def entry(self) -> np.ndarray: ...
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray] | None: ...
     @property
     def offset(self) -> np.ndarray: ...
     @property
@@ -50,6 +53,8 @@ class PublicDesign(Protocol):
     def has_intercept(self) -> bool: ...
     @property
     def delayed(self) -> bool: ...
+    @property
+    def intervals(self) -> bool: ...
     @property
     def offset_bounds(self) -> tuple[float, float]: ...
     @property
@@ -101,7 +106,7 @@ class Blocks(HoldsRows):
 
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
         self._rows, self._design, self._size = rows, design, size
-        width = len(design.names) + 5 + design.delayed  # with the response
+        width = len(design.names) + 5 + design.delayed + 2 * design.intervals  # with the response
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
         self._kept: list[Block] | None = None
 

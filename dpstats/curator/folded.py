@@ -20,6 +20,7 @@ class _Rows:
     time: np.ndarray
     event: np.ndarray
     entry: np.ndarray
+    ends: tuple[np.ndarray, np.ndarray] | None
     offset: np.ndarray
     weight: np.ndarray
     ok: np.ndarray
@@ -50,7 +51,7 @@ class Folded:
         ends = np.sort(np.asarray(bounds) * np.asarray(slopes)[:, None], axis=1).sum(axis=0)
         low, high = design.offset_bounds
         self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
-        self.delayed, self.weights = design.delayed, design.weights
+        self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
 
     def read(self, columns: dict[str, np.ndarray]) -> Block:
         """As the design's, with the covariates in the offset."""
@@ -61,6 +62,7 @@ class Folded:
             rows.time,
             rows.event,
             rows.entry,
+            rows.ends,
             np.clip(offset, *self.offset_bounds),
             rows.weight,
             rows.ok,

@@ -7,13 +7,16 @@ contiguous row for each coordinate, shape (k, B), because blocks store columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.products import predictor, squared_norms
+from dpstats.families import Family
+from dpstats.families.between import Between, between
 
-__all__ = ["NEVER", "Map", "events", "response", "shorten"]
+__all__ = ["NEVER", "Map", "Watched", "events", "response", "shorten"]
 
 # a residual before which no family collects any hazard, to the last bit; finite, as 0 * inf is not 0
 NEVER = -1000.0
@@ -35,6 +38,27 @@ def shorten(columns: np.ndarray, length: float, scratch: Scratch) -> np.ndarray:
     np.sqrt(norm, out=norm)
     np.divide(length, norm, out=norm)
     return np.minimum(norm, 1.0, out=norm)
+
+
+class Watched(NamedTuple):
+    """Residuals of rows, shape (B,) each.
+
+    Attributes
+    ----------
+    z : ndarray
+        Until when a row was watched, or is known to have lived.
+    event : ndarray
+        1 for a valid row that failed there, else 0.
+    entry : ndarray or None
+        Since when it was watched, see `Map.entries`.
+    known : Between or None
+        Of a design with intervals, when it failed.
+    """
+
+    z: np.ndarray
+    event: np.ndarray
+    entry: np.ndarray | None
+    known: Between | None
 
 
 @dataclass(frozen=True)
@@ -119,22 +143,40 @@ class Map:
         """z = (y~ - gamma'x~) / sigma of each row, shape (B,), for rows from :meth:`centred`."""
         return (self.y(block, scratch) - predictor(gamma / self.unit, centred, scratch)) / sigma
 
-    def entries(
-        self, centred: np.ndarray, block: Block, scratch: Scratch, gamma: np.ndarray, sigma: float
-    ) -> np.ndarray | None:
-        """Residuals at which rows began to be watched, shape (B,); None where all are from the start.
+    def watched(  # noqa: PLR0913 - a row, where it is read, and the family
+        self,
+        centred: np.ndarray,
+        block: Block,
+        scratch: Scratch,
+        gamma: np.ndarray,
+        sigma: float,
+        family: Family,
+    ) -> Watched:
+        """When each row was watched, for rows from :meth:`centred`.
 
-        A row of a positive time that enters at 0 or before has no delay; its residual is `NEVER`.
+        A row of a positive time that enters at 0 or before has no delay; its residual is `NEVER`, and so is
+        the lower end of one that is left-censored.
         """
-        if not self.design.delayed:
-            return None
-        out = scratch("entry", 1, len(block.ok))
+        line = predictor(gamma / self.unit, centred, scratch)
+        if self.design.intervals:
+            assert block.ends is not None
+            known = between(family, *(self._times(end, block, scratch, line, sigma) for end in block.ends))
+            failed = np.logical_and(known.seen, block.ok, out=scratch("events", len(block.ok)))
+            return Watched(known.z, failed, None, known)
+        z = (self.y(block, scratch) - line) / sigma
+        entry = self._times(block.entry, block, scratch, line, sigma) if self.design.delayed else None
+        return Watched(z, events(block, scratch), entry, None)
+
+    def _times(
+        self, times: np.ndarray, block: Block, scratch: Scratch, line: np.ndarray, sigma: float
+    ) -> np.ndarray:
+        """Residuals of times other than the response, shape (B,), none before `NEVER`."""
+        out = scratch("times", 1, len(block.ok))
         if self.log:
-            np.log(np.maximum(block.entry, 0.0, out=out), out=out)
+            np.log(np.maximum(times, 0.0, out=out), out=out)
         else:
-            out[0] = block.entry
-        entry = self._scaled(out, block) - predictor(gamma / self.unit, centred, scratch)
-        return np.maximum(entry / sigma, NEVER)
+            out[0] = times
+        return np.maximum((self._scaled(out, block) - line) / sigma, NEVER)
 
 
 def _switched_off(columns: np.ndarray, block: Block) -> np.ndarray:

@@ -14,6 +14,9 @@ the pivot of the row: a public linear function of x. It makes log sigma move wit
 events are, so that the two scores are nearly uncorrelated at any censoring. The released sums are
 psi = A1 - event h1 and chi = A2 - event h2 with the compensators A = int h dH (:mod:`.tapers`).
 
+Where a row is known to have failed between two residuals alone, its scores are the means of those of rows
+that fail there (:mod:`.between`).
+
 A row that is watched from a residual e on only, having lived until then (left truncation), gives int h dM
 from e: A(z) - A(e) in the place of A(z), and the rest unchanged (docs/theory/survival.md#late-entry).
 """
@@ -26,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.families.between import Between
 from dpstats.families.location_scale import Family
 from dpstats.families.tapers import Taper
 
@@ -40,6 +44,16 @@ class Integrands(NamedTuple):
     log_sigma: Array
     location_compensator: Array
     log_sigma_compensator: Array
+
+
+class Scores(NamedTuple):
+    """One row's psi and chi, and what it adds to the information: kept v v', v = (location, log_sigma)."""
+
+    psi: Array
+    chi: Array
+    kept: Array
+    location: Array
+    log_sigma: Array
 
 
 @functools.lru_cache(maxsize=256)  # tapers do not change, and the search for bounds asks for each often
@@ -72,6 +86,48 @@ def integrands(
     return pieces._replace(
         location_compensator=pieces.location_compensator - before.location_compensator,
         log_sigma_compensator=pieces.log_sigma_compensator - before.log_sigma_compensator,
+    )
+
+
+def scores(
+    cut: Taper,
+    z: Array,
+    event: Array,
+    pivot: Array,
+    limits: tuple[float, float],
+    entry: Array | None = None,
+    known: Between | None = None,
+) -> Scores:
+    """The scores of each row, and the root of its information.
+
+    Parameters
+    ----------
+    cut : Taper
+    z : array, shape (B,)
+        Residuals up to which the rows were watched.
+    event : array, shape (B,)
+        1 for a failure there, else 0.
+    pivot, limits, entry
+        As of :func:`integrands`.
+    known : Between, optional
+        Of rows that may have failed between two residuals, of which `z` is the first.
+    """
+    parts = integrands(cut, z, pivot, *limits, entry)
+    kept = event * parts.taper
+    psi = parts.location_compensator - kept * parts.location
+    chi = parts.log_sigma_compensator - kept * parts.log_sigma
+    if known is None:
+        return Scores(psi, chi, kept, parts.location, parts.log_sigma)
+    last = _since_start(cut, known.upper, pivot, *limits)
+    location = last.location_compensator - parts.location_compensator
+    log_sigma = last.log_sigma_compensator - parts.log_sigma_compensator
+    told = known.told(cut.integrals(known.upper).hazard - cut.integrals(z).hazard)
+    return Scores(
+        psi - location * known.odds,
+        chi - log_sigma * known.odds,
+        np.where(known.seen, kept, 1.0),
+        np.where(known.seen, parts.location, location * told),
+        np.where(known.seen, parts.log_sigma, log_sigma * told),
     )
 
 

@@ -14,6 +14,9 @@ monotonicity alone:
 
 The cells cover all z up to the end of the cut, where g = 0 and the scores stop changing.
 
+*Between two residuals.* The square of a distance between two rows is convex in their scores and sizes and
+does not fall as a size rises, so that rows that failed between two residuals add nothing (:mod:`.between`).
+
 *Delayed entry.* A row watched from e <= z on gives psi = A1(z) - A1(e) - event g h1* and
 chi = A2(z) - A2(e) - event g (1 + rho h1*), the information matrix as before. For z in [a, b], any e <= z:
 
@@ -43,6 +46,12 @@ them; u = 2^-53, and s is the largest h1*.
   product g (1 + rho h1*), e (2 + s) (1 + r) with r the larger of |low| and |high|, and the entries of the
   matrix, g h1*^2 and g (1 + rho h1*)^2, by at most 4 e (1 + s)^2 and 4 e (2 + r s)^2 (1 + r).
 
+* A row between two residuals (:mod:`.between`) takes off differences of two integrals over dH, which is at
+  least `NARROW`, N. So psi errs by at most (2 e (2 + s) + e) / N, chi by as much with A2. In m m' the square
+  of a difference stands over dG, at least 2^-20: with V the largest integrand and a the error of its
+  integral, (4 a V + 2 e V^2) / N, twice that for what is of second order, as e is below 2^-24. All of these
+  are at most 4 / N times the above, with 4 a (2 + r s) added to the entry of log sigma.
+
 Boxes are widened by these twice, for the nodes and for the row; with entries, which take off a second set of
 integrals, four times. Then only the arithmetic on boxes is left, less than 64 roundings one after the other:
 a factor of 1 + 2^-46. A test has A1 and A2 to 30 digits, and finds less than a tenth of these errors.
@@ -57,6 +66,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.families.between import NARROW
 from dpstats.families.location_scale import Family
 from dpstats.families.martingale import integrands, taper
 from dpstats.families.tapers import Taper
@@ -92,6 +102,8 @@ class Truncation:
         Whether rows may be watched from a later time than their start on.
     known_scale : bool
         Whether sigma is known, so that log sigma has no score; pivots and limits then have no meaning.
+    intervals : bool
+        Whether rows may be known to have failed between two residuals alone.
     """
 
     family: Family
@@ -101,6 +113,7 @@ class Truncation:
     floor: float = -math.inf
     delayed: bool = False
     known_scale: bool = False
+    intervals: bool = False
 
     @property
     def cut(self) -> Taper:
@@ -169,9 +182,12 @@ def rounding(where: Truncation) -> Rounding:
     term = 4 * (cut.c + 1) * (1 + max(abs(cut.start), abs(cut.stop))) * (1 + s) * steep
     e = 2.0**-44 * term + 8e-12 * (1 + s) * steep
     a2 = e * (3 + 2 * m + low + 2 * high) + 2.0**-51 * (m + low + high) ** 2 * term
-    return Rounding(
-        e, e * (2 + s), a2 + e * (2 + s) * (1 + r), 4 * e * (1 + s) ** 2, 4 * e * (2 + r * s) ** 2 * (1 + r)
-    )
+    psi, chi = e * (2 + s), a2 + e * (2 + s) * (1 + r)
+    slope, log_sigma = 4 * e * (1 + s) ** 2, 4 * e * (2 + r * s) ** 2 * (1 + r)
+    if where.intervals:
+        times = 4 / NARROW
+        psi, chi, slope, log_sigma = times * np.array([psi, chi, slope, log_sigma + 4 * a2 * (2 + r * s)])
+    return Rounding(e, psi, chi, slope, log_sigma)
 
 
 @functools.lru_cache(maxsize=8)  # a step asks twice: for its scales, and for the sensitivity of its release

@@ -2,7 +2,16 @@
 
 from dpstats.formula.block import Block
 from dpstats.formula.design import Design, build_design
+from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import NumericResponse, SurvResponse
 
-__all__ = ["Block", "Design", "NumericResponse", "Offset", "SurvResponse", "build_design"]
+__all__ = [
+    "Block",
+    "Design",
+    "IntervalResponse",
+    "NumericResponse",
+    "Offset",
+    "SurvResponse",
+    "build_design",
+]

@@ -16,6 +16,7 @@ from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.layout import Atom, categories
+from dpstats.formula.observed import Ends
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
 from dpstats.formula.subset import Subset
@@ -37,6 +38,8 @@ class Block:
         1 where the time is a failure, 0 where it is censored; ones for a numeric response.
     entry : array of shape (rows,)
         When the row began to be watched, before ``endog`` where it is not switched off; -inf without entries.
+    ends : Ends or None
+        Between which times each row failed, where a failure may lie between two; ``endog`` is its point then.
     ok : bool array of shape (rows,)
         False where a row is switched off.
     offset : array of shape (rows,)
@@ -53,6 +56,7 @@ class Block:
     ok: Array
     offset: Array
     weight: Array
+    ends: Ends | None = None
 
     @property
     def time(self) -> Array:
@@ -106,16 +110,16 @@ class Filler:
         with np.errstate(all="ignore"):
             exog = np.empty((size, len(self._products)), order="F")
             weighing = self._weights.variables if self._weights else ()
-            read = {*self.variables, *response.variables, *weighing, *self.subsetting}
-            leaves = self._leaves(raw, exog, ok, read)
+            needed = {*self.variables, *weighing, *self.subsetting, *(response.variables - response.open)}
+            leaves = self._leaves(raw, exog, ok, needed)
             if self._subset:
                 self._subset.fill(leaves, ok)
-            endog, event, entry = response.read(raw, leaves, ok)
+            endog, event, entry, ends = response.read(raw, leaves, ok)
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
-        return Block(exog, endog, event, entry, ok, offset, weight)
+        return Block(exog, endog, event, entry, ok, offset, weight, ends)
 
     @property
     def subsetting(self) -> frozenset[str]:

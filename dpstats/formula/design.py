@@ -22,6 +22,7 @@ from dpstats.formula.layout import column_bounds, columns, joint, radius, two_va
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
+from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
@@ -42,7 +43,7 @@ class Design:
         Lower and upper bound of each column.
     radius : float
         Bound of the Euclidean norm of a row.
-    response : SurvResponse or NumericResponse
+    response : SurvResponse, IntervalResponse or NumericResponse
     variables : tuple of str
         All declared variables that are read, in the schema's order.
     has_intercept : bool
@@ -98,6 +99,11 @@ class Design:
     def delayed(self) -> bool:
         """Whether rows may enter late, as ``Surv(entry, time, event)`` says."""
         return self.response.delayed
+
+    @property
+    def intervals(self) -> bool:
+        """Whether failures may lie between two times, as ``type="interval2"`` says."""
+        return isinstance(self.response, IntervalResponse)
 
     @property
     def offset_bounds(self) -> tuple[float, float]:
@@ -349,5 +355,9 @@ def _describe(response: Response) -> str:
             else ("entry between {:.6g} and {:.6g}, ".format(*response.entry_bounds))
         )
         return f"{response.text}, {entry}time between {lower:.6g} and {upper:.6g}, censored beyond{failed}"
+    if isinstance(response, IntervalResponse):
+        lower, upper = response.time_bounds
+        known = "before" if response.left else "between"
+        return f"{response.text}, time between {lower:.6g} and {upper:.6g}, seen or known to lie {known}"
     assert isinstance(response, NumericResponse)
     return f"{response.text} between {response.bounds[0]:.6g} and {response.bounds[1]:.6g}"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from dpstats.errors import FormulaError
 from dpstats.formula.expressions import Expression
 from dpstats.formula.functions import Array
+from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.literals import Arguments
+from dpstats.formula.observed import Observed, within
 from dpstats.formula.reader import (
     function_name,
     is_comparison,
@@ -24,14 +25,6 @@ from dpstats.formula.reader import (
     variable_name,
 )
 from dpstats.schema import Event, Flag, Schema
-
-
-class Observed(NamedTuple):
-    """Of each row: the response, 1 where it is observed and 0 where it is censored, and its entry."""
-
-    value: Array
-    event: Array
-    entry: Array
 
 
 @dataclass(frozen=True)
@@ -56,6 +49,8 @@ class SurvResponse:
     _event_value: float = field(repr=False)
     entry_bounds: tuple[float, float] | None = None
     _entry: Expression | None = field(default=None, repr=False)
+
+    open = frozenset[str]()
 
     @property
     def measured(self) -> Expression:
@@ -92,7 +87,7 @@ class SurvResponse:
     def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
         """Each row of a block from its values before and after clipping; ``ok`` loses rows not watched."""
         before, clipped = self._time.values(raw), self._time.values(leaves)
-        time = np.array(np.broadcast_to(_within(clipped, self.time_bounds), ok.shape))
+        time = np.array(np.broadcast_to(within(clipped, self.time_bounds), ok.shape))
         # clipping that shortens a time says only that the unit lived at least that long
         failed = np.broadcast_to(~np.greater(before, clipped), ok.shape)
         if self._event is not None:
@@ -106,7 +101,7 @@ class SurvResponse:
         if self._entry is None or self.entry_bounds is None:
             return np.broadcast_to(-np.inf, ok.shape)
         before, clipped = self._entry.values(raw), self._entry.values(leaves)
-        entry = np.array(np.broadcast_to(_within(clipped, self.entry_bounds), ok.shape))
+        entry = np.array(np.broadcast_to(within(clipped, self.entry_bounds), ok.shape))
         never = np.greater_equal(before, left) | np.greater(before, clipped)  # NaN is neither
         ok &= (entry < time) & ~never
         return entry
@@ -121,6 +116,7 @@ class NumericResponse:
     _expression: Expression = field(repr=False)
 
     delayed = False
+    open = frozenset[str]()
 
     @property
     def measured(self) -> Expression:
@@ -134,15 +130,11 @@ class NumericResponse:
 
     def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
         """Response of each row of a block; every response is observed."""
-        value = np.array(_within(self._expression.values(leaves), self.bounds))
+        value = np.array(within(self._expression.values(leaves), self.bounds))
         return Observed(value, np.ones(len(value)), np.broadcast_to(-np.inf, ok.shape))
 
 
-def _within(values: Array, bounds: tuple[float, float]) -> Array:
-    return np.fmin(np.fmax(values, bounds[0]), bounds[1])
-
-
-Response = SurvResponse | NumericResponse
+Response = SurvResponse | IntervalResponse | NumericResponse
 
 
 def read_response(code: str, schema: Schema) -> Response:
@@ -173,20 +165,81 @@ def _room(expression: Expression, schema: Schema) -> tuple[float, float]:
     return lower, upper
 
 
-def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
+def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalResponse:
+    kind, tree = _kind(tree)
+    if kind == "interval2":
+        return _between(tree, code, schema)
     given = _surv_arguments(tree)
     if "event" in given and "censored" in given:
         raise FormulaError(
             f"{code!r} needs an event indicator of one kind: Surv(time, event) or Surv(time, censored=c)"
         )
-    time = _read_time(given.tree("time"), schema)
-    if not time.variables:
-        raise FormulaError(f"{code!r} needs a time that depends on a variable")
+    time = _dated(given.tree("time"), code, schema)
     bounds = _room(time, schema)
+    if kind == "left":
+        return _before(given, code, time, bounds, schema)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
     entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
+    event = _indicator(given, schema) or (None, 1.0)
+    return SurvResponse(code, bounds, time, *event, entry_bounds, entry)
+
+
+def _kind(tree: ast.Call) -> tuple[str, ast.Call]:
+    """The type of censoring, as R's Surv has it, and the call without that argument."""
+    kinds = [word.value for word in tree.keywords if word.arg == "type"]
+    if not kinds:
+        return "right", tree
+    kind = kinds[0].value if isinstance(kinds[0], ast.Constant) else None
+    if kind not in ("right", "counting", "left", "interval2"):
+        raise FormulaError(
+            f"{ast.unparse(tree)!r}: type is 'right', 'counting', 'left' or 'interval2'; write "
+            "Surv(lower, upper, type='interval2') for failures between two times, with a missing upper end "
+            "where a row had not failed, a missing lower one where it failed before the upper, and the same "
+            "time twice where it was seen to fail"
+        )
+    rest = [word for word in tree.keywords if word.arg != "type"]
+    return str(kind), ast.Call(func=tree.func, args=tree.args, keywords=rest)
+
+
+def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
+    """Failures between two times."""
+    given = Arguments(tree, "lower", "upper")
+    lower, upper = (_dated(given.tree(name), code, schema) for name in ("lower", "upper"))
+    bounds = _room(lower, schema), _room(upper, schema)
+    (lowest, low), (high, highest) = bounds
+    if not lowest < highest:
+        raise FormulaError(
+            f"{code!r}: no row failed between {lower.text!r}, at least {lowest:g}, and {upper.text!r}, at most "
+            f"{highest:g} by the public bounds; the order is Surv(lower, upper, type='interval2')"
+        )
+    least = (lowest if lowest > 0 else high) if high > 0 else min(lowest, high)
+    return IntervalResponse(code, (least, max(low, highest)), lower, upper, bounds)
+
+
+def _before(
+    given: Arguments, code: str, time: Expression, bounds: tuple[float, float], schema: Schema
+) -> IntervalResponse:
+    """Failures that were seen, or happened before."""
+    event = _indicator(given, schema)
+    if event is None or "entry" in given:
+        raise FormulaError(
+            f"{code!r}: type='left' is for failures that were seen or had happened before, without an entry; "
+            "write Surv(time, event, type='left')"
+        )
+    return IntervalResponse(code, bounds, time, time, (bounds, bounds), event)
+
+
+def _dated(tree: ast.expr, code: str, schema: Schema) -> Expression:
+    time = _read_time(tree, schema)
+    if not time.variables:
+        raise FormulaError(f"{code!r} needs a time that depends on a variable")
+    return time
+
+
+def _indicator(given: Arguments, schema: Schema) -> tuple[str, float] | None:
+    """The variable that says which rows failed, and its value for them; None if all did."""
     if "event" not in given and "censored" not in given:
-        return SurvResponse(code, bounds, time, None, 1.0, entry_bounds, entry)
+        return None
     word = "event" if "event" in given else "censored"
     indicator = given.tree(word)
     name = variable_name(indicator)
@@ -201,13 +254,16 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse:
         )
     if not isinstance(schema[name], Event | Flag):
         order = "; the order is Surv(entry, time, event)"
-        if entry is None:
-            order = "; an entry of rows that all failed is Surv(time, entry=...)"
+        if "entry" not in given:
+            order = (
+                "; an entry of rows that all failed is Surv(time, entry=...), and a failure between two times "
+                "Surv(lower, upper, type='interval2')"
+            )
         raise FormulaError(
             f"{name!r} is declared as {schema[name].kind}: for an event indicator use "
             f"{name}=event(failed=..., censored=...){order}"
         )
-    return SurvResponse(code, bounds, time, name, 1.0 if word == "event" else 0.0, entry_bounds, entry)
+    return name, 1.0 if word == "event" else 0.0
 
 
 def _read_time(tree: ast.expr, schema: Schema) -> Expression:

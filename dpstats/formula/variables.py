@@ -37,6 +37,7 @@ class VariableColumns:
 
     has_intercept: ClassVar[bool] = False
     delayed: ClassVar[bool] = False
+    intervals: ClassVar[bool] = False
     offset_bounds: ClassVar[tuple[float, float]] = (0.0, 0.0)
     weights: ClassVar[str | None] = None
 

@@ -14,7 +14,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import Problem, fit_location_scale, make_plan
 from dpstats.families import DISTS, Dist
-from dpstats.formula import Design, SurvResponse
+from dpstats.formula import Design, NumericResponse
 
 __all__ = ["LEVELS", "RIVALS", "SHARE", "costs", "contest"]
 
@@ -80,7 +80,8 @@ def contest(
 
 def _level(design: Design, dist: Dist, curator: Curator) -> Problem:
     """A response with an intercept alone, less the offset that holds the covariates."""
-    assert isinstance(design.response, SurvResponse)
+    assert not isinstance(design.response, NumericResponse)
     times, offset = np.asarray(design.response.time_bounds), np.asarray(curator.offset_bounds)
     lower, upper = (np.log(times) if dist.log else times) - offset[::-1]
-    return Problem(dist.family, dist.log, np.array([lower]), np.array([upper]))
+    box = np.array([lower]), np.array([upper])
+    return Problem(dist.family, dist.log, *box, intervals=design.intervals)

@@ -25,7 +25,7 @@ from dpstats.estimators.location_scale import (
     make_pure_plan,
 )
 from dpstats.families import DISTS, Dist
-from dpstats.formula import Design, SurvResponse, build_design
+from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
 from dpstats.models.checks import check_budget, check_dist, law_named, rows_of
@@ -331,8 +331,8 @@ def _check_estimated(scale: float | None) -> None:
         )
 
 
-def _times(design: Design) -> SurvResponse:
-    if not isinstance(design.response, SurvResponse):
+def _times(design: Design) -> SurvResponse | IntervalResponse:
+    if isinstance(design.response, NumericResponse):
         raise FormulaError(
             "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or "
             "Surv(time) if every row is a failure"
@@ -356,4 +356,5 @@ def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
         levels,
         design.binary[1:],
         scale,
+        design.intervals,
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events
+from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
@@ -53,7 +53,9 @@ class HazardContrasts(Statistic):
     lie in the convex hull of the values at those corners, the event counted with the a of the zone of H on
     both its edges. Beyond the last edge nothing changes any more, and an event there is a row without one.
     The row that weighs nothing is one without an event that leaves as it enters. A norm of a difference is
-    convex, so that it is largest at corners of both hulls; likewise for each range.
+    convex, so that it is largest at corners of both hulls; likewise for each range. A row that failed between
+    two residuals gives a mean of what failures there give, which lies in the hull of all corners
+    (:mod:`dpstats.families.between`).
     Attained or, where a zone leaves its lower edge out, approached by the rows of the two farthest corners.
     """
 
@@ -98,15 +100,20 @@ class HazardContrasts(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.centred(block, scratch)
-        z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
-        entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
+        z, event, entry, known = self._map.watched(
+            x, block, scratch, self._gamma, self._sigma, self._family
+        )
         hazard = self._hazard(z)
         since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
-        event, right = events(block, scratch), scratch("contrasts", len(self._steps), len(z))
+        last = None if known is None else self._hazard(known.upper)
+        right = scratch("contrasts", len(self._steps), len(z))
         right.fill(0.0)
         for lower, upper, steps in zip(self._lower, self._upper, self._steps.T, strict=True):
             beyond = event * ((hazard > lower) & (hazard <= upper))
-            beyond -= np.clip(hazard, lower, upper) - np.clip(since, lower, upper)
+            first = np.clip(hazard, lower, upper)
+            beyond -= first - np.clip(since, lower, upper)
+            if known is not None and last is not None:
+                beyond += (np.clip(last, lower, upper) - first) * known.odds
             right += steps[:, None] * beyond
         return (Factor(block.ok[:, None].astype(float), right.T),)
 

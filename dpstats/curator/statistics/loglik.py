@@ -19,18 +19,34 @@ __all__ = ["LogLikelihood", "of_time"]
 _FARTHEST = 300.0  # exp() beyond says nothing more
 
 
-def of_time(family: Family, y: np.ndarray, eta: np.ndarray, sigma: float, event: np.ndarray) -> np.ndarray:
-    """Log-likelihood of times or their logarithms, each by itself."""
-    z = (y - eta) / sigma
-    hazard = np.exp(np.minimum(family.log_cumulative_hazard(z), _FARTHEST))
-    return np.asarray((event > 0.5) * (family.log_hazard(z) - np.log(sigma)) - hazard)
+def of_time(
+    family: Family, block: Block, eta: np.ndarray, sigma: float, log: bool, scratch: Scratch
+) -> np.ndarray:
+    """Log-likelihood of times or, if `log`, their logarithms, each by itself.
+
+    Of a row that failed between two times it is the logarithm of the chance of that.
+    """
+    z = (response(block, log, scratch("y", len(block.ok))) - eta) / sigma
+    seen, hazard = block.event > 0.5, _hazard(family, z)
+    found = np.asarray(seen * (family.log_hazard(z) - np.log(sigma)) - hazard)
+    if block.ends is None:
+        return found
+    lower, upper = (((np.log(np.maximum(end, 0.0)) if log else end) - eta) / sigma for end in block.ends)
+    first = np.where(np.isneginf(lower), 0.0, _hazard(family, lower))
+    chance = -np.expm1(first - np.where(np.isposinf(upper), np.inf, _hazard(family, upper)))
+    return np.where(lower < upper, np.log(chance) - first, found)
+
+
+def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
+    return np.exp(np.minimum(family.log_cumulative_hazard(z), _FARTHEST))
 
 
 class LogLikelihood(Statistic):
     """The sum of clip(l, low, high), l the log-likelihood of a row; shape (1,).
 
     Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, where y is the time or its
-    logarithm: whichever the family is of. Of a mean it is what the record of its family has.
+    logarithm: whichever the family is of; of a row that failed between two residuals a and b,
+    log(e^-H(a) - e^-H(b)). Of a mean it is what the record of its family has.
 
     Parameters
     ----------
@@ -78,15 +94,13 @@ class LogLikelihood(Statistic):
         self.sensitivity = high - low
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        y = scratch("y", 1, len(block.ok))[0]
-        response(block, self._log, y)
         eta = predictor(self._params, block.exog.T, scratch)
         if self._offset:
             eta = eta + block.offset
         if isinstance(self._family, Family):
-            rows = of_time(self._family, y, eta, self._sigma, block.event)
+            rows = of_time(self._family, block, eta, self._sigma, self._log, scratch)
         else:
-            rows = self._of_mean(y, eta)
+            rows = self._of_mean(response(block, self._log, scratch("y", len(block.ok))), eta)
         ones = scratch("ones", 1, len(rows))
         ones[0] = block.ok
         return (Factor(ones.T, np.clip(rows, *self._ends)[:, None]),)

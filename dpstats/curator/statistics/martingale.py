@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events
+from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family
-from dpstats.families.martingale import integrands, taper
+from dpstats.families.martingale import scores, taper
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
 __all__ = ["LocationScore", "MartingaleScore"]
@@ -43,8 +43,9 @@ class LocationScore(Statistic):
     -----
     Sensitivity: s + A1(c), s the largest h1* (1, or that at the floor). A row gives A1 - g h1* with
     0 <= A1 <= A1(c) and 0 <= g h1* <= s, and one that weighs nothing gives 0: all within [-s, A1(c)]. So it
-    is for a row that enters late, as A1 never falls: 0 <= A1(z) - A1(entry) <= A1(c). Attained by an event at
-    z -> -inf against any row beyond the cut.
+    is for a row that enters late, as A1 never falls: 0 <= A1(z) - A1(entry) <= A1(c), and for one that failed
+    between two residuals, whose psi is a mean of those (:mod:`dpstats.families.between`). Attained by an
+    event at z -> -inf against any row beyond the cut.
     """
 
     name = "location_score"
@@ -61,7 +62,7 @@ class LocationScore(Statistic):
         **row: Any,
     ) -> None:
         self._map = Map(design, **row)
-        self._cut = taper(family, c, floor)
+        self._family, self._cut = family, taper(family, c, floor)
         self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
         top = float(self._cut.integrals(np.array([np.inf])).location[0])
         self.parts = (Part(np.ones(1), np.array([max(self._cut.steepest, top)])),)
@@ -69,11 +70,15 @@ class LocationScore(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.centred(block, scratch)
-        z = self._map.residuals(x, block, scratch, self._gamma, self._sigma)
-        entry = self._map.entries(x, block, scratch, self._gamma, self._sigma)
-        psi = self._cut.integrals(z).location - events(block, scratch) * self._cut.g(z) * self._cut.slope(z)
+        z, event, entry, known = self._map.watched(
+            x, block, scratch, self._gamma, self._sigma, self._family
+        )
+        first = self._cut.integrals(z).location
+        psi = first - event * self._cut.g(z) * self._cut.slope(z)
         if entry is not None:
             psi -= self._cut.integrals(np.minimum(entry, z)).location
+        if known is not None:
+            psi -= (self._cut.integrals(known.upper).location - first) * known.odds
         ones = scratch("ones", len(block.ok), 1)
         ones[:] = 1.0
         return (Factor(ones, psi[:, None]),)
@@ -126,6 +131,12 @@ class MartingaleScore(Statistic):
     bounds over all pairs of cells of z, the censored row and the one that weighs nothing included. Residuals,
     pivots and rows are clipped to the public ranges used there, so no row lies outside. With entries psi and
     chi are those since the entry; `score_bounds` covers every entry before z, and nothing else here changes.
+
+    *Between two residuals.* A row that failed between a and b gives psi and chi in their mean over failures
+    there, and in the place of g v v' a matrix m m', w |m|^2 at most R^2 in the mean of q over the same law:
+    both are proved in :mod:`dpstats.families.between`. The sum of squares above is convex in (psi, chi, q)
+    and rises with q >= 0, so that by Jensen's inequality two rows are no farther apart than two that fail, or
+    are censored, at some residuals: D holds for them as it is.
     """
 
     name = "martingale_score"
@@ -146,8 +157,8 @@ class MartingaleScore(Statistic):
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
-        if design.delayed and not where.delayed:
-            raise ValueError("the bounds of the scores must allow for the entries of the design")
+        if (design.delayed and not where.delayed) or (design.intervals and not where.intervals):
+            raise ValueError("the bounds of the scores must allow for the entries and intervals of the design")
         if where.known_scale != self.known_scale:
             raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         self._map = Map(design, **row)
@@ -174,24 +185,20 @@ class MartingaleScore(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred = self._map.centred(block, scratch)
-        z = self._map.residuals(centred, block, scratch, self._gamma, self._sigma)
+        seen = self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._where.family)
         pivot = np.clip(predictor(self._pivot, centred, scratch), *self._where.pivots)
-        entry = self._map.entries(centred, block, scratch, self._gamma, self._sigma)
-        parts = integrands(self._cut, z, pivot, *self._where.limits, entry)
-        event = events(block, scratch) * parts.taper
-        psi = parts.location_compensator - event * parts.location
-        chi = parts.log_sigma_compensator - event * parts.log_sigma
+        found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
 
-        k, size = self._width, len(z)
+        k, size = self._width, len(block.ok)
         row = scratch("row", k + 1, size)
         x = self._whitened(centred, row[:k], scratch)
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
         weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
-        root = self._root * np.sqrt(weight * event)
-        np.multiply(x, root * parts.location, out=x)
-        np.multiply(root, self._unit * parts.log_sigma, out=row[k])
+        root = self._root * np.sqrt(weight * found.kept)
+        np.multiply(x, root * found.location, out=x)
+        np.multiply(root, self._unit * found.log_sigma, out=row[k])
         return (
-            Factor(weighted.T, psi[:, None]),
-            Factor(weight[:, None], (self._kappa * chi)[:, None]),
+            Factor(weighted.T, found.psi[:, None]),
+            Factor(weight[:, None], (self._kappa * found.chi)[:, None]),
             Factor(row.T),
         )

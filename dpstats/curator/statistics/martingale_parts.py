@@ -72,7 +72,8 @@ class InformationSizes(MartingaleScore):
     s + max(0, high) s^2: for rho < 0 it is concave in h1*, 0 at 0 and s + rho s^2 at s, and at most h1*.
     The row that weighs nothing gives 0, which all ranges contain; the L2 norm is at most that of the ranges.
     All three are clipped to these ranges, as rounding of W x moves them.
-    An entry changes none of the three.
+    An entry changes none of the three, and a row between two residuals gives means of the first two
+    (:mod:`dpstats.families.between`); the third is clipped as are all.
     """
 
     name = "information_sizes"

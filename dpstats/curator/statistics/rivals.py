@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import response
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
@@ -25,7 +24,8 @@ class LikelihoodContrasts(Statistic):
     """The sums of clip(l_j - l_0, -limit, limit), l_j the log-likelihood of a row under family j; shape (m,).
 
     Of a time l = event (log h(z) - log sigma) - H(z), z = (y - x'b) / sigma, with b, sigma, h and H those of
-    the family.
+    the family; of a row that failed between two residuals it is as in
+    :class:`dpstats.curator.statistics.loglik.LogLikelihood`.
 
     Parameters
     ----------
@@ -74,20 +74,19 @@ class LikelihoodContrasts(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         size = len(block.ok)
-        y, out = scratch("y", 1, size)[0], scratch("contrasts", len(self._families) - 1, size)
-        response(block, self._log, y)
-        first, *others = (self._likelihood(j, y, block, scratch) for j in range(len(self._families)))
+        out = scratch("contrasts", len(self._families) - 1, size)
+        first, *others = (self._likelihood(j, block, scratch) for j in range(len(self._families)))
         for row, other in zip(out, others, strict=True):
             np.clip(np.nan_to_num(other - first), -self._limit, self._limit, out=row)
         ones = scratch("ones", 1, size)
         ones[0] = block.ok
         return (Factor(ones.T, out.T),)
 
-    def _likelihood(self, j: int, y: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+    def _likelihood(self, j: int, block: Block, scratch: Scratch) -> np.ndarray:
         eta = predictor(self._params[j], block.exog.T, scratch)
         if self._offset:
             eta = eta + block.offset
-        return of_time(self._families[j], y, eta, float(self._sigmas[j]), block.event)
+        return of_time(self._families[j], block, eta, float(self._sigmas[j]), self._log, scratch)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector,)

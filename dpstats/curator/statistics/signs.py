@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, events, shorten
+from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
@@ -48,7 +48,8 @@ class SignScore(Statistic):
     -----
     Sensitivity: 2 R. A row gives a vector no longer than |w x| |psi| <= R, because psi lies in [-1, 1]; one
     that weighs nothing gives 0. Attained by a row of length R that fails early, against the opposite row
-    that does, or the same row still watched at its median.
+    that does, or the same row still watched at its median. A row that failed between two residuals gives a
+    mean of what failures there give (:mod:`dpstats.families.between`), and stays within [-1, 1].
     """
 
     name = "sign_score"
@@ -74,18 +75,16 @@ class SignScore(Statistic):
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x, _, found = self._read(block, scratch)
+        x, found = self._read(block, scratch)
         np.multiply(x, shorten(x, self._radius, scratch), out=x)
         return (Factor(x.T, found.score[:, None]),)
 
-    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, Signs]:
-        """W x~, the residual and the score of each row."""
+    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, Signs]:
+        """W x~ and the score of each row."""
         centred = self._map.centred(block, scratch)
-        z = self._map.residuals(centred, block, scratch, self._gamma, self._sigma)
-        entry = self._map.entries(centred, block, scratch, self._gamma, self._sigma)
-        found = signs(self._family, z, events(block, scratch), entry)
-        x = self._whitened(centred, scratch("row", self._width, len(z)), scratch)
-        return x, z, found
+        seen = self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._family)
+        found = signs(self._family, *seen)
+        return self._whitened(centred, scratch("row", self._width, len(block.ok)), scratch), found
 
 
 class SignSizes(SignScore):
@@ -109,7 +108,9 @@ class SignSizes(SignScore):
 
     Notes
     -----
-    Both numbers lie in [0, 1]: h <= 2, and each factor is at most what it is divided by. So two rows, or a
+    Both numbers lie in [0, 1]: h <= 2, and each factor is at most what it is divided by. (Of a row that failed
+    between two residuals h^2 and h h1* stand for dA^2 and dA dA1* over 4 sinh^2(dH / 2); the first is a mean
+    of h^2, by :mod:`dpstats.families.between`, and the second is cut at s as well.) So two rows, or a
     row and one that weighs nothing, differ by at most 1 in each, and by sqrt 2 in length. Attained by an
     event just before its median, of length `longest`, where the family has its largest h h1* there, as SEV.
     """
@@ -126,12 +127,12 @@ class SignSizes(SignScore):
         self.sensitivity = math.sqrt(2)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x, z, found = self._read(block, scratch)
+        x, found = self._read(block, scratch)
         length = np.sqrt(squared_norms(x, scratch))
         kept = np.minimum(length / self._radius, 1.0)
         most = largest_slope(self._family)
-        slope = np.minimum(found.integrand * self._family.log_hazard_slope(z), most) / most
-        sizes = scratch("sizes", 2, len(z))
+        slope = np.minimum(found.slope, most) / most
+        sizes = scratch("sizes", 2, len(length))
         np.multiply(slope * kept, np.minimum(length / self._longest, 1.0), out=sizes[0])
         np.square(found.integrand / _LARGEST * kept, out=sizes[1])
         return (Factor(block.ok[:, None].astype(float), sizes.T),)

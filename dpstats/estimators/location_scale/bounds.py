@@ -105,11 +105,12 @@ class Bounding(Generic[P]):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
             floor = min(max(lowest, -_FAR), -_UNSEEN)
-        delayed = placement.problem.delayed
-        if placement.problem.known_scale:
-            return Truncation(family, choice.c, _NO, _NO, floor=floor, delayed=delayed, known_scale=True)
-        limits, pivots = self._limits(choice.width, point), self._pivots(point, math.isfinite(choice.width))
-        return Truncation(family, choice.c, pivots, limits, floor=floor, delayed=delayed)
+        known, limits, pivots = placement.problem.known_scale, _NO, _NO
+        if not known:
+            limits = self._limits(choice.width, point)
+            pivots = self._pivots(point, math.isfinite(choice.width))
+        rows = dict(delayed=placement.problem.delayed, intervals=placement.problem.intervals)
+        return Truncation(family, choice.c, pivots, limits, floor=floor, known_scale=known, **rows)
 
     def public(self, choice: Choice, whitening: Array, point: Array) -> dict[str, Any]:
         """Parameters of a release of scores at (gamma, log sigma) `point`."""

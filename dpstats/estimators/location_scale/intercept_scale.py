@@ -20,7 +20,7 @@ from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.score_release import release_scores
 from dpstats.estimators.matrices import by_precision
-from dpstats.families.martingale import integrands
+from dpstats.families.martingale import scores
 from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
@@ -105,8 +105,5 @@ def _expected(level: Level, fraction: float, point: Array) -> Array:
     z = point[0] + math.exp(point[1]) * where.family.quantile(np.append(failed, f))
     weights, event = np.append(np.full(_ROWS, f / _ROWS), 1 - f), np.append(np.ones(_ROWS), 0.0)
     pivot = np.full_like(z, np.clip(level.pivot, *where.pivots))
-    parts = integrands(where.cut, z, pivot, *where.limits)
-    event = event * parts.taper
-    psi = parts.location_compensator - event * parts.location
-    chi = parts.log_sigma_compensator - event * parts.log_sigma
-    return np.array([weights @ psi, weights @ chi])
+    found = scores(where.cut, z, event, pivot, where.limits)
+    return np.array([weights @ found.psi, weights @ found.chi])

@@ -42,6 +42,8 @@ class Problem:
         Covariates that hold nothing but their two bounds.
     known_sigma : float, optional
         Sigma on the model's scale, where it is known and not estimated.
+    intervals : bool
+        Whether rows may be known to have failed between two times alone.
     """
 
     family: Family
@@ -53,6 +55,7 @@ class Problem:
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     known_sigma: float | None = None
+    intervals: bool = False
 
     @property
     def known_scale(self) -> bool:

@@ -1,0 +1,90 @@
+"""Failures that are known to lie between two times: inspections, and left censoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.formula.expressions import Expression
+from dpstats.formula.functions import Array
+from dpstats.formula.observed import Ends, Observed, within
+
+__all__ = ["IntervalResponse"]
+
+
+@dataclass(frozen=True)
+class IntervalResponse:
+    """``Surv(lower, upper, type="interval2")``, or ``Surv(time, event, type="left")``, between public bounds.
+
+    A row failed after `lower` and no later than `upper`; a missing or infinite end is open, and so is the end
+    at or below 0 of a time that is positive by its bounds. An end outside its bounds is moved so that the
+    interval grows, never so that it shrinks: a lower one beyond them to the upper bound, one below them to
+    -inf; an upper one below them to the lower bound, one beyond them to inf. So what a row says stays true.
+    A row of which nothing is left, whose ends are in the wrong order, or both open, is switched off.
+
+    The point of a row, which the first stage of a fit takes for its time, is the time itself where it is
+    known, the finite end where the other is open, and else the middle: of the logarithms of positive times.
+
+    Attributes
+    ----------
+    text : str
+    time_bounds : tuple of float
+        Of the points.
+    """
+
+    text: str
+    time_bounds: tuple[float, float]
+    _lower: Expression = field(repr=False)
+    _upper: Expression = field(repr=False)
+    _bounds: tuple[tuple[float, float], tuple[float, float]] = field(repr=False)
+    _event: tuple[str, float] | None = field(default=None, repr=False)
+
+    delayed = False
+    all_failed = False
+    entry_bounds = None
+    entry = None
+
+    @property
+    def measured(self) -> Expression:
+        """The upper end."""
+        return self._upper
+
+    @property
+    def left(self) -> bool:
+        """Whether a row without an event had failed before its time, and there are no other intervals."""
+        return self._event is not None
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        event = frozenset(self._event[:1]) if self._event else frozenset()
+        return self._lower.variables | self._upper.variables | event
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Those of which a missing value says something: nothing is known of that end."""
+        return frozenset() if self._event else self.variables
+
+    def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
+        """Each row of a block from its values before clipping; ``ok`` loses rows of which nothing is known."""
+        lower, upper = (np.broadcast_to(each.values(raw), ok.shape) for each in (self._lower, self._upper))
+        if self._event is not None:
+            name, failed = self._event
+            lower = np.where(leaves[name] == failed, lower, np.nan)
+        wrong = lower > upper  # NaN is neither
+        (lowest, low), (high, highest) = self._bounds
+        least = max(lowest, np.nextafter(0, 1)) if self.time_bounds[0] > 0 else lowest
+        lower = np.where(lower >= least, np.minimum(lower, low), -np.inf)
+        upper = np.where(upper <= highest, np.maximum(upper, high), np.inf)
+        before, after = np.isneginf(lower), np.isposinf(upper)
+        ok &= ~(wrong | (before & after))
+        if self.time_bounds[0] > 0:
+            middle = np.sqrt(lower) * np.sqrt(upper)
+        else:
+            middle = lower / 2 + upper / 2
+        middle = np.where(lower == upper, upper, middle)
+        point = within(np.where(before, upper, np.where(after, lower, middle)), self.time_bounds)
+        entry = np.broadcast_to(-np.inf, ok.shape)
+        return Observed(point, (~after).astype(np.float64), entry, Ends(lower, upper))
