@@ -36,7 +36,7 @@ def problem(design: Design, dist: str, scale: float | None = None) -> Problem:
     time = np.asarray(design.response.time_bounds)
     bounds = np.vstack([design.bounds[1:], np.log(time) if DISTS[dist].log else time])
     lower, upper, binary = bounds[:, 0], bounds[:, 1], design.binary[1:]
-    known = dict(binary=binary, known_sigma=scale)
+    known = dict(binary=binary, known_sigma=scale, intervals=design.intervals)
     return Problem(DISTS[dist].family, DISTS[dist].log, lower, upper, design.delayed, **known)
 
 
