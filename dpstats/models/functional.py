@@ -15,7 +15,7 @@ from dpstats.estimators.functional import fit_functional
 from dpstats.estimators.published.functional import as_published, fit_quadratic
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Dist
-from dpstats.formula import Design, SurvResponse
+from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.publishing import pay, publish
 from dpstats.results import SurvivalFit
@@ -68,7 +68,7 @@ def _checked(design: Design, budget: Budget) -> float:
             "method='functional' adds Laplace noise, which is for a budget of pure epsilon; give pure(...), "
             "or use method='newton', which makes more of zcdp, gdp and approx"
         )
-    if isinstance(design.response, SurvResponse) and not design.response.all_failed:
+    if not isinstance(design.response, NumericResponse) and not design.response.all_failed:
         raise SpecificationError(
             "method='functional' cannot tell a censored time from a failure: its quadratic likelihood is one "
             "of failures, and censored rows bias slopes, scale and intercept by an amount that no number of "

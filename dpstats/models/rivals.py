@@ -62,8 +62,8 @@ def contest(
     params, others = np.nan_to_num(params), rivals(dist)
     spent = costs(mu)
     own = curator.folded(design.bounds[1:], params[1:-1])
-    level = spent[LEVELS] / math.sqrt(len(others))
-    found = [fit_location_scale(own, _level(design, other, own), make_plan(level)) for other in others]
+    plan = make_plan(spent[LEVELS] / math.sqrt(len(others)), intervals=design.intervals)
+    found = [fit_location_scale(own, _level(design, other, own), plan) for other in others]
     levels = np.nan_to_num([params[[0, -1]], *(each.params for each in found)])
     release = curator.release(
         "likelihood_contrasts",

@@ -227,7 +227,7 @@ class Survreg(Plannable):
             return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_of(asked, budget.mu)
-        plan = make_plan(left(budget.mu, sum(SHARES[name] for name in asked)))
+        plan = make_plan(left(budget.mu, sum(SHARES[name] for name in asked)), intervals=self.design.intervals)
         costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan), **more}
         facts = pay(curator, self.design, budget, ledger, ROUTES, costs)
         result = fit_location_scale(curator, problem, plan)

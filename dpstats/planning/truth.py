@@ -192,6 +192,11 @@ class TimeLaw:
     """
 
     def __init__(self, design: Design, dist: Dist, known: float | None = None) -> None:
+        if design.intervals:
+            raise SpecificationError(
+                "plan makes up times of failure, and not between which inspections they lie; plan the model with "
+                "Surv(time, event), whose intervals are a little shorter than those of the inspections"
+            )
         assert isinstance(design.response, SurvResponse)
         if design.delayed:
             raise SpecificationError("plan knows no late entries; plan the model without the entry")

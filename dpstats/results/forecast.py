@@ -17,7 +17,7 @@ from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import SurvResponse
+from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.count_limits import Counts
 from dpstats.results.document import Document, Shown
@@ -284,7 +284,7 @@ def _counts(record: Record, fleet: Fleet, found: Sequence[tuple[np.ndarray, np.n
 
 def _warn_beyond(record: Record, fleet: Fleet, horizon: float) -> None:
     response = record.design.response
-    assert isinstance(response, SurvResponse)
+    assert not isinstance(response, NumericResponse)
     last = response.time_bounds[1]
     old = float(fleet.units[fleet.ages + horizon > last].sum())
     if old:

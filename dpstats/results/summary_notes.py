@@ -40,6 +40,8 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
         if norm.read(record.covariates)
     ]
     whose = record.schema.privacy_unit
+    if record.is_survival and record.design.intervals:
+        public = f"{public}; an end that is missing is open"
     units = [_of_units(whose)] if whose.column else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
@@ -70,4 +72,6 @@ def _beyond(name: str, record: Record) -> str:
         return ""
     if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
         return " (later = no weight)"
+    if record.design.intervals:
+        return " (beyond = open)"
     return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"

@@ -17,7 +17,7 @@ from dpstats._arguments import numbers, shown
 from dpstats._axes import axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import SurvResponse
+from dpstats.formula import NumericResponse
 from dpstats.results import survival_quantities as life
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
@@ -61,7 +61,7 @@ def time_range(record: Record, at: Points, times: Range | None) -> Range:
         return float(given[0]), float(given[1])
     ends = [record.link.inverse(life.quantile(record, at, np.array(q))[0]) for q in SHOWN]
     response = record.design.response
-    assert isinstance(response, SurvResponse)
+    assert not isinstance(response, NumericResponse)
     low, high = (
         max(float(ends[0].min()), response.time_bounds[0]),
         min(float(ends[1].max()), response.time_bounds[1]),

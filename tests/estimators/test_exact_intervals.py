@@ -58,7 +58,7 @@ def fitted(golden: dict[str, Any]) -> np.ndarray:
     scale = 1.0 if golden["dist"] == "exponential" else None
     known = problem(design, golden["dist"], scale)
     with noise(NoNoise()):
-        return fit_location_scale(Curator(rows, design, UNLIMITED), known, make_plan(UNLIMITED.mu, EARLY, TAIL)).params
+        return fit_location_scale(Curator(rows, design, UNLIMITED), known, make_plan(UNLIMITED.mu, EARLY, TAIL, True)).params
 
 
 @pytest.mark.parametrize("golden", FITS, ids=name)

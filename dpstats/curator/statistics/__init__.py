@@ -10,6 +10,7 @@ from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import GlmScore, LogisticScore
+from dpstats.curator.statistics.inspections import InspectionCounts
 from dpstats.curator.statistics.interval_counts import ExitCounts
 from dpstats.curator.statistics.known_scale import KnownScaleAlone, KnownScaleScore, KnownScaleSize
 from dpstats.curator.statistics.loglik import LogLikelihood
@@ -45,6 +46,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         SignScore,
         SignSizes,
         HazardContrasts,
+        InspectionCounts,
         ResidualMoments,
         BoxMoments,
         ResidualScore,

@@ -8,7 +8,7 @@ See docs/theory/survival.md#steps-and-covariance.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator
+from dpstats.estimators.location_scale.inspections import placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import after_columns
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -59,6 +60,7 @@ _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 # Where signs are no way out, this many times k^2 leave intervals as they are: they have the error of the
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
 _MATRIX = 4.0
+_INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
 
 
 @dataclass
@@ -104,16 +106,17 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     # a matrix is worth more in a step where noise is small
     certain = signal * events.fraction * curator.cost_per_row(plan.total)
     share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
-    placement = PlacedByLine(problem, scale, events)
+    inspections = plan["inspections"]
+    placement = placed(curator, inspections[0], problem, scale, events, point)
     bounding = Bounding(placement, share, curator.cost_per_row(plan.cost("tail")), curator.n)
     whitening = Whitening.of_events(events, scale)
     state = _State(point, whitening, bounding.first(point))
-    _early(curator, plan, bounding, state)
+    bounding = _early(curator, plan, bounding, state)
     found = _tail(curator, plan, bounding, state)
     need = _need(state.choice, bounding, signal)
     result = estimate(found, bounding, state.choice, state.whitening.matrix, need)
     point = found.points.mean(axis=0)
-    return checked(curator, plan.cost("check"), placement, point, result)
+    return checked(curator, plan.cost("check"), bounding.placement, point, result)
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:
@@ -156,10 +159,14 @@ def located(
     return point
 
 
-def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> None:
+def _early(
+    curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State
+) -> Bounding[PlacedByLine]:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
+    _, before, after = plan["inspections"]
     for t, mu in enumerate(plan["early"]):
         if t == _CHOOSE:
+            bounding = _placed_again(curator, before, bounding, state)
             state.choice = bounding.choose(state.whitening, state.point)
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
             state.released = Accumulator()
@@ -169,7 +176,21 @@ def _early(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state
         state.point, _ = state.whitening.moved(state.point, step, read.pivot, _LARGEST_LOG_SIGMA, damping)
         if t > 0:
             _rewhiten(bounding, state, information)
+    bounding = _placed_again(curator, after, bounding, state)
     state.choice = bounding.choose(state.whitening, state.point)
+    return bounding
+
+
+def _placed_again(
+    curator: Curator, mu: float, bounding: Bounding[PlacedByLine], state: _State
+) -> Bounding[PlacedByLine]:
+    """With what inspections say where the steps have come to; a matrix about another pivot is forgotten."""
+    old = bounding.placement
+    if not old.problem.intervals:
+        return bounding
+    new = placed(curator, mu, old.problem, old.scale, old.events, state.point)
+    state.released = Accumulator()
+    return replace(bounding, placement=new)
 
 
 def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> Found:
@@ -201,6 +222,8 @@ def _information(bounding: Bounding[PlacedByLine], state: _State) -> Information
     usual = bounding.placement.expected
     if bounding.placement.problem.delayed:
         return _delayed_information(bounding, state)
+    if bounding.placement.problem.intervals:
+        return _inspected_information(bounding, state)
     share = usual.location_share
     if not bounding.placement.problem.family.proportional:
         share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
@@ -238,6 +261,17 @@ def _delayed_information(bounding: Bounding[PlacedByLine], state: _State) -> Inf
         late.error(events.spread),
         beyond[:k, :k] if known else beyond,
     )
+
+
+def _inspected_information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
+    """Where failures lie between two times, what is said follows from between which residuals they do."""
+    placement, events = bounding.placement, bounding.placement.events
+    law = placement.law(state.point)
+    left = law.left(law.cut(state.choice.c, state.choice.floor))
+    most = max(1.0, 1.5 * left.location)
+    share = _location_share(bounding, state, left.location, _INSPECTED * left.location, LEAST_SAID, most)
+    known, square = placement.problem.known_scale, events.fraction * max(left.log_sigma, LEAST_SAID)
+    return state.released.estimate(events, state.whitening, None if known else square, share)
 
 
 def _location_share(

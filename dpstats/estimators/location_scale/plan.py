@@ -12,9 +12,14 @@ from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 # Shares of mu^2; they add up to 1.
 COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.61, 0.05
 EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
+# Counts of inspections, at the start, where bounds are chosen, and after the early steps: off the averaged
+# steps, whose information they tell far better.
+INSPECTIONS, INSPECTED = 0.06, 3
 
 
-def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
+def make_plan(
+    mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS, intervals: bool = False
+) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit.
 
     Parameters
@@ -23,14 +28,17 @@ def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_
         Total, positive.
     early_steps, tail_steps : int
         See :class:`dpstats.estimators.engine.plan.Stage`.
+    intervals : bool
+        Whether failures may lie between two times.
     """
-    steps = "score and information"
+    steps, inspections = "score and information", INSPECTIONS * intervals
     stages = dict(
         columns=Stage(COLUMNS, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
         location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(TAIL, steps, alike(tail_steps)),
+        inspections=Stage(inspections, "inspections", alike(INSPECTED)),
+        tail=Stage(TAIL - inspections, steps, alike(tail_steps)),
         check=Stage(CHECK, "check of the law"),
     )
     return Plan(mu, False, stages)

@@ -1,0 +1,84 @@
+"""Between which residuals rows are known to have failed: how much less that says than the times would.
+
+See docs/theory/survival.md#failures-between-two-times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.statistics.base import Statistic
+from dpstats.families import Family
+
+__all__ = ["InspectionCounts"]
+
+
+class InspectionCounts(Statistic):
+    """Counts of rows that failed, by the cells of the residuals between which they did; shape (J + 1, J + 1).
+
+    A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b in
+    the j-th of the intervals (-inf, e_1], (e_1, e_2], ..., (e_J, inf). One that was seen to fail has a = b.
+
+    Parameters
+    ----------
+    design : PublicDesign
+        With intervals.
+    **row
+        The public map of rows: center, scale, y_center, y_scale and log of
+        :class:`dpstats.curator.geometry.Map`.
+    family : Family
+    gamma : array_like, shape (k,)
+        Location coefficients on the mapped scale.
+    sigma : float
+    edges : sequence of float
+        e_1 < ... < e_J.
+
+    Notes
+    -----
+    A valid row that failed adds 1 to exactly one cell, and any other row adds nothing. For rows in cells c and
+    d, or none, the difference is e_c - e_d:
+
+    *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows that failed in different cells.
+    """
+
+    name = "inspection_counts"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        family: Family,
+        gamma: np.ndarray,
+        sigma: float,
+        edges: Sequence[float],
+        **row: Any,
+    ) -> None:
+        self._edges = np.asarray(edges, dtype=float)
+        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
+            raise ValueError("the edges must be numbers that increase")
+        if not (design.intervals and 0 < sigma < math.inf):
+            raise ValueError("the design must have intervals, and sigma be positive and finite")
+        self._map, self._family = Map(design, **row), family
+        self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
+        self._side = len(self._edges) + 1
+        self.parts = (Part(np.ones(1), np.ones(self._side**2)),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.ranges = np.ones(self._side**2)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        x = self._map.centred(block, scratch)
+        known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family).known
+        assert known is not None
+        first, last = (np.searchsorted(self._edges, at) for at in (known.z, known.upper))
+        failed = block.ok & (block.event > 0.5)
+        return (Factor(failed[:, None], first * self._side + last),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector.reshape(self._side, -1),)

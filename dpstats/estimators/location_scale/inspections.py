@@ -1,0 +1,142 @@
+"""What failures say that are known to lie between two times: by a release of between which residuals.
+
+Such a failure says less of the location than one that is seen, and much less of log sigma, by how far the
+inspections are apart. Nothing public tells that; counts of rows by cells do, with hardly any noise.
+See docs/theory/survival.md#failures-between-two-times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Delayed, Expectations
+from dpstats.estimators.location_scale.event_law import EventLaw, Left
+from dpstats.estimators.location_scale.events import Events
+from dpstats.estimators.location_scale.placement import PlacedByLine
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.row_scale import RowScale
+from dpstats.families import Family
+from dpstats.families.between import between
+from dpstats.families.martingale import scores
+from dpstats.families.tapers import Taper
+
+Array = np.ndarray
+
+# Ends of the cells, as shares that have failed by then: cells finer than these would hold more noise than
+# they tell, at the budgets at which matrices are released.
+_FAILED = (0.01, 0.03, 0.07, 0.14, 0.24, 0.36, 0.5, 0.64, 0.78, 0.9, 0.98)
+_NOISE = 1.5  # sds of noise below which a cell is taken for an empty one
+_EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the last edge to the last cell's
+# of the slopes of the line through the points of the events, which are those of inspections too: between .6
+# and .8 take away the correlation of log sigma and the slopes, for one inspection a row and for many
+_SLOPES = 0.7
+_ALL, _WHOLE = (-60.0, 60.0), 64.0  # limits of rho and a cut that take nothing away
+
+
+@dataclass(frozen=True, eq=False)
+class InspectedLaw(EventLaw):
+    """Of events that lie between two residuals, `z` being their middle.
+
+    Attributes
+    ----------
+    lower, upper : array, shape (m,)
+        The same where an event was seen.
+    """
+
+    lower: Array = field(default_factory=lambda: np.zeros(0))
+    upper: Array = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def counted(cls, family: Family, edges: Array, counts: Array) -> InspectedLaw:
+        """By how many of them lie between which cells; the counts need not add up to 1."""
+        ends = [2 * edges[0] - edges[1], edges[-1] + _BEYOND]
+        middle = np.concatenate([ends[:1], (edges[1:] + edges[:-1]) / 2, ends[1:]])
+        first, last = np.nonzero(counts > 0)
+        weights = counts[first, last] / counts.sum()
+        lower, upper = np.where((first == 0) & (last > 0), _EARLIEST, middle[first]), middle[last]
+        z = np.where(first == last, upper, family.quantile((family.cdf(lower) + family.cdf(upper)) / 2))
+        return cls(family, z, weights, z - weights @ z, np.zeros_like(z), None, lower, upper)
+
+    def left(self, cut: Taper) -> Left:
+        return self._means(cut, self.centre + self.offset)
+
+    @cached_property
+    def share(self) -> float:
+        """E[h1*^2], nothing cut, of what is left of it between two times."""
+        return self._means(self.cut(_WHOLE), 0.0).location
+
+    @cached_property
+    def offset(self) -> float:
+        """The distance above the centre of the pivot for which log sigma has no part in the location."""
+        means = self._means(self.cut(_WHOLE), 0.0)
+        return means.cross / means.location - self.centre
+
+    def _means(self, cut: Taper, pivot: float) -> Left:
+        known = between(self.family, self.lower, self.upper)
+        found = scores(cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), _ALL, known=known)
+        products = (found.location**2, found.location * found.log_sigma, found.log_sigma**2)
+        return Left(*(self.mean(found.kept * each) for each in products))
+
+
+@dataclass(frozen=True)
+class PlacedByInspections(PlacedByLine):
+    """The events of rows that were inspected: their points say little of where they are.
+
+    Attributes
+    ----------
+    law : InspectedLaw
+    """
+
+    law_of_rows: InspectedLaw
+
+    def law(self, point: Array) -> EventLaw:
+        return self.law_of_rows
+
+    def expectations(self, point: Array) -> Expectations:
+        return Delayed(self.law_of_rows, self.expected)
+
+    def line(self, point: Array) -> Array:
+        return np.append(self.law_of_rows.centre, _SLOPES * super().line(point)[1:])
+
+    def residual_square(self, point: Array) -> float:
+        return float(max(self.law_of_rows.square, LEAST_SPREAD) * sigma_of(point) ** 2)
+
+
+def placed(
+    curator: Curator, mu: float, problem: Problem, scale: RowScale, events: Events, point: Array
+) -> PlacedByLine:
+    """Where the events are: by their line or, where rows were inspected, by a release of between which residuals.
+
+    Parameters
+    ----------
+    curator : Curator
+    mu : float
+        Spent on that release alone.
+    problem, scale, events
+        As of :class:`PlacedByLine`.
+    point : array, shape (k + 1,)
+        (gamma, log sigma) at which residuals are taken.
+    """
+    if not problem.intervals:
+        return PlacedByLine(problem, scale, events)
+    edges = problem.family.quantile(np.array(_FAILED))
+    release = curator.release(
+        "inspection_counts",
+        mu,
+        **scale.public(),
+        family=problem.family,
+        gamma=point[:-1],
+        sigma=sigma_of(point),
+        edges=edges,
+    )
+    counts = np.triu(release.values[0])
+    counts[counts < _NOISE * release.sd] = 0.0
+    if not counts.any():
+        np.fill_diagonal(counts, 1.0)
+    return PlacedByInspections(
+        problem, scale, events, InspectedLaw.counted(problem.family, edges, counts)
+    )
