@@ -23,6 +23,9 @@ LAWS = {
 }
 KNOWN = {("survreg", "other"), ("survreg", "heteroskedastic"), ("logit", "bent"), ("poisson", "bounded")}
 CENSORING = {"end": 0.2, "lumps": 0.25, "staggered": 0.25, "random": 0.15, "informative": 0.15}
+# once, at a time of its own; at 2 to 4, or 5 to 30 even times; at growing ones; half of the rows always watched;
+# or failures seen, but those before a row was found
+INSPECTED = {"once": 0.25, "few": 0.2, "many": 0.2, "growing": 0.15, "mixed": 0.1, "left": 0.1}
 KINDS = {"approx": 0.5, "pure": 0.3, "zcdp": 0.2}
 NUMBERS = 3_000_000  # of an exog matrix at most
 DELTA = 1e-6
@@ -53,6 +56,8 @@ class Design:
         Of the bounds of the response.
     known_scale : bool
         Whether the fit of a survival model is told its sigma.
+    inspected : str
+        How failures of a survival model are seen: "" at once, else a key of INSPECTED.
     """
 
     seed: int
@@ -70,6 +75,7 @@ class Design:
     extra: str
     looseness: float
     known_scale: bool = False
+    inspected: str = ""
 
     @property
     def known(self) -> bool:
@@ -108,6 +114,7 @@ class Design:
             "level": self.level,
             "censoring": self.censoring,
             "censored": self.censored,
+            "inspected": self.inspected,
             "extra": self.extra,
         }
 
@@ -172,6 +179,14 @@ def draw_known_scale(seed: int) -> Design:
     designs = (draw_design(later) for later in itertools.count(seed))
     found = next(design for design in designs if (design.model, design.law) == ("survreg", "right"))
     return replace(found, known_scale=True)
+
+
+def draw_inspected(seed: int) -> Design:
+    """The first survival model of the right law and no pure epsilon from this seed on, its rows inspected."""
+    designs = (draw_design(later) for later in itertools.count(seed))
+    wanted = ("survreg", "right")
+    found = next(each for each in designs if (each.model, each.law) == wanted and each.kind != "pure")
+    return replace(found, inspected=pick(np.random.default_rng([seed, 2]), INSPECTED))
 
 
 def draw_kind(rng: np.random.Generator, model: str) -> str:

@@ -195,6 +195,8 @@ def _times(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.
     log_end = _censoring(design, log_life, _standard(eta, rows), rng)
     log_time, event = np.minimum(log_life, log_end), (log_life <= log_end).astype(int)
     low, high = float(log_time.min()), float(log_time.max())
+    if design.inspected:
+        return _inspected(design, log_life, log_end, place, rng)
     loose = np.log(design.looseness) * 1.5
     bounds = (np.exp(low - loose * rng.uniform()) * 0.999, np.exp(high + loose * rng.uniform()) * 1.001)
     return Response(
@@ -202,6 +204,46 @@ def _times(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.
         {"time": np.exp(log_time), "failed": event},
         {"time": dps.bounded(*bounds), "failed": dps.event()},
         {"log_time": log_time, "event": event},
+        place,
+    )
+
+
+def _inspected(
+    design: Design, log_life: Array, log_end: Array, place: float, rng: np.random.Generator
+) -> Response:
+    """The ends between which rows failed, of rows that are inspected until they are censored.
+
+    Errors and lengths are measured against a fit that sees the failures.
+    """
+    n, spread = len(log_life), max(float(log_life.std()), 0.1)
+    last = np.minimum(log_end, np.quantile(log_life, 0.98))
+    life, end = np.exp(log_life), np.exp(last)
+    if design.inspected in ("once", "left"):
+        at = np.exp(np.minimum(last, np.median(log_life) + 0.7 * spread * rng.normal(size=n)))
+        before, after = np.where(life <= at, np.nan, at), np.where(life <= at, at, np.nan)
+        seen = (life > at) & (life <= end) if design.inspected == "left" else np.zeros(n, dtype=bool)
+    else:
+        count = {"few": rng.integers(2, 5), "mixed": rng.integers(2, 8)}.get(design.inspected, rng.integers(5, 31))
+        times = np.linspace(0, 1, count + 1) if design.inspected != "growing" else 2.0 ** np.arange(-count, 1)
+        grid = times * end[:, None]
+        place_of = (grid < life[:, None]).sum(axis=1)
+        rows = np.arange(n)
+        before = grid[rows, np.maximum(place_of - 1, 0)]
+        after = np.where(place_of > count, np.nan, grid[rows, np.minimum(place_of, count)])
+        before = np.where(place_of == 0, 0.0, before)
+        seen = (rng.uniform(size=n) < 0.5) & (life <= end) if design.inspected == "mixed" else np.zeros(n, dtype=bool)
+    if design.inspected == "left":  # those that had not failed when they were found are watched to their end
+        before, after = np.where(life > at, end, before), np.where(life > at, np.nan, after)
+    before, after = np.where(seen, life, before), np.where(seen, life, after)
+    ends = np.concatenate([before[before > 0], after[after > 0]])
+    loose = design.looseness**1.5
+    bounds = dps.bounded(float(ends.min()) * 0.999 / loose, float(ends.max()) * 1.001 * loose)
+    time = np.where(np.isfinite(after), np.minimum(log_life, last), last)
+    return Response(
+        'Surv(before, after, type="interval2")',
+        {"before": before, "after": after},
+        {"before": bounds, "after": bounds},
+        {"log_time": time, "event": np.isfinite(after).astype(int)},
         place,
     )
 

@@ -1,7 +1,7 @@
 """Rows that are known to have failed between two residuals: what bounded scores make of them.
 
 A row that fails at W gives A(W) - h(W), A the integral of h dH, for any of the integrands h of
-:mod:`dpstats.families.martingale`, :mod:`.signs` and the check of the law. Of a row that failed between a and
+:mod:`dpstats.families.martingale` and of the check of the law. Of a row that failed between a and
 b, the conditional mean of that is known: as (S A)' = -S H' (A - h), S = e^-H,
 
     E[A(W) - h(W) | a < W <= b] = (S(a) A(a) - S(b) A(b)) / (S(a) - S(b)) = A(a) - dA / (e^dH - 1),

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.families.between import Between
 from dpstats.families.location_scale import Family
 
 Array = np.ndarray
@@ -31,16 +30,13 @@ _EARLIEST = 1e-4  # the normal's h1* has no bound; it counts as far as at the qu
 
 
 class Signs(NamedTuple):
-    """Of each row: the score psi, from -1 to 1, h of its event, 0 where there is none, and h h1*; (B,)."""
+    """Of each row: the score psi, from -1 to 1, and h of its event, 0 where there is none; shape (B,)."""
 
     score: Array
     integrand: Array
-    slope: Array
 
 
-def signs(
-    family: Family, z: Array, event: Array, entry: Array | None = None, known: Between | None = None
-) -> Signs:
+def signs(family: Family, z: Array, event: Array, entry: Array | None = None) -> Signs:
     """Scores of rows.
 
     Parameters
@@ -52,8 +48,6 @@ def signs(
         1 for an event, else 0.
     entry : array, shape (B,), optional
         Residuals at which the rows began to be watched; from the start if not given.
-    known : Between, optional
-        Of rows that may have failed between two residuals, of which `z` is the first.
 
     Returns
     -------
@@ -64,14 +58,7 @@ def signs(
         hazard = hazard - _hazard(family, np.minimum(entry, z))
     grown = np.exp(np.minimum(hazard, MEDIAN))
     early = (event > 0) & (hazard < MEDIAN)
-    score, integrand = np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0)
-    slope = integrand * family.log_hazard_slope(z)
-    if known is None:
-        return Signs(score, integrand, slope)
-    grows = np.exp(np.minimum(_hazard(family, known.upper), MEDIAN)) - grown
-    rises = np.where(known.size > 0, known.size * (family.hazard(known.upper) - family.hazard(z)), 0.0)
-    told = grows * known.size
-    return Signs(score - grows * known.odds, integrand + told, slope + told * rises)
+    return Signs(np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0))
 
 
 def _hazard(family: Family, z: Array) -> Array:

@@ -301,6 +301,11 @@ def _check_method(method: str, compat: str | None) -> None:
 
 def _check_pure(design: Design) -> None:
     entry = _times(design).entry
+    if design.intervals:
+        raise BudgetError(
+            "survreg has no method of pure epsilon for failures that are known between two times alone; give "
+            "approx, zcdp or gdp"
+        )
     if entry is not None:
         raise BudgetError(
             f"survreg has no method of pure epsilon for units that are watched from {entry!r} on; give "

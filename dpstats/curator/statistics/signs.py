@@ -48,8 +48,7 @@ class SignScore(Statistic):
     -----
     Sensitivity: 2 R. A row gives a vector no longer than |w x| |psi| <= R, because psi lies in [-1, 1]; one
     that weighs nothing gives 0. Attained by a row of length R that fails early, against the opposite row
-    that does, or the same row still watched at its median. A row that failed between two residuals gives a
-    mean of what failures there give (:mod:`dpstats.families.between`), and stays within [-1, 1].
+    that does, or the same row still watched at its median.
     """
 
     name = "sign_score"
@@ -67,6 +66,8 @@ class SignScore(Statistic):
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
+        if design.intervals:
+            raise ValueError("signs are those of failures at known times")
         self._map, self._family = Map(design, **row), family
         self._gamma, self._sigma, self._radius = np.asarray(gamma, dtype=float), sigma, radius
         self._width = len(whitening)
@@ -75,16 +76,17 @@ class SignScore(Statistic):
         self.sensitivity = 2 * radius
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x, found = self._read(block, scratch)
+        x, _, found = self._read(block, scratch)
         np.multiply(x, shorten(x, self._radius, scratch), out=x)
         return (Factor(x.T, found.score[:, None]),)
 
-    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, Signs]:
-        """W x~ and the score of each row."""
+    def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, Signs]:
+        """W x~, the residual and the score of each row."""
         centred = self._map.centred(block, scratch)
         seen = self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._family)
-        found = signs(self._family, *seen)
-        return self._whitened(centred, scratch("row", self._width, len(block.ok)), scratch), found
+        z, found = seen.z, signs(self._family, seen.z, seen.event, seen.entry)
+        x = self._whitened(centred, scratch("row", self._width, len(z)), scratch)
+        return x, z, found
 
 
 class SignSizes(SignScore):
@@ -108,9 +110,7 @@ class SignSizes(SignScore):
 
     Notes
     -----
-    Both numbers lie in [0, 1]: h <= 2, and each factor is at most what it is divided by. (Of a row that failed
-    between two residuals h^2 and h h1* stand for dA^2 and dA dA1* over 4 sinh^2(dH / 2); the first is a mean
-    of h^2, by :mod:`dpstats.families.between`, and the second is cut at s as well.) So two rows, or a
+    Both numbers lie in [0, 1]: h <= 2, and each factor is at most what it is divided by. So two rows, or a
     row and one that weighs nothing, differ by at most 1 in each, and by sqrt 2 in length. Attained by an
     event just before its median, of length `longest`, where the family has its largest h h1* there, as SEV.
     """
@@ -127,12 +127,12 @@ class SignSizes(SignScore):
         self.sensitivity = math.sqrt(2)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x, found = self._read(block, scratch)
+        x, z, found = self._read(block, scratch)
         length = np.sqrt(squared_norms(x, scratch))
         kept = np.minimum(length / self._radius, 1.0)
         most = largest_slope(self._family)
-        slope = np.minimum(found.slope, most) / most
-        sizes = scratch("sizes", 2, len(length))
+        slope = np.minimum(found.integrand * self._family.log_hazard_slope(z), most) / most
+        sizes = scratch("sizes", 2, len(z))
         np.multiply(slope * kept, np.minimum(length / self._longest, 1.0), out=sizes[0])
         np.square(found.integrand / _LARGEST * kept, out=sizes[1])
         return (Factor(block.ok[:, None].astype(float), sizes.T),)

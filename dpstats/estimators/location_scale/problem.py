@@ -69,8 +69,11 @@ class Problem:
 
     @property
     def shrinks(self) -> bool:
-        """Whether correlations that noise may have made are taken for none; late entry brings its own."""
-        return bool(self.own.all()) and not self.delayed
+        """Whether correlations that noise may have made are taken for none; late entry brings its own.
+
+        Of failures between two times, whose points are those of inspections, little is to be guessed.
+        """
+        return bool(self.own.all()) and not self.delayed and not self.intervals
 
     @property
     def alone(self) -> Array:
