@@ -39,6 +39,7 @@ class MadeBlock:
     event: np.ndarray
     ok: np.ndarray
     entry: np.ndarray | None = None
+    ends: tuple[np.ndarray, np.ndarray] | None = None
 
 
 @dataclass
@@ -51,6 +52,7 @@ class MadeDesign:
     offset_bounds: tuple[float, float] = (0.0, 0.0)
     weights: str | None = None
     delayed: bool = False
+    intervals: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -190,6 +190,36 @@ MUTANTS = (
         "self.sensitivity = self._cut.steepest",
     ),
     small(
+        "location score: failures between two times count twice and failures at them not at all",
+        "location_score",
+        "martingale",
+        "psi -= (self._cut.integrals(known.upper).location - first) * known.odds",
+        "psi += (self._cut.integrals(known.upper).location - first) * known.odds",
+        at="4-1",
+    ),
+    small(
+        "inspections: one count moves, not two",
+        "inspection_counts",
+        "inspections",
+        "math.sqrt(2), 2.0",
+        "1.0, 2.0",
+    ),
+    planted(
+        "failures between two times: their information is that of all hazard, not of what is kept",
+        "families/test_between.py::test_scores_are_means_and_the_information_is_no_larger",
+        ("families/between.py", "self.size * np.sqrt(self.hazard / kept)", "self.size * self.hazard / kept"),
+    ),
+    planted(
+        "failures between two times: differences are taken down to nothing, and lose all digits",
+        "families/test_between.py::test_ends_of_every_kind[sev]",
+        ("families/between.py", "seen = hazard < NARROW", "seen = hazard < 0"),
+    ),
+    planted(
+        "failures between two times: a lower end beyond its bounds makes the interval narrower",
+        "formula/test_intervals.py::test_an_end_out_of_bounds_is_open_or_moved_outwards",
+        ("formula/intervals.py", "np.minimum(lower, low), -np.inf)", "np.minimum(lower, low), lowest)"),
+    ),
+    small(
         "martingale score: half",
         "martingale_score",
         "martingale",

@@ -33,6 +33,8 @@ SCHEMA = dps.Schema(
     temp=dps.bounded(10, 50),
     load=dps.bounded(0, 1),
     months=dps.bounded(1, 24),
+    after=dps.bounded(1, 100),
+    before=dps.bounded(1, 100),
     maker=dps.levels("A", "B", other=True),
 )
 UNIT = SCHEMA.unit("serial", max_rows=2)
@@ -48,6 +50,7 @@ def made(n: int = ROWS, seed: int = 0) -> dict[str, np.ndarray]:
     maker = draw.choice(np.array(["A", "B", "Z"], dtype=object), n, p=[0.5, 0.3, 0.2])
     line = 0.03 * (temp - 30) + load - 0.4 * (maker == "B")
     time, start = np.exp(3 - line + 0.5 * np.log(draw.exponential(size=n))), draw.uniform(0, 30, n)
+    after, seen = 8 * np.floor(time / 8), np.random.default_rng([seed, n, 1]).choice([True, False], n)
     return {
         "time": np.clip(start * (draw.uniform(size=n) < 0.5) + time, 1, 60),
         "start": start,
@@ -58,6 +61,8 @@ def made(n: int = ROWS, seed: int = 0) -> dict[str, np.ndarray]:
         "temp": temp,
         "load": load,
         "months": months,
+        "after": np.where(seen, time, np.where(after > 0, after, np.nan)),
+        "before": np.where(time > 40, np.nan, np.where(seen, time, after + 8)),
         "maker": maker,
         "serial": np.array([f"s{i // 3}" for i in range(n)], dtype=object),
     }
@@ -87,6 +92,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "factor": dict(right="maker"),
     "all fail": dict(left="Surv(time)"),
     "delayed": dict(left="Surv(start, time, failed)"),
+    "inspected": dict(left="Surv(after, before, type='interval2')"),
+    "left": dict(left="Surv(time, failed, type='left')"),
     "public rows": dict(public=PUBLIC),
     "public moments": dict(public="moments"),
     "weights": dict(weights="months"),
@@ -248,8 +255,8 @@ def refused(case: Case) -> bool:
     if case.model == "survreg":
         return _survreg_refuses(case)
     if case.model == "kaplan_meier":
-        return case.option in ("no intercept", "numbers", "offset", "delayed")
-    if case.option in ("all fail", "delayed", "dist"):
+        return case.option in ("no intercept", "numbers", "offset", "delayed", "inspected", "left")
+    if case.option in ("all fail", "delayed", "inspected", "left", "dist"):
         return True
     if case.option == "exposure" and case.law not in ("poisson", "gamma"):
         return True
@@ -270,7 +277,7 @@ def _survreg_refuses(case: Case) -> bool:
     exponential, known = case.law == "exponential", case.option == "known scale"
     if (exponential and known) or (functional and (exponential or known)):
         return True
-    return case.option in ("loglik", "dist", "delayed") and pure
+    return case.option in ("loglik", "dist", "delayed", "inspected", "left") and pure
 
 
 def _linear_refuses(case: Case) -> bool:

@@ -26,7 +26,8 @@ def shape(d: int) -> dict[str, Any]:
 class Space(NamedTuple):
     """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
 
-    Where rows may enter late, their entry is searched too. Covariates beyond `blank` are missing values.
+    Where rows may enter late, their entry is searched too, and where failures may lie between two times, from
+    when on they may. Covariates beyond `blank` are missing values.
     """
 
     public: Build
@@ -35,17 +36,29 @@ class Space(NamedTuple):
     ranges: float = 0.99  # of each range and of the head, where they are declared
     delayed: bool = False
     blank: float = math.inf
+    intervals: bool = False
 
     def statistic(self, name: str, d: int) -> Statistic:
-        made = REGISTRY[name](MadeDesign(d, delayed=self.delayed), **self.public(d))
-        if self.blank < math.inf:
+        design = MadeDesign(d, delayed=self.delayed, intervals=self.intervals)
+        made = REGISTRY[name](design, **self.public(d))
+        if self.blank < math.inf or self.intervals:
             factors = made.factors
-            made.factors = lambda block, scratch: factors(self._blanked(block), scratch)  # type: ignore[method-assign]
+            made.factors = lambda block, scratch: factors(self._changed(block), scratch)  # type: ignore[method-assign]
         return made
+
+    def _changed(self, block: Any) -> MadeBlock:
+        return self._blanked(block) if self.blank < math.inf else between(block)
 
     def _blanked(self, block: Any) -> MadeBlock:
         exog = np.where(np.abs(block.exog) > self.blank, np.nan, block.exog)
         return replace(block, exog=np.asfortranarray(exog))
+
+
+def between(block: Any) -> MadeBlock:
+    """Rows that failed between their entry and their time, or not until their time."""
+    failed = block.event > 0.5
+    ends = np.where(failed, block.entry, block.time), np.where(failed, block.time, np.inf)
+    return replace(block, ends=ends)
 
 
 def score(family: Family, c: float, floor: float = -math.inf) -> Build:
@@ -61,11 +74,12 @@ def martingale(
     share: float,
     floor: float = -math.inf,
     delayed: bool = False,
+    intervals: bool = False,
 ) -> Build:
     """Pivots run over [-1, 2], and rows are longer than the radius at the corners."""
 
     def public(d: int) -> dict[str, Any]:
-        where = Truncation(family, c, (-1.0, 2.0), limits, floor=floor, delayed=delayed)
+        where = Truncation(family, c, (-1.0, 2.0), limits, floor, delayed, intervals=intervals)
         gamma, pivot = np.full(d + 1, 0.2), np.linspace(1.0, -1.0, d + 1)
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
         return dict(
@@ -278,6 +292,8 @@ SPACES = {
             for family, c, delayed in ((SEV, 1.34, False), (SEV, 24.0, True), (LOGISTIC, 2.0, False))
         ),
         Space(score(NORMAL, 1.34, -1.5), 60.0, delayed=True),
+        Space(score(LOGISTIC, 2.0), 60.0, intervals=True),
+        Space(score(NORMAL, 1.34, -1.5), 60.0, intervals=True),
     ],
     "box_moments": [Space(lambda d: dict(shape(d), limits=np.ones(d + 2)), 1.5, 0.85)],
     "exit_counts": [
@@ -306,6 +322,12 @@ SPACES = {
     ],
     "log_likelihood": [
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25), 2.0),
+        Space(
+            lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.4, family=SEV, sigma=0.25),
+            2.0,
+            0.9,
+            intervals=True,
+        ),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-5.0, high=0.0, family=BINOMIAL), 60.0),
         Space(lambda d: dict(params=np.full(d + 1, 0.3), low=-9.0, high=0.0, family=POISSON), 60.0),
     ],
@@ -313,6 +335,7 @@ SPACES = {
     "likelihood_contrasts": [
         Space(rivals(SEV, NORMAL), 8.0),
         Space(rivals(NORMAL, SEV, LOGISTIC), 8.0),
+        Space(rivals(SEV, NORMAL), 8.0, intervals=True),
     ],
     # seven coordinates of 1 or -1 are never orthogonal
     **{
@@ -325,6 +348,14 @@ SPACES = {
         *(Space(contrasts(family, *CONTRASTS), 8.0, 0.95, 0.95) for family in (SEV, LOGISTIC, NORMAL)),
         # rows that enter as the second zone begins and fail as the third does are farthest from others
         Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
+        Space(contrasts(LOGISTIC, *CONTRASTS), 8.0, 0.9, 0.9, intervals=True),
+    ],
+    "inspection_counts": [
+        Space(
+            lambda d: dict(shape(d), family=SEV, gamma=np.full(d + 1, 0.3), sigma=0.8, edges=(-1.0, 0.0, 1.0)),
+            3.0,
+            intervals=True,
+        )
     ],
     "martingale_score": [
         Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),
@@ -335,6 +366,9 @@ SPACES = {
         Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7, delayed=True), 8.0, 0.9, delayed=True),
         Space(martingale(LOGISTIC, 5.0, (-5.0, 4.0), 3.0, 0.4, delayed=True), 8.0, 0.9, delayed=True),
         Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, True), 8.0, 0.9, delayed=True),
+        Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7, intervals=True), 8.0, 0.9, intervals=True),
+        Space(martingale(LOGISTIC, 5.0, (-5.0, 4.0), 3.0, 0.4, intervals=True), 8.0, 0.9, intervals=True),
+        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, intervals=True), 8.0, 0.9, intervals=True),
         # all rows point one way, so that the informations of two are never at a right angle
         Space(level(SEV, 2.0), 8.0, 0.8),
         Space(level(NORMAL, 2.0, -1.2), 8.0, 0.9),
@@ -355,6 +389,7 @@ SPACES = {
         Space(alone(SEV, 1.34, (-12.0, 1.5), 4.0), 16.0, 0.75, 0.8),
         Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.75, 0.8),
         Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.75, 0.8),
+        Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0, intervals=True), 8.0, 0.7, 0.75, intervals=True),
     ],
     "known_scale_score": [
         Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7)), 8.0, 0.9),
@@ -363,6 +398,7 @@ SPACES = {
         Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2)), 8.0, 0.9),
         Space(known(martingale(SEV, 2.0, NONE, 2.0, 0.7, delayed=True)), 8.0, 0.9, delayed=True),
         Space(known(martingale(NORMAL, 2.0, NONE, 3.0, 0.7, -1.2, True)), 8.0, 0.9, delayed=True),
+        Space(known(martingale(LOGISTIC, 3.0, NONE, 3.0, 0.4, intervals=True)), 8.0, 0.9, intervals=True),
     ],
     "known_scale_alone": [
         Space(known(alone(SEV, 2.0, NONE, 4.0)), 16.0, 0.9),
@@ -378,5 +414,6 @@ SPACES = {
         Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0), 8.0, 0.6, 0.3),
         Space(alone(LOGISTIC, 3.0, (-5.0, 2.0), 3.0), 8.0, 0.6, 0.3),
         Space(alone(NORMAL, 2.0, (-4.0, 2.0), 3.0, floor=-1.2), 8.0, 0.6, 0.3),
+        Space(alone(SEV, 2.0, (-4.0, 1.0), 2.0, intervals=True), 8.0, 0.5, 0.25, intervals=True),
     ],
 }
