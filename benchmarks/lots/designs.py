@@ -23,8 +23,8 @@ LAWS = {
 }
 KNOWN = {("survreg", "other"), ("survreg", "heteroskedastic"), ("logit", "bent"), ("poisson", "bounded")}
 CENSORING = {"end": 0.2, "lumps": 0.25, "staggered": 0.25, "random": 0.15, "informative": 0.15}
-# once, at a time of its own; at 2 to 4, or 5 to 30 even times; at growing ones; half of the rows always watched;
-# or failures seen, but those before a row was found
+# once, at a time of its own; at 2 to 4, or 5 to 30 even times; at growing ones; half of the rows watched all
+# the time; or failures seen, but those before a row was found
 INSPECTED = {"once": 0.25, "few": 0.2, "many": 0.2, "growing": 0.15, "mixed": 0.1, "left": 0.1}
 KINDS = {"approx": 0.5, "pure": 0.3, "zcdp": 0.2}
 NUMBERS = 3_000_000  # of an exog matrix at most
@@ -186,7 +186,7 @@ def draw_inspected(seed: int) -> Design:
     designs = (draw_design(later) for later in itertools.count(seed))
     wanted = ("survreg", "right")
     found = next(each for each in designs if (each.model, each.law) == wanted and each.kind != "pure")
-    return replace(found, inspected=pick(np.random.default_rng([seed, 2]), INSPECTED))
+    return replace(found, inspected=pick(np.random.default_rng([found.seed, 2]), INSPECTED))
 
 
 def draw_kind(rng: np.random.Generator, model: str) -> str:

@@ -223,7 +223,9 @@ def _inspected(
         before, after = np.where(life <= at, np.nan, at), np.where(life <= at, at, np.nan)
         seen = (life > at) & (life <= end) if design.inspected == "left" else np.zeros(n, dtype=bool)
     else:
-        count = {"few": rng.integers(2, 5), "mixed": rng.integers(2, 8)}.get(design.inspected, rng.integers(5, 31))
+        count = {"few": rng.integers(2, 5), "mixed": rng.integers(2, 8)}.get(
+            design.inspected, rng.integers(5, 31)
+        )
         times = np.linspace(0, 1, count + 1) if design.inspected != "growing" else 2.0 ** np.arange(-count, 1)
         grid = times * end[:, None]
         place_of = (grid < life[:, None]).sum(axis=1)
@@ -231,7 +233,11 @@ def _inspected(
         before = grid[rows, np.maximum(place_of - 1, 0)]
         after = np.where(place_of > count, np.nan, grid[rows, np.minimum(place_of, count)])
         before = np.where(place_of == 0, 0.0, before)
-        seen = (rng.uniform(size=n) < 0.5) & (life <= end) if design.inspected == "mixed" else np.zeros(n, dtype=bool)
+        seen = (
+            (rng.uniform(size=n) < 0.5) & (life <= end)
+            if design.inspected == "mixed"
+            else np.zeros(n, dtype=bool)
+        )
     if design.inspected == "left":  # those that had not failed when they were found are watched to their end
         before, after = np.where(life > at, end, before), np.where(life > at, np.nan, after)
     before, after = np.where(seen, life, before), np.where(seen, life, after)

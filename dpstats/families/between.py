@@ -11,14 +11,14 @@ or 1 + z h1* it is the score of the row's likelihood, log(S(a) - S(b)). With b i
 of a right-censored row; with a = -inf that of a left-censored one; as b falls to a, that of a failure at a.
 
 *Information.* With v the integrands, g the taper, G the integral of g dH and V that of g v dH, a row gives
-m m' with m = dV sqrt(dH / dG) / (2 sinh(dH / 2)). Between inspections a living row adds dA to its score, and a
-row that fails takes off dA / (e^dH - 1), so that by Bernoulli's variance the covariance of two scores is that
-of dA dA*' / (4 sinh^2(dH / 2)) summed over the rows that fail; dA* is that of a score without taper, for which
-dA dH / dG stands. As b falls to a this becomes g v v'.
+m m' with m = dV sqrt(dH / dG) / (2 sinh(dH / 2)). Between inspections a living row adds dA to its score, and
+a row that fails takes off dA / (e^dH - 1), so that by Bernoulli's variance the covariance of two scores is
+that of dA dA*' / (4 sinh^2(dH / 2)) summed over the rows that fail; dA* is that of a score without taper, for
+which dA dH / dG stands. As b falls to a this becomes g v v'.
 
-*Bounds.* Let F(psi, chi, q) be convex, and not fall as q rises, q = tr(g v v') the size of what a failure adds
-to the information. What F is at most over failures at any W bounds a row between two residuals: psi and chi
-are means of those of failures under the law of W given a < W <= b, whose density in u = H - H(a) is
+*Bounds.* Let F(psi, chi, q) be convex, and not fall as q rises, q = tr(g v v') the size of what a failure
+adds to the information. What F is at most over failures at any W bounds a row between two residuals: psi and
+chi are means of those of failures under the law of W given a < W <= b, whose density in u = H - H(a) is
 e^-u / (1 - e^-dH); by Jensen's inequality it is left to show |m|^2 <= E[q(W)]. For every vector e, by the
 inequalities of Cauchy and Schwarz and of Chebyshev, as g never rises and e^u does,
 

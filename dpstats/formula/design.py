@@ -18,11 +18,11 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
 from dpstats.formula.hints import check_operators, notes_on
+from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
-from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights

@@ -68,7 +68,7 @@ class IntervalResponse:
         return frozenset() if self._event else self.variables
 
     def read(self, raw: Mapping[str, Array], leaves: Mapping[str, Array], ok: Array) -> Observed:
-        """Each row of a block from its values before clipping; ``ok`` loses rows of which nothing is known."""
+        """Each row of a block from values before clipping; ``ok`` loses rows of which nothing is known."""
         lower, upper = (np.broadcast_to(each.values(raw), ok.shape) for each in (self._lower, self._upper))
         if self._event is not None:
             name, failed = self._event

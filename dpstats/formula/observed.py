@@ -12,7 +12,7 @@ __all__ = ["Ends", "Observed", "within"]
 
 
 class Ends(NamedTuple):
-    """Between which times each row failed: from -inf where it is left-censored, to inf where it is right-censored.
+    """Between which times each row failed: from -inf where it is left-censored, to inf where right-censored.
 
     Both are the same time where a failure was seen.
     """

@@ -180,8 +180,8 @@ def _surv(tree: ast.Call, code: str, schema: Schema) -> SurvResponse | IntervalR
         return _before(given, code, time, bounds, schema)
     entry = _read_time(given.tree("entry"), schema) if "entry" in given else None
     entry_bounds = None if entry is None else _entry_room(entry, time, bounds, schema)
-    event = _indicator(given, schema) or (None, 1.0)
-    return SurvResponse(code, bounds, time, *event, entry_bounds, entry)
+    name, failed = _indicator(given, schema) or (None, 1.0)
+    return SurvResponse(code, bounds, time, name, failed, entry_bounds, entry)
 
 
 def _kind(tree: ast.Call) -> tuple[str, ast.Call]:
@@ -209,8 +209,8 @@ def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
     (lowest, low), (high, highest) = bounds
     if not lowest < highest:
         raise FormulaError(
-            f"{code!r}: no row failed between {lower.text!r}, at least {lowest:g}, and {upper.text!r}, at most "
-            f"{highest:g} by the public bounds; the order is Surv(lower, upper, type='interval2')"
+            f"{code!r}: no row failed between {lower.text!r}, at least {lowest:g}, and {upper.text!r}, at "
+            f"most {highest:g} by the public bounds; the order is Surv(lower, upper, type='interval2')"
         )
     least = (lowest if lowest > 0 else high) if high > 0 else min(lowest, high)
     return IntervalResponse(code, (least, max(low, highest)), lower, upper, bounds)
@@ -256,8 +256,8 @@ def _indicator(given: Arguments, schema: Schema) -> tuple[str, float] | None:
         order = "; the order is Surv(entry, time, event)"
         if "entry" not in given:
             order = (
-                "; an entry of rows that all failed is Surv(time, entry=...), and a failure between two times "
-                "Surv(lower, upper, type='interval2')"
+                "; an entry of rows that all failed is Surv(time, entry=...), and a failure between two "
+                "times Surv(lower, upper, type='interval2')"
             )
         raise FormulaError(
             f"{name!r} is declared as {schema[name].kind}: for an event indicator use "

@@ -162,8 +162,8 @@ def _groups(design: Design) -> tuple[str, ...]:
     if design.intervals:
         raise FormulaError(
             f"kaplan_meier counts failures at the times when they happen, and {design.response.text} may say "
-            "only between which times; fit survreg, whose plot_life() and predict() show the curves, or write "
-            "Surv(time, event) if the times are known"
+            "only between which times; fit survreg, whose plot_life() and predict() show the curves, or "
+            "write Surv(time, event) if the times are known"
         )
     if not isinstance(design.response, SurvResponse):
         raise FormulaError("kaplan_meier needs Surv(time, event) left of ~, such as 'Surv(t, failed) ~ 1'")

@@ -1,4 +1,4 @@
-"""Private parametric regression for right-censored time to failure."""
+"""Private parametric regression for right-, interval- and left-censored time to failure."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ DIST = "dist"
 SHARES = {NAME: SHARE, DIST: rivals.SHARE}
 """Of mu^2, of what a user may ask for besides."""
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
+# of failures between two times, for which there is one route
+INSPECTED = (COLUMNS, "event matrix", "inspections", *RELEASED[2:])
 
 
 @forgetting
@@ -68,14 +70,15 @@ def survreg(
     subset: str | None = None,
     scale: float | None = None,
 ) -> Survreg:
-    """Describe a location-scale regression of a right-censored time, as R's survreg does.
+    """Describe a location-scale regression of a censored time, as R's survreg does.
 
     Parameters
     ----------
     formula : str
         Such as ``"Surv(time, failed) ~ temp + maker"``; ``"Surv(time) ~ temp"`` if every row is a failure, or
-        ``"Surv(entry, time, failed) ~ temp"`` where units are watched from a later time on (left truncation);
-        see docs/formula.md.
+        ``"Surv(entry, time, failed) ~ temp"`` where units are watched from a later time on (left truncation).
+        Failures that inspections found are ``"Surv(lower, upper, type='interval2') ~ temp"``, and those that
+        had happened before ``"Surv(time, failed, type='left') ~ temp"``; see docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file. None where
         the model is only planned (:func:`dpstats.plan`).
@@ -227,11 +230,16 @@ class Survreg(Plannable):
             return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_of(asked, budget.mu)
-        plan = make_plan(left(budget.mu, sum(SHARES[name] for name in asked)), intervals=self.design.intervals)
-        costs = {COLUMNS: plan.cost("columns"), LATER: after_columns(plan), **more}
-        facts = pay(curator, self.design, budget, ledger, ROUTES, costs)
+        plan = make_plan(
+            left(budget.mu, sum(SHARES[name] for name in asked)), intervals=self.design.intervals
+        )
+        inspected = self.design.intervals
+        newton: tuple[str, ...] = INSPECTED if inspected else RELEASED
+        routes, later = (METHOD, ", ".join(INSPECTED[1:])) if inspected else (ROUTES, LATER)
+        costs = {COLUMNS: plan.cost("columns"), later: after_columns(plan), **more}
+        facts = pay(curator, self.design, budget, ledger, routes, costs)
         result = fit_location_scale(curator, problem, plan)
-        facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, RELEASED)
+        facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, newton)
         found = self._asked_for(curator, budget.mu, result.params, asked)
         return self._publish(facts, result, (*released, *more), **found)
 

@@ -194,8 +194,8 @@ class TimeLaw:
     def __init__(self, design: Design, dist: Dist, known: float | None = None) -> None:
         if design.intervals:
             raise SpecificationError(
-                "plan makes up times of failure, and not between which inspections they lie; plan the model with "
-                "Surv(time, event), whose intervals are a little shorter than those of the inspections"
+                "plan makes up times of failure, and not between which inspections they lie; plan the model "
+                "with Surv(time, event), whose intervals are shorter than those of inspections"
             )
         assert isinstance(design.response, SurvResponse)
         if design.delayed:

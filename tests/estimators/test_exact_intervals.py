@@ -12,7 +12,6 @@ import pytest
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale import fit_location_scale, make_plan
-from dpstats.families import DISTS
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, noise
@@ -58,7 +57,9 @@ def fitted(golden: dict[str, Any]) -> np.ndarray:
     scale = 1.0 if golden["dist"] == "exponential" else None
     known = problem(design, golden["dist"], scale)
     with noise(NoNoise()):
-        return fit_location_scale(Curator(rows, design, UNLIMITED), known, make_plan(UNLIMITED.mu, EARLY, TAIL, True)).params
+        return fit_location_scale(
+            Curator(rows, design, UNLIMITED), known, make_plan(UNLIMITED.mu, EARLY, TAIL, True)
+        ).params
 
 
 @pytest.mark.parametrize("golden", FITS, ids=name)

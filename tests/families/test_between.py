@@ -41,7 +41,9 @@ def likelihood(family: Family, y: tuple[float, float], location: float, log_sigm
 
 @FAMILIES
 @pytest.mark.parametrize("ends", PAIRS, ids=str)
-def test_without_a_cut_they_are_the_scores_of_the_likelihood(family: Family, ends: tuple[float, float]) -> None:
+def test_without_a_cut_they_are_the_scores_of_the_likelihood(
+    family: Family, ends: tuple[float, float]
+) -> None:
     cut, step = taper(family, 60.0, NOTHING[family.name]), 1e-5
     found = read(family, cut, *ends, 0.0, (-70.0, 70.0))
     by_location = (likelihood(family, ends, step, 0) - likelihood(family, ends, -step, 0)) / (2 * step)
@@ -114,7 +116,9 @@ def test_the_information_is_the_covariance_of_scores_between_inspections(family:
     both = np.array([found.psi, found.chi])
     assert both @ chance == pytest.approx([0, 0], abs=1e-10)
     root = np.array([found.location, found.log_sigma])
-    assert (root * found.kept * chance) @ root.T == pytest.approx((both * chance) @ both.T, rel=1e-7, abs=1e-9)
+    assert (root * found.kept * chance) @ root.T == pytest.approx(
+        (both * chance) @ both.T, rel=1e-7, abs=1e-9
+    )
 
 
 @FAMILIES
@@ -163,6 +167,6 @@ def test_differences_err_by_less_than_the_bounds_allow(case: str) -> None:
         found = read(where.family, cut, lower, upper, pivot, where.limits)
         first, last = (exact(where, z, pivot) for z in (lower, upper))
         apart = hazard(where.family.name, upper)[1] - hazard(where.family.name, lower)[1]
-        odds = 1 / (math.e ** apart - 1)
+        odds = 1 / (math.e**apart - 1)
         assert abs(found.psi[0] - (first[0] - (last[0] - first[0]) * odds)) < 0.1 * allowed.psi
         assert abs(found.chi[0] - (first[1] - (last[1] - first[1]) * odds)) < 0.1 * allowed.chi

@@ -48,7 +48,17 @@ def test_an_end_out_of_bounds_is_open_or_moved_outwards():
     lower = [1.0, 150, 1, 150, 3, 2, 100, 150, 1]
     upper = [30.0, 300, 3, 180, 3, 3.5, 200, 150, 1]
     _, block = read(BETWEEN, lo=lower, hi=upper)
-    expected = [(-INF, 30), (100, INF), (-INF, 4), (100, 180), (3, 4), (2, 4), (100, 200), (100, 150), (-INF, 4)]
+    expected = [
+        (-INF, 30),
+        (100, INF),
+        (-INF, 4),
+        (100, 180),
+        (3, 4),
+        (2, 4),
+        (100, 200),
+        (100, 150),
+        (-INF, 4),
+    ]
     assert ends(block) == expected and block.ok.all()
     found = np.array(ends(block))
     assert (found[:, 0] <= lower).all() and (found[:, 1] >= upper).all()

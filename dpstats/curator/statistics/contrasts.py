@@ -100,9 +100,7 @@ class HazardContrasts(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.centred(block, scratch)
-        z, event, entry, known = self._map.watched(
-            x, block, scratch, self._gamma, self._sigma, self._family
-        )
+        z, event, entry, known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family)
         hazard = self._hazard(z)
         since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
         last = None if known is None else self._hazard(known.upper)

@@ -21,10 +21,11 @@ __all__ = ["InspectionCounts"]
 
 
 class InspectionCounts(Statistic):
-    """Counts of rows that failed, by the cells of the residuals between which they did; shape (J + 1, J + 1).
+    """Counts of rows that failed, by the residuals between which they did; shape (J + 1, J + 1).
 
-    A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b in
-    the j-th of the intervals (-inf, e_1], (e_1, e_2], ..., (e_J, inf). One that was seen to fail has a = b.
+    A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b
+    in the j-th of the intervals (-inf, e_1], (e_1, e_2], ..., (e_J, inf). One that was seen to
+    fail has a = b.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class InspectionCounts(Statistic):
 
     Notes
     -----
-    A valid row that failed adds 1 to exactly one cell, and any other row adds nothing. For rows in cells c and
-    d, or none, the difference is e_c - e_d:
+    A valid row that failed adds 1 to exactly one cell, and any other row adds nothing. For rows in cells c
+    and d, or none, the difference is e_c - e_d:
 
     *L2*: sqrt 2, *L1*: 2, *ranges*: 1; all attained by two rows that failed in different cells.
     """

@@ -70,9 +70,7 @@ class LocationScore(Statistic):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.centred(block, scratch)
-        z, event, entry, known = self._map.watched(
-            x, block, scratch, self._gamma, self._sigma, self._family
-        )
+        z, event, entry, known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family)
         first = self._cut.integrals(z).location
         psi = first - event * self._cut.g(z) * self._cut.slope(z)
         if entry is not None:
@@ -158,7 +156,9 @@ class MartingaleScore(Statistic):
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
         if (design.delayed and not where.delayed) or (design.intervals and not where.intervals):
-            raise ValueError("the bounds of the scores must allow for the entries and intervals of the design")
+            raise ValueError(
+                "the bounds of the scores must allow for the entries and intervals of the design"
+            )
         if where.known_scale != self.known_scale:
             raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         self._map = Map(design, **row)

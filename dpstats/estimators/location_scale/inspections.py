@@ -7,6 +7,7 @@ See docs/theory/survival.md#failures-between-two-times.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.event_expectations import LEAST_SPREAD, Delayed, Expectations
-from dpstats.estimators.location_scale.event_law import EventLaw, Left
+from dpstats.estimators.location_scale.event_law import EventLaw, Floor, Left
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -31,9 +32,10 @@ Array = np.ndarray
 _FAILED = (0.01, 0.03, 0.07, 0.14, 0.24, 0.36, 0.5, 0.64, 0.78, 0.9, 0.98)
 _NOISE = 1.5  # sds of noise below which a cell is taken for an empty one
 _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the last edge to the last cell's
-# of the slopes of the line through the points of the events, which are those of inspections too: between .6
-# and .8 take away the correlation of log sigma and the slopes, for one inspection a row and for many
-_SLOPES = 0.7
+# Of the slopes of the line through the points of the events, which are those of inspections too: between .6
+# and .8 take away the correlation of log sigma and the slopes, of one inspection a row and of many. Where
+# points hardly vary about their line, as at one time of inspection, all of them do.
+_SLOPES, _ALL_SLOPES = 0.7, 1.0
 _ALL, _WHOLE = (-60.0, 60.0), 64.0  # limits of rho and a cut that take nothing away
 
 
@@ -61,6 +63,13 @@ class InspectedLaw(EventLaw):
         z = np.where(first == last, upper, family.quantile((family.cdf(lower) + family.cdf(upper)) / 2))
         return cls(family, z, weights, z - weights @ z, np.zeros_like(z), None, lower, upper)
 
+    @cached_property
+    def floors(self) -> tuple[Floor, ...]:
+        """As of events that are seen, which lose as much by them; of a score that says less."""
+        seen = EventLaw(self.family, self.z, self.weights, self.about, self.place)
+        size = math.sqrt(self.share / seen.share)
+        return tuple(floor._replace(size=floor.size * size) for floor in seen.floors)
+
     def left(self, cut: Taper) -> Left:
         return self._means(cut, self.centre + self.offset)
 
@@ -76,8 +85,9 @@ class InspectedLaw(EventLaw):
         return means.cross / means.location - self.centre
 
     def _means(self, cut: Taper, pivot: float) -> Left:
-        known = between(self.family, self.lower, self.upper)
-        found = scores(cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), _ALL, known=known)
+        with np.errstate(all="ignore"):
+            known = between(self.family, self.lower, self.upper)
+            found = scores(cut, known.z, known.seen * 1.0, np.full_like(known.z, pivot), _ALL, known=known)
         products = (found.location**2, found.location * found.log_sigma, found.log_sigma**2)
         return Left(*(self.mean(found.kept * each) for each in products))
 
@@ -100,7 +110,16 @@ class PlacedByInspections(PlacedByLine):
         return Delayed(self.law_of_rows, self.expected)
 
     def line(self, point: Array) -> Array:
-        return np.append(self.law_of_rows.centre, _SLOPES * super().line(point)[1:])
+        slopes = _ALL_SLOPES - (_ALL_SLOPES - _SLOPES) * self.varied(point)
+        return np.append(self.law_of_rows.centre, slopes * super().line(point)[1:])
+
+    def varied(self, point: Array) -> float:
+        """How much events vary about their line, against the law of rows that are all alike; at most 1.
+
+        Where they do not, inspections tell of no spread, and so not of log sigma.
+        """
+        about = self.events.residual / self.events.fraction / sigma_of(point) ** 2
+        return min(about / max(self.law_of_rows.square, LEAST_SPREAD), 1.0)
 
     def residual_square(self, point: Array) -> float:
         return float(max(self.law_of_rows.square, LEAST_SPREAD) * sigma_of(point) ** 2)
@@ -109,7 +128,7 @@ class PlacedByInspections(PlacedByLine):
 def placed(
     curator: Curator, mu: float, problem: Problem, scale: RowScale, events: Events, point: Array
 ) -> PlacedByLine:
-    """Where the events are: by their line or, where rows were inspected, by a release of between which residuals.
+    """Where the events are: by their line or, of rows that were inspected, by a release of their residuals.
 
     Parameters
     ----------
@@ -137,6 +156,4 @@ def placed(
     counts[counts < _NOISE * release.sd] = 0.0
     if not counts.any():
         np.fill_diagonal(counts, 1.0)
-    return PlacedByInspections(
-        problem, scale, events, InspectedLaw.counted(problem.family, edges, counts)
-    )
+    return PlacedByInspections(problem, scale, events, InspectedLaw.counted(problem.family, edges, counts))

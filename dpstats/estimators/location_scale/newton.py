@@ -31,7 +31,7 @@ from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import Events, release_events, starting_values
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator
-from dpstats.estimators.location_scale.inspections import placed
+from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import after_columns
 from dpstats.estimators.location_scale.problem import Problem, sigma_of
@@ -61,6 +61,7 @@ _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
 _MATRIX = 4.0
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
+_LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
 
 
 @dataclass
@@ -114,9 +115,19 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     bounding = _early(curator, plan, bounding, state)
     found = _tail(curator, plan, bounding, state)
     need = _need(state.choice, bounding, signal)
-    result = estimate(found, bounding, state.choice, state.whitening.matrix, need)
+    result = _with_its_scale(estimate(found, bounding, state.choice, state.whitening.matrix, need), problem)
     point = found.points.mean(axis=0)
     return checked(curator, plan.cost("check"), bounding.placement, point, result)
+
+
+def _with_its_scale(result: Estimate, problem: Problem) -> Estimate:
+    """Nothing is known where inspections do not tell log sigma, as of all rows at one time they do not.
+
+    All coefficients over sigma may be known then, and none of them is.
+    """
+    if problem.intervals and f"weak:{len(result.params) - 1}" in result.problems:
+        return result.lost(np.arange(len(result.params)))
+    return result
 
 
 def is_noisy(signal: float, scale: RowScale) -> bool:
@@ -271,6 +282,8 @@ def _inspected_information(bounding: Bounding[PlacedByLine], state: _State) -> I
     most = max(1.0, 1.5 * left.location)
     share = _location_share(bounding, state, left.location, _INSPECTED * left.location, LEAST_SAID, most)
     known, square = placement.problem.known_scale, events.fraction * max(left.log_sigma, LEAST_SAID)
+    if isinstance(placement, PlacedByInspections):
+        square *= max(placement.varied(state.point), _LEAST_VARIED)
     return state.released.estimate(events, state.whitening, None if known else square, share)
 
 
