@@ -69,9 +69,15 @@ def records(size, places):
     return {name: column[places] for name, column in table.items()}
 
 
-def test_a_row_of_a_design_is_the_same_at_every_place():
-    design = build_design(FORMULA, SCHEMA, weights="share")
-    read = lambda places: vars(design.read(records(BANK, places)))  # noqa: E731
+@pytest.mark.parametrize("left", ["Surv(began, time, failed)", "Surv(began, time, type='interval2')"])
+def test_a_row_of_a_design_is_the_same_at_every_place(left):
+    design = build_design(f"{left} ~ {FORMULA.partition('~')[2]}", SCHEMA, weights="share")
+
+    def read(places):
+        found = dict(vars(design.read(records(BANK, places))))
+        ends = found.pop("ends")
+        return found if ends is None else found | ends._asdict()
+
     alone = [read([i]) for i in range(BANK)]
     for size in SIZES:
         places = np.resize(np.roll(np.random.default_rng(1).permutation(BANK), size), size)

@@ -103,6 +103,9 @@ FITS: dict[str, Fitting] = {
     "survreg, loglik": asked(one_slope, release=["loglik"]),
     "survreg, many": asked(lambda: dps.survreg(drives.FORMULA, DRIVES, drives.SCHEMA)),
     "survreg, delayed": asked(lambda: dps.survreg(late.FORMULA, LATE, late.SCHEMA)),
+    "survreg, before": asked(
+        lambda: dps.survreg(drives.FORMULA.replace(")", ", type='left')", 1), DRIVES, drives.SCHEMA)
+    ),
     "survreg, functional": asked(never_censored, method="functional"),
     "survreg, functional, paper": asked(never_censored, method="functional", compat="paper"),
     "kaplan_meier": asked(lambda: dps.kaplan_meier("Surv(time, failed) ~ maker", DRIVES, drives.SCHEMA)),

@@ -11,7 +11,7 @@ MUTANTS = (
     planted(
         "a row whose value for the subset is missing counts as inside it",
         "formula/test_subset.py::test_a_row_of_which_it_cannot_be_told_is_outside",
-        ("formula/block.py", "*weighing, *self.subsetting}", "*weighing}"),
+        ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),
         (
             "formula/block.py",
             "self._subset.fill(leaves, ok)\n            endog",

@@ -212,7 +212,7 @@ MUTANTS = (
     planted(
         "the ledger is told of one route only (survreg)",
         "models/test_costs.py::test_the_ledger_holds_what_is_drawn_before_it_is[survreg]",
-        ("models/survreg.py", "ledger, ROUTES, costs", "ledger, METHOD, costs"),
+        ("models/survreg.py", "else (ROUTES, LATER)", "else (METHOD, LATER)"),
     ),
     planted(
         "Gaussian noise for a mu that the guard is not proved for",
