@@ -21,11 +21,11 @@ __all__ = ["InspectionCounts"]
 
 
 class InspectionCounts(Statistic):
-    """Counts of rows that failed, by the residuals between which they did; shape (J + 1, J + 1).
+    """Counts of rows that failed, by the residuals between which they did; shape ((J + 1) (J + 2) / 2,).
 
     A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b
-    in the j-th of the intervals (-inf, e_1], (e_1, e_2], ..., (e_J, inf). One that was seen to
-    fail has a = b.
+    in the j-th of the intervals (-inf, e_1], (e_1, e_2], ..., (e_J, inf), i <= j; cells are in
+    the order (1, 1), (1, 2), ..., (2, 2), and so on. One that was seen to fail has a = b.
 
     Parameters
     ----------
@@ -69,9 +69,10 @@ class InspectionCounts(Statistic):
         self._map, self._family = Map(design, **row), family
         self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
         self._side = len(self._edges) + 1
-        self.parts = (Part(np.ones(1), np.ones(self._side**2)),)
+        cells = self._side * (self._side + 1) // 2
+        self.parts = (Part(np.ones(1), np.ones(cells)),)
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
-        self.ranges = np.ones(self._side**2)
+        self.ranges = np.ones(cells)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         x = self._map.centred(block, scratch)
@@ -79,7 +80,8 @@ class InspectionCounts(Statistic):
         assert known is not None
         first, last = (np.searchsorted(self._edges, at) for at in (known.z, known.upper))
         failed = block.ok & (block.event > 0.5)
-        return (Factor(failed[:, None], first * self._side + last),)
+        before = first * (2 * self._side - first + 1) // 2  # cells of the rows above
+        return (Factor(failed[:, None], before + last - first),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (vector.reshape(self._side, -1),)
+        return (vector,)

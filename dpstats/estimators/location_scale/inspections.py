@@ -152,7 +152,9 @@ def placed(
         sigma=sigma_of(point),
         edges=edges,
     )
-    counts = np.triu(release.values[0])
+    side = len(edges) + 1
+    counts = np.zeros((side, side))
+    counts[np.triu_indices(side)] = release.values[0]
     counts[counts < _NOISE * release.sd] = 0.0
     if not counts.any():
         np.fill_diagonal(counts, 1.0)
