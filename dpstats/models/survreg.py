@@ -36,6 +36,7 @@ from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
 from dpstats.results import SurvivalFit
+from dpstats.results.record import INSPECTIONS
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
@@ -58,7 +59,7 @@ SHARES = {NAME: SHARE, DIST: rivals.SHARE}
 """Of mu^2, of what a user may ask for besides."""
 LATER = f"{', '.join(RELEASED[1:])}; or {', '.join(SIGNS_RELEASED[1:])}"
 # of failures between two times, for which there is one route
-INSPECTED = (COLUMNS, "event matrix", "inspections", *RELEASED[2:])
+INSPECTED = (COLUMNS, "event matrix", INSPECTIONS, *RELEASED[2:])
 
 
 @forgetting

@@ -29,6 +29,8 @@ LOG_SCALE = "Log(scale)"
 T = TypeVar("T")
 Setting = str | float | int | bool
 
+INSPECTIONS = "inspections"
+"""What a fit of failures between two times releases besides."""
 MOVED = {"times beyond": "moved to the bounds"}
 """The setting of a survival fit that takes a time beyond its bounds for one at them, and not for censored."""
 

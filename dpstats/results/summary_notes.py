@@ -6,7 +6,7 @@ import numpy as np
 
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.format import plain
-from dpstats.results.record import MOVED, Record, mentioned
+from dpstats.results.record import INSPECTIONS, MOVED, Record, mentioned
 from dpstats.results.standard_errors import bse
 from dpstats.schema import Event, Flag, Levels, Unit, Variable
 
@@ -40,7 +40,7 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
         if norm.read(record.covariates)
     ]
     whose = record.schema.privacy_unit
-    if record.is_survival and record.design.intervals:
+    if INSPECTIONS in record.released:
         public = f"{public}; an end that is missing is open"
     units = [_of_units(whose)] if whose.column else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
@@ -72,6 +72,6 @@ def _beyond(name: str, record: Record) -> str:
         return ""
     if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
         return " (later = no weight)"
-    if record.design.intervals:
+    if INSPECTIONS in record.released:
         return " (beyond = open)"
     return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
