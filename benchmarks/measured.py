@@ -445,6 +445,7 @@ TABLES: Tables = {
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
     "refusals": partial(verbatim, "refusals", "           route"),
+    "clusters": partial(verbatim, "clusters", "commit"),
     "database": partial(verbatim, "database", "commit"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
