@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -44,6 +45,11 @@ def law_named(argument: str, given: object, known: Mapping[str, L]) -> L:
     name, link = str(given) if isinstance(given, str) else "", None
     if type(given).__module__ == _STATSMODELS:
         name, link = type(given).__name__, type(getattr(given, "link", None)).__name__.lower()
+    if argument == "family" and re.match("neg(ative)?[ _.]?bin|nb", name.lower()):
+        raise SpecificationError(
+            f"family={name!r} is that of 'poisson' here, whose coefficients hold for counts that scatter "
+            "more, too: its standard errors do not rest on the law, and fit.dispersion says how far they scatter"
+        )
     if name.lower() not in known:
         raise SpecificationError(f"{argument} must be one of {', '.join(known)}, got {shown(given)}")
     law = known[name.lower()]

@@ -14,9 +14,9 @@ from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.results.markup import comma_separated, html, latex, markdown
 from dpstats.results.table import Page
-from dpstats.results.text import text
+from dpstats.results.text import fitting, text
 
-WIDTH = 78
+WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
 
 
@@ -31,13 +31,14 @@ class Shown(ABC):
     def document(self) -> Document:
         """The printed table."""
 
-    def as_text(self, width: int = WIDTH) -> str:
+    def as_text(self, width: int | None = None) -> str:
         """Return plain text.
 
         Parameters
         ----------
-        width : int
-            Longest line in characters, from 40 to 1000; the numbers of a table may need more.
+        width : int, optional
+            Longest line in characters, from 40 to 1000; the numbers of a table may need more. Default: 78,
+            and as many up to 100 as keep the labels of tables beside their numbers.
 
         Returns
         -------
@@ -53,6 +54,8 @@ class Shown(ABC):
         >>> len(table.as_text().splitlines()) > 1
         True
         """
+        if width is None:
+            return text(self.document, fitting(self.document, WIDTH, COMFORTABLE))
         wide = number("width", width)
         if not NARROWEST <= wide <= WIDEST:
             raise SpecificationError(

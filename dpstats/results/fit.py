@@ -21,7 +21,7 @@ from dpstats.results.json_record import described_record, record_of
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
 from dpstats.results.standard_errors import bse, limits, p_values, privacy_share, z_values
-from dpstats.results.summary import coefficient_table, estimand, lines_of, short
+from dpstats.results.summary import Words, coefficient_table, dead, estimand, lines_of, lines_of_dead, short
 from dpstats.results.summary_notes import notes
 from dpstats.results.table import Table
 
@@ -50,9 +50,7 @@ class Fit(Predictions):
     """
 
     __slots__ = ()
-    _bounds: ClassVar[Mapping[str, str]] = {}  # setting that bounds a score or a row: how to say so
-    _bounded: ClassVar[str] = ""  # what these bound
-    _last_remark: ClassVar[str] = ""  # at the end of the first note of a summary
+    _bounds: ClassVar[Mapping[str, Words]] = {}  # setting that bounds a score or a row: how to say so
 
     def __new__(cls, **released: Any) -> Fit:
         kind = cls._kinds.get(released.get("model", ""), cls)
@@ -77,6 +75,11 @@ class Fit(Predictions):
     def _response(self) -> str:
         """Name of the quantity of which a coefficient is a change."""
         return "mean"
+
+    @property
+    def _last_remark(self) -> str:
+        """Sentences at the end of the first note of a summary, each with a blank before it."""
+        return ""
 
     def _remark(self) -> str:
         """Sentences of a summary about this kind of fit, after what standard errors count."""
@@ -146,7 +149,14 @@ class Fit(Predictions):
         return self._laid_out(level, [coefficient_table(self.record, level)])
 
     def _laid_out(self, level: float, tables: list[Table]) -> Document:
-        said = estimand(self.record, self._bounds, self._bounded)
+        if dead(self.record):
+            return Document(
+                title=heading(self.record, self._heading),
+                banner=banner(self.record),
+                head=lines_of_dead(self.record),
+                notes=tuple(notes(self.record, "", "")[1:]),
+            )
+        said = estimand(self.record, self._bounds)
         return Document(
             title=heading(self.record, self._heading),
             banner=banner(self.record),

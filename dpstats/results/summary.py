@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,13 +24,19 @@ from dpstats.results.standard_errors import (
     privacy_share,
     z_values,
 )
+from dpstats.results.summary_tables import reference_of
 from dpstats.results.table import Column, Pair, Table
 from dpstats.schema import ROW
+
+Words: TypeAlias = str | Callable[[float], str]
+"""How to say what a setting bounds: a text with a place for it, or a function of it."""
 
 TARGET = (
     "coefficients penalised with alpha = {}; intervals are for the penalised coefficients, not the "
     "unpenalised ones"
 )
+LOST_ALL = "not_estimable"
+NOTHING = "nothing is estimable with this budget and these data"
 LEFT_OUT = "release and budget of the fit of {}: nothing more was spent"
 SHARED = "release and budget of the fit with alpha = {}: nothing more was spent"
 
@@ -43,6 +51,8 @@ def short(record: Record, title: str) -> str:
         f"{name} {figures(value) if np.isfinite(se) or record.no_errors else NOT_ESTIMABLE}"
         for name, value, se in zip(record.names, record.params, bse(record), strict=True)
     ]
+    if dead(record):
+        estimates = [NOTHING]
     codes = ", ".join(code for code, _ in record.flags)
     shared = record.charged_alpha
     more = "" if shared is None else f"; release and budget shared with alpha = {penalty_text(shared)}"
@@ -57,8 +67,19 @@ def short(record: Record, title: str) -> str:
     return "\n".join(textwrap.shorten(line, WIDTH, placeholder=" ...") for line in lines)
 
 
+def dead(record: Record) -> bool:
+    """Whether no coefficient is estimable."""
+    return not record.no_errors and bool(np.isinf(bse(record)).all())
+
+
+def lines_of_dead(record: Record) -> tuple[tuple[Pair, ...], ...]:
+    """Return what was asked, its price, and why nothing came of it, once."""
+    said = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
+    return (*asked_and_paid(record, record.weights, record.guarantees), (("Caution", said[0]),))
+
+
 def coefficient_table(record: Record, level: float) -> Table:
-    """Return the coefficient table."""
+    """Return the coefficient table, levels under the name of their factor."""
     if record.no_errors:
         rows: list[tuple[str, ...]] = [
             (name, figures(value)) for name, value in zip(record.names, record.params, strict=True)
@@ -76,7 +97,19 @@ def coefficient_table(record: Record, level: float) -> Table:
     ]
     if record.scale_known:
         rows[-1] = (*rows[-1][:2], FIXED)
-    return Table((Column("", "l"), _coefficient_head(record), *heads), tuple(rows))
+    return Table((Column("", "l"), _coefficient_head(record), *heads), tuple(_grouped(record, rows)))
+
+
+def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Return the rows, those of several levels below a row that names their factor and its reference."""
+    for factor, found in groupby(rows, lambda row: reference_of(record, row[0])):
+        block = list(found)
+        if factor is None or len(block) == 1:
+            yield from block
+            continue
+        name, reference = factor
+        yield name, f"against {reference}"
+        yield from ((f"  {label.removeprefix(name)}", *cells) for label, *cells in block)
 
 
 def _coefficient_head(record: Record) -> Column:
@@ -110,12 +143,16 @@ def _counted(messages: Mapping[str, int]) -> str:
     return accepted + ("; rejected: " + ", ".join(rejected) if rejected else ", none rejected")
 
 
-def estimand(record: Record, bounds: Mapping[str, str], bounded: str) -> str:
+def estimand(record: Record, bounds: Mapping[str, Words]) -> str:
     """Say in words what bounds the score or a row, then any other constant by its name."""
     settings = record.settings
-    said = [words.format(_short(settings[name])) for name, words in bounds.items() if name in settings]
-    others = [f"{name} = {_short(v)}" for name, v in settings.items() if name not in bounds]
-    return "; ".join(filter(None, (bounded + ", ".join(said) if said else "", ", ".join(others))))
+    said = [
+        words.format(setting_text(value)) if isinstance(words, str) else words(float(value))
+        for name, words in bounds.items()
+        if (value := settings.get(name)) is not None
+    ]
+    others = [f"{name} = {setting_text(v)}" for name, v in settings.items() if name not in bounds]
+    return "; ".join(filter(None, (", ".join(said), ", ".join(others))))
 
 
 def _failures(record: Record) -> str:
@@ -131,7 +168,8 @@ def _likelihood(record: Record) -> str:
     )
 
 
-def _short(value: Setting) -> str:
+def setting_text(value: Setting) -> str:
+    """Write a constant of a fit."""
     if not isinstance(value, float):
         return str(value)
     text = f"{value:.4g}"

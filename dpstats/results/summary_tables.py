@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 import numpy as np
 
 from dpstats.results.estimates import cells, limit_columns, points
-from dpstats.results.format import percent
+from dpstats.results.format import percent, plain
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.record import Record
 from dpstats.results.standard_errors import bse
 from dpstats.results.table import Column, Table
-from dpstats.schema import Bounded, Count
+from dpstats.schema import Bounded, Count, Event, Flag, Levels
 
+STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
+LONGEST_REFERENCE = 20  # characters of a level that is named beside a ratio
 LABELS = (Column("", "l"), Column("", "l"))
 
 
@@ -31,8 +34,9 @@ def ratio_rows(
     rows: list[tuple[str, ...]] = []
     for name, value, se in zip(record.names[: record.n_location], record.params, bse(record), strict=False):
         if name != "Intercept" and name not in without:
-            ratio = log_estimate(name, float(value), float(se), level)
-            rows.append(ratio_row("" if rows else kind, ratio, _per(record, name)))
+            step, words = _per(record, name)
+            ratio = log_estimate(name, step * float(value), step * float(se), level)
+            rows.append(ratio_row("" if rows else kind, ratio, words))
     return rows
 
 
@@ -53,9 +57,26 @@ def table_of_scatter(quantities: dict[str, Estimate], level: float) -> Table:
     return Table(heads, tuple(rows), labels=2)
 
 
-def _per(record: Record, name: str) -> str:
+def reference_of(record: Record, name: str) -> tuple[str, str] | None:
+    """Return the factor of a coefficient such as ``maker[T.WDC]``, and the level that it is compared with."""
+    factor, bracket, rest = name.partition("[T.")
+    variable = record.schema.get(factor) if bracket and rest.endswith("]") else None
+    return (factor, variable.all[0]) if isinstance(variable, Levels) else None
+
+
+def _per(record: Record, name: str) -> tuple[float, str]:
+    """Return how many units of a column a ratio is of, and what it compares, in words."""
+    if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
+        return 1.0, f"v {found[1]}"
     if "[" in name:
-        return "vs reference" if "[T." in name and ":" not in name else ""
+        return 1.0, "vs reference" if "[T." in name and ":" not in name else ""
     variable = record.schema.get(name)
-    unit = variable.unit if isinstance(variable, Bounded | Count) else None
-    return f"per {unit}" if unit else "per unit"
+    if isinstance(variable, Flag | Event):
+        return 1.0, " v ".join(variable.codes)
+    if not isinstance(variable, Bounded | Count):
+        return 1.0, "per unit"
+    low, high = variable.bounds
+    steps = 10.0 ** math.floor(math.log10((high - low) / STEPS))
+    step = steps if steps > 1 else 1.0
+    many = f"{plain(step)} " if step > 1 else ""
+    return step, f"per {many}{variable.unit or ('units' if many else 'unit')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,12 +23,22 @@ from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import failures, privacy_share
+from dpstats.results.summary import setting_text
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
 from dpstats.results.table import Table
 
 OF_TIME = ("response", "standardized", "cox-snell", "martingale")
+
+
+CODES = {"cut c": "H <= {}", "z_l": "early residual >= {}", "floor": "z >= {}", "R": "row norm <= {}"}
+"""Of the settings that bound a score: as the theory writes them."""
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with decimals where it is nearly all."""
+    return f"{100 * share:.0f} %" if share < 0.985 else f"{100 * share:.4g} %"
 
 
 def wear(shape: Estimate) -> str:
@@ -54,12 +65,11 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
 
     __slots__ = ()
     _bounds = {
-        "cut c": "H <= {}",
-        "z_l": "early residual >= {}",
-        "floor": "z >= {}",
-        "R": "row norm <= {}",
+        "cut c": lambda c: f"units count until {_percent(-math.expm1(-c))} of their kind have failed",
+        "z_l": lambda z: f"failures more than {-z:.3g} sigmas early count less for the scale",
+        "floor": lambda z: f"those more than {-z:.3g} sigmas early pull the location no harder",
+        "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
     }
-    _bounded = "score bounded: "
     _needs = TIMES_ONLY
     _predicts = (*Fit._predicts, *OF_QUANTILES, *AT_TIMES)
     _refused = {
@@ -96,6 +106,15 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         own = ", shape and ratios" if dist.shaped else " and ratios" if dist.log else ""
         response = "log(time)" if dist.log else "time"
         return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
+
+    @property
+    def _last_remark(self) -> str:
+        """Return the numbers that the estimand says in words."""
+        settings = self.record.settings
+        said = [
+            words.format(setting_text(settings[name])) for name, words in CODES.items() if name in settings
+        ]
+        return f" Estimand: {', '.join(said)}." if said else ""
 
     def _tables(self, level: float) -> list[Table]:
         """Return sigma, the shape in words, and the time ratios of the covariates."""

@@ -1,4 +1,4 @@
-"""Layout of a page as plain text of at most 79 columns."""
+"""Layout of a page as plain text."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def text(doc: Page, width: int) -> str:
     for note in doc.notes:
         lines += wrap(note, width)
     return "\n".join(lines)
+
+
+def fitting(doc: Page, usual: int, most: int) -> int:
+    """Return the width at which the labels of all tables stand beside their numbers, if `most` suffices."""
+    return min(max([usual, *(_Layout(table, usual).needed for table in doc.tables)]), most)
 
 
 def _pairs(pairs: tuple[Pair, ...], width: int) -> list[str]:
@@ -88,7 +93,9 @@ class _Layout:
         *self.fixed, longest = label_widths
         remark = max((len(cells[-1]) for cells in complete), default=0) if self.remarks else 0
         taken = sum(w + GAP for w in self.fixed + self.number_widths)
-        room = width - taken - (min(remark, SHORTEST_REMARK) + GAP if remark else 0)
+        beside = min(remark, SHORTEST_REMARK) + GAP if remark else 0
+        self.needed = taken + longest + beside
+        room = width - taken - beside
         self.label = min(longest, max(room, 0))
         self.labels_fit = self.label == longest
         self.remark = max(width - taken - self.label - GAP, SHORTEST_REMARK)

@@ -38,6 +38,12 @@ def test_another_link_is_refused(given: object) -> None:
         law_named("family", given, FAMILIES)
 
 
+@pytest.mark.parametrize("given", [LAWS.NegativeBinomial(), "negbinomial", "negative.binomial", "nb"])
+def test_counts_that_scatter_more_are_poisson(given: object) -> None:
+    with pytest.raises(SpecificationError, match="is that of 'poisson' here, whose coefficients hold"):
+        law_named("family", given, FAMILIES)
+
+
 @pytest.mark.parametrize("given", [LAWS.Poisson, LAWS.Tweedie(), 3, None, "norm", []])
 def test_what_is_no_family_is_refused(given: object) -> None:
     with pytest.raises(SpecificationError, match="family must be one of binomial, poisson"):
