@@ -43,4 +43,6 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     from dpstats._figure import ShownAxes, ShownFigure
 
     figure = ShownFigure(figsize=(width, height), layout="constrained")
-    return figure.add_subplot(axes_class=ShownAxes)
+    new = figure.add_subplot(axes_class=ShownAxes)
+    new.spines[["top", "right"]].set_visible(False)  # as in papers
+    return new

@@ -49,7 +49,8 @@ def linear() -> dict[str, Axes]:
     return {
         "plot_ridge_path": fit.plot_ridge_path(),
         "look": look.plot("AT"),
-        "plot_coef_across": odds.fit(BUDGET).plot_coef(across_range=True),
+        "plot_coef_across": (people_fit := odds.fit(BUDGET)).plot_coef(across_range=True),
+        "plot_coef_ratios": people_fit.plot_coef(across_range=True, exponentiate=True),
     }
 
 

@@ -48,7 +48,7 @@ def law_named(argument: str, given: object, known: Mapping[str, L]) -> L:
     if argument == "family" and re.match("neg(ative)?[ _.]?bin|nb", name.lower()):
         raise SpecificationError(
             f"family={name!r} is that of 'poisson' here, whose coefficients hold for counts that scatter "
-            "more, too: its standard errors do not rest on the law, and fit.dispersion says how far they scatter"
+            "more, too: its standard errors do not rest on the law, and fit.dispersion says how far they do"
         )
     if name.lower() not in known:
         raise SpecificationError(f"{argument} must be one of {', '.join(known)}, got {shown(given)}")

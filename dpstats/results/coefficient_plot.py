@@ -12,8 +12,8 @@ from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.facts import titled
-from dpstats.results.format import level_percent
-from dpstats.results.plotting import legend
+from dpstats.results.format import level_percent, plain
+from dpstats.results.plotting import footer, legend
 from dpstats.results.record import LOG_SCALE, Record
 from dpstats.results.standard_errors import limits, privacy_share
 
@@ -24,10 +24,19 @@ THICK = 5.0  # points
 LONGEST = 34  # characters of a name
 
 
-def plot_coef(
-    record: Record, terms: Sequence[str], widths: np.ndarray, label: str, level: float, ax: Axes | None
+def plot_coef(  # noqa: PLR0913 - what is drawn, and where
+    record: Record,
+    terms: Sequence[str],
+    widths: np.ndarray,
+    label: str,
+    level: float,
+    ax: Axes | None,
+    exponentiate: bool = False,
 ) -> Axes:
-    """Draw one line for each of `terms`, the first on top, its coefficient times a width, shape (k,)."""
+    """Draw one line for each of `terms`, the first on top, its coefficient times a width, shape (k,).
+
+    With `exponentiate` ratios are written at the axis, as far apart as their logarithms.
+    """
     where = [record.names.index(term) for term in terms]
     low, high = ((limit * widths)[where] for limit in limits(record, level))
     centre, share = (record.params * widths)[where], privacy_share(record)[where]
@@ -55,8 +64,21 @@ def plot_coef(
     ax.set_yticks(rows, names)
     title = titled(record, f"Coefficients, {level_percent(level)} intervals")
     ax.set(xlabel=label, title=title, ylim=(len(where) - 0.5, -0.5))
+    if exponentiate:
+        _as_ratios(ax)
     legend(ax)
+    footer(ax, record, share[known])
     return ax
+
+
+def _as_ratios(ax: Axes) -> None:
+    """Write ratios at the ticks of their logarithms."""
+    low, high = ax.get_xlim()
+    marks = [m * 10.0**k for k in range(-12, 13) for m in (1, 2, 5)]
+    inside = [mark for mark in marks if low <= np.log(mark) <= high]
+    if len(inside) < 3:  # a narrow range: ticks of its own
+        inside = [float(f"{np.exp(at):.3g}") for at in ax.get_xticks() if low <= at <= high]
+    ax.set_xticks([np.log(mark) for mark in inside], [plain(mark) for mark in inside])
 
 
 def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:

@@ -184,12 +184,8 @@ class Coefficients(Released):
         ...
         """
         record = self.record
-        if truth("exponentiate", exponentiate) and not self._has_ratios():
-            what = "time" if record.is_survival else "the mean"
-            raise SpecificationError(
-                "exponentiate=True needs a link of log or logit, or a model of log time; "
-                f"{record.dist!r} models {what} itself"
-            )
+        if truth("exponentiate", exponentiate):
+            self._check_ratios()
         back = np.exp if exponentiate else np.array
         columns: dict[str, object] = {
             "term": list(record.names),
@@ -204,6 +200,16 @@ class Coefficients(Released):
         columns["privacy_share"] = privacy_share(record)
         columns["component"] = ["location"] * p + ["scale"] * (len(record.names) - p)
         return pd.DataFrame(columns)
+
+    def _check_ratios(self) -> None:
+        """Refuse to take exp of coefficients where that means nothing."""
+        record = self.record
+        if not self._has_ratios():
+            what = "time" if record.is_survival else "the mean"
+            raise SpecificationError(
+                "exponentiate=True needs a link of log or logit, or a model of log time; "
+                f"{record.dist!r} models {what} itself"
+            )
 
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole fit: model, size, budget, neighbours, flags.

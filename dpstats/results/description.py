@@ -22,6 +22,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.facts import Facts, titled
 from dpstats.results.format import level_percent
 from dpstats.results.intervals import check_level
+from dpstats.results.plotting import footer
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
 if TYPE_CHECKING:
@@ -291,6 +292,7 @@ class Description(Facts, Shown, Stored):
         ax.hlines(at, low, high, color="C1", linewidth=4, alpha=0.5, label="interval")
         ax.plot(values, at, "o-" if name in self.numbers else "o", color="black", markersize=4)
         ax.set(title=titled(self, title), ylabel=label, xlabel=across)
+        footer(ax, self)
         return ax
 
     def to_dict(self) -> dict[str, Any]:

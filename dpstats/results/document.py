@@ -6,10 +6,11 @@ Every printed result is a `Document`; no other module lays out text
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from dpstats._arguments import number, shown
+from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.results.markup import comma_separated, html, latex, markdown
@@ -77,19 +78,38 @@ class Shown(ABC):
         """
         return html(self.document)
 
-    def as_latex(self) -> str:
-        """Return LaTeX for a document that uses the package booktabs.
+    def as_latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """Return LaTeX for a document that uses the package booktabs; numbers stand on their points.
+
+        Parameters
+        ----------
+        caption : str, optional
+            Makes it a float with this caption.
+        label : str, optional
+            For references, such as ``"tab:drives"``; makes it a float, too.
 
         Returns
         -------
         str
 
+        Raises
+        ------
+        SpecificationError
+            For a caption or label that is no line of text.
+
         Examples
         --------
-        >>> "tabular" in table.as_latex()
+        >>> "tabular" in table.as_latex(caption="Times to failure", label="tab:drives")
         True
         """
-        return latex(self.document)
+        for name, given in (("caption", caption), ("label", label)):
+            if given is not None and not (isinstance(given, str) and is_line(given)):
+                raise SpecificationError(f"{name} must be a text on one line, not {shown(given)}")
+        if label is not None and not re.fullmatch(r"[\w:.-]+", label):
+            raise SpecificationError(
+                f"label must have letters, digits and : . - _ alone, such as 'tab:fit'; got {shown(label)}"
+            )
+        return latex(self.document, caption, label)
 
     def as_markdown(self) -> str:
         """Return Markdown with pipe tables.

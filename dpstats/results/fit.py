@@ -95,6 +95,8 @@ class Fit(Predictions):
         level: float = 0.95,
         across_range: bool = False,
         ax: Axes | None = None,
+        *,
+        exponentiate: bool = False,
     ) -> Axes:
         """Plot coefficients with intervals, the part due to privacy noise in a lighter colour.
 
@@ -111,6 +113,8 @@ class Fit(Predictions):
             different units can share the axis.
         ax : matplotlib Axes, optional
             Draw here; default: the axes of a new figure, ``plot_coef().figure``.
+        exponentiate : bool
+            Draw ratios on a logarithmic axis, of a model that has them.
 
         Returns
         -------
@@ -125,7 +129,10 @@ class Fit(Predictions):
         if truth("across_range", across_range):
             widths[: record.n_location] = np.diff(record.design.bounds).ravel()
             label = f"change of the {self._response} across the public range"
-        return plot_coef(record, names, widths, label, level, ax)
+        if truth("exponentiate", exponentiate):
+            self._check_ratios()
+            label = f"exp({label}), logarithmic axis"
+        return plot_coef(record, names, widths, label, level, ax, exponentiate)
 
     def summary(self, level: float = 0.95) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.

@@ -27,7 +27,7 @@ from dpstats.results.facts import Facts, banner, price, titled
 from dpstats.results.format import figures, level_percent, plain
 from dpstats.results.intervals import refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import legend
+from dpstats.results.plotting import footer, legend
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
 
@@ -168,6 +168,7 @@ class Forecast(Shown):
         title = f"Forecast for {plain(self.units)} units"
         ax.set_title(titled(self.facts, title), fontsize="medium", wrap=True)
         legend(ax)
+        footer(ax, self.facts)
         return ax
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from dpstats.results.table import Page, Pair, Table
+from dpstats.results.text import aligned
 
 LEFT = ' style="text-align:left"'
 LABEL = ' style="text-align:left;font-weight:normal"'
+INDENTED = ' style="text-align:left;font-weight:normal;padding-left:1em"'
 RIGHT = ' style="text-align:right;padding-left:1em;white-space:nowrap"'
+POINT_BLANK, DIGIT_BLANK = "\u2008", "\u2007"  # as wide as a point, and as a digit
 RULES = {"l": ":---", "r": "---:", ".": "---:"}
 # brackets and stars in braces: after a line break, LaTeX takes a bare one for the break's own argument
 SPECIAL = {
@@ -55,8 +58,9 @@ def html(doc: Page) -> str:
             "</tbody></table>",
         ]
     for table in doc.tables:
-        parts += _html_table(table)
-    parts += [f"<p><small>{escape(note)}</small></p>" for note in doc.notes]
+        parts += ["<section>", *_html_table(table), "</section>"]
+    if doc.notes:
+        parts += ["<section>", *(f"<p><small>{escape(note)}</small></p>" for note in doc.notes), "</section>"]
     return "\n".join([*parts, "</div>"])
 
 
@@ -66,7 +70,7 @@ def _html_pair(pair: Pair) -> str:
 
 
 def _html_table(table: Table) -> list[str]:
-    lines = ["<table>"]
+    lines = ['<table style="font-variant-numeric:tabular-nums">']
     if table.title:
         caption = f"{table.title} ({table.aside})" if table.aside else table.title
         lines.append(f'<caption style="caption-side:top;text-align:left">{escape(caption)}</caption>')
@@ -80,17 +84,33 @@ def _html_table(table: Table) -> list[str]:
     return [
         *lines,
         "<tbody>",
-        *(_html_row(row, table.labels, sides) for row in table.rows),
+        *(
+            _html_row((*row[: table.labels], *cells), table.labels, sides)
+            for row, cells in zip(table.rows, _on_points(table), strict=True)
+        ),
         "</tbody>",
         "</table>",
     ]
+
+
+def _on_points(table: Table) -> Iterator[list[str]]:
+    """Return the cells after the labels; blanks as wide as digits put their decimal points in one line."""
+    for cells in aligned(table):
+        written = []
+        for cell in map(str.lstrip, cells):
+            number = cell.rstrip()
+            blanks = len(cell) - len(number)
+            point = POINT_BLANK if blanks and "." not in number else ""
+            written.append(number + point + DIGIT_BLANK * (blanks - len(point)))
+        yield written
 
 
 def _html_row(row: tuple[str, ...], labels: int, sides: list[str]) -> str:
     cells = []
     for position, cell in enumerate(row):
         if position < labels:
-            cells.append(f'<th scope="row"{LABEL}>{escape(cell)}</th>')
+            side = INDENTED if cell.startswith(" ") else LABEL
+            cells.append(f'<th scope="row"{side}>{escape(cell.strip())}</th>')
         elif position == len(row) - 1 and len(row) < len(sides):
             cells.append(f'<td colspan="{len(sides) - position}"{LEFT}>{escape(cell)}</td>')
         else:
@@ -98,17 +118,20 @@ def _html_row(row: tuple[str, ...], labels: int, sides: list[str]) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def latex(doc: Page) -> str:
-    """Return LaTeX in one centred block, with tables by the package booktabs."""
-    lines = [r"\begin{center}"]
+def latex(doc: Page, caption: str | None = None, label: str | None = None) -> str:
+    """Return LaTeX with tables by the package booktabs: one centred block, or a float if it has a caption."""
+    floats = caption is not None or label is not None
+    lines = [r"\begin{table}[htbp]\centering" if floats else r"\begin{center}"]
+    lines += [rf"\caption{{{latex_escaped(caption)}}}"] if caption is not None else []
+    lines += [rf"\label{{{label}}}"] if label is not None else []
     lines += [rf"\textbf{{{latex_escaped(text)}}}\\" for text in (doc.title, doc.banner) if text]
     if doc.head:
         pairs = [tuple(map(latex_escaped, pair)) for line in doc.head for pair in line]
         lines += [r"\begin{tabular}{lp{0.7\linewidth}}", *map(_latex_row, pairs), r"\end{tabular}\\[1ex]"]
     for table in doc.tables:
         lines += _latex_table(table)
-    lines.append(r"\end{center}")
-    return "\n".join(lines + [rf"\noindent{{\small {latex_escaped(note)}}}\par" for note in doc.notes])
+    notes = [rf"\noindent{{\small {latex_escaped(note)}}}\par" for note in doc.notes]
+    return "\n".join([*lines, *notes, r"\end{table}"] if floats else [*lines, r"\end{center}", *notes])
 
 
 def latex_escaped(text: str) -> str:
@@ -124,19 +147,35 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_table(table: Table) -> list[str]:
+    """Return a table whose numbers stand on their points, before and after which are two columns."""
     heads = [column.head for column in table.columns]
-    sides = "".join("l" if column.align == "l" else "r" for column in table.columns)
+    sides = "".join({"l": "l", "r": "r", ".": "r@{}l"}[column.align] for column in table.columns)
     title = " --- ".join(latex_escaped(part) for part in (table.title, table.aside) if part)
     lines = [rf"\textit{{{title}}}\\"] * bool(title) + [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
     if any(heads):
-        lines += [_latex_row([latex_escaped(head) for head in heads]), r"\midrule"]
+        named = [
+            rf"\multicolumn{{2}}{{c}}{{{latex_escaped(column.head)}}}"
+            if column.align == "."
+            else latex_escaped(column.head)
+            for column in table.columns
+        ]
+        lines += [_latex_row(named), r"\midrule"]
     for row in table.rows:
-        *cells, last = map(latex_escaped, row)
-        missing = len(heads) - len(row)
-        lines.append(
-            _latex_row([*cells, rf"\multicolumn{{{missing + 1}}}{{l}}{{{last}}}" if missing else last])
-        )
+        cells = [_latex_cell(cell, column.align) for cell, column in zip(row, table.columns, strict=False)]
+        if rest := table.columns[len(row) :]:  # the last cell is a remark that spans them
+            width = sum(1 + (column.align == ".") for column in (table.columns[len(row) - 1], *rest))
+            cells[-1] = rf"\multicolumn{{{width}}}{{l}}{{{latex_escaped(row[-1])}}}"
+        lines.append(_latex_row(cells))
     return [*lines, r"\bottomrule", r"\end{tabular}\\[1ex]"]
+
+
+def _latex_cell(cell: str, align: str) -> str:
+    if align != ".":
+        return (r"\quad " if cell.startswith("  ") else "") + latex_escaped(cell)
+    whole, point, rest = cell.partition(".")
+    if not _NUMBER.fullmatch(cell):
+        return rf"\multicolumn{{2}}{{r}}{{{latex_escaped(cell)}}}"
+    return f"{latex_escaped(whole) if _NUMBER.fullmatch(whole) else whole} & {point}{rest}"
 
 
 def markdown(doc: Page) -> str:

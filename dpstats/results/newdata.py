@@ -48,10 +48,23 @@ class Points:
 
         It says how far a value lies from its public bounds.
         """
+        return self._named(row, self.names)
+
+    def apart(self, row: int) -> str:
+        """Return the same of the variables in which the rows differ, for a legend."""
+        return self._named(row, [name for name in self.names if self._differs(name)])
+
+    def alike(self) -> str:
+        """Return the same of those that all rows share, for a title."""
+        return self._named(0, [name for name in self.names if not self._differs(name)])
+
+    def _differs(self, name: str) -> bool:
+        return self.frame[name].nunique(dropna=False) > 1
+
+    def _named(self, row: int, names: Sequence[str]) -> str:
         beyond = self.beyond.iloc[row]
         return ", ".join(
-            f"{name} = {_plain(self.frame[name].iloc[row])}{_far(beyond.get(name, 0.0))}"
-            for name in self.names
+            f"{name} = {_plain(self.frame[name].iloc[row])}{_far(beyond.get(name, 0.0))}" for name in names
         )
 
     def repeated(self, times: int) -> Points:

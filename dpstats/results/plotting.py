@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpstats._axes import axes
-from dpstats.results.facts import titled
+from dpstats.results.facts import Facts, price, titled
+from dpstats.results.format import percent
 from dpstats.results.record import Record
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")  # the next one when the ten colours are used up
 COLOURS = 10
 BAND = 0.15  # opacity
+FOOTER = "footer"  # what marks a text as one
 
 
 def style(j: int) -> dict[str, Any]:
@@ -38,6 +40,33 @@ def line_with_band(
     """Draw a line, and a band of its colour between its limits; both in steps from x to x, if asked."""
     ax.plot(x, y, **look, label=label, drawstyle="steps-post" if steps else "default")
     ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step="post" if steps else None)
+
+
+def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
+    """Write below new axes what the numbers cost, and how much of their variance is noise."""
+    said = [f"{price(facts)}, {facts.adjacency}"]
+    known = np.asarray([] if share is None else share, dtype=float)
+    if np.isfinite(known).any():
+        said.append(f"privacy share of variance {percent(float(np.nanmedian(known)))}")
+    above = sum(text.get_gid() == FOOTER for text in ax.texts)  # of other fits on the same axes
+    ax.annotate(
+        "; ".join(said),
+        (1, 0),
+        gid=FOOTER,
+        xytext=(0, -34 - 9 * above),  # points: below the label of the axis
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=7,
+        color="0.35",
+    )
+
+
+def per(unit: str) -> str:
+    """Return a unit of time as that of a rate: ``" per hour"`` of ``"hours"``."""
+    one = unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
+    return f" per {one}" if unit else " per unit of time"
 
 
 def legend(ax: Axes) -> None:
@@ -74,4 +103,5 @@ def plot_path(
     title = "Ridge path, 95 % intervals for the penalised coefficients"
     ax.set(xscale="log", xlabel="alpha (ridge penalty)", ylabel=label, title=titled(record, title))
     legend(ax)
+    footer(ax, record, frame.get("privacy_share"))
     return ax

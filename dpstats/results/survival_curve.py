@@ -23,7 +23,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
-from dpstats.results.plotting import legend, line_with_band, style
+from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.reliability import failed_fractions
 from dpstats.results.table import Column, Table
 
@@ -305,6 +305,25 @@ class CurveFit(Facts, Shown, Stored):
         """Name of the factor whose levels the curves are of; empty without one."""
         return "" if self.groups == ("",) else self.formula.partition("~")[2].strip()
 
+    def named(self, group: str) -> str:
+        """Return a group with the name of its factor, such as ``"maker = WDC"``.
+
+        Parameters
+        ----------
+        group : str
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> fit.named("")
+        ''
+        """
+        factor = "" if self.factor == "1" else self.factor
+        return group if not factor or group.startswith(f"{factor} = ") else f"{factor} = {group}"
+
     @property
     def frame(self) -> pd.DataFrame:
         """Table of the curve with 95 % limits."""
@@ -391,7 +410,7 @@ class CurveFit(Facts, Shown, Stored):
         ax = axes(ax)
         for i, (group, hazard) in enumerate(zip(self.groups, self._lines(level), strict=True)):
             look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
-            label = ", ".join(part for part in ("" if new else "Kaplan-Meier", str(group)) if part)
+            label = ", ".join(part for part in ("" if new else "Kaplan-Meier", self.named(group)) if part)
             lines = (hazard.value, hazard.low, hazard.high)
             value, low, high = (np.exp(-line) if of == "survival" else line for line in lines)
             look = look | {"marker": "."}
@@ -405,6 +424,7 @@ class CurveFit(Facts, Shown, Stored):
                 title=titled(self, title),
                 xlabel=f"time ({self.time_unit})" if self.time_unit else "time",
             )
+            footer(ax, self, self.table(level)["privacy_share"])
         if len(ax.get_legend_handles_labels()[1]) > 1:
             legend(ax)
         return ax

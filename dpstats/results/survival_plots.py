@@ -25,8 +25,9 @@ from dpstats.results.format import level_percent, plain
 from dpstats.results.intervals import standard_errors, transformed
 from dpstats.results.newdata import NewData, Points
 from dpstats.results.newdata import points as points_of
-from dpstats.results.plotting import legend, line_with_band, style
+from dpstats.results.plotting import footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
+from dpstats.results.standard_errors import privacy_share
 from dpstats.results.survival_curve import CurveFit
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def draw(
         centre, gradient = of(record, one, grid)
         se = standard_errors(gradient, record.cov)
         estimate, low, high = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, back)
-        line_with_band(ax, grid, estimate, (low, high), at.label(i) or "all rows", style(i))
+        line_with_band(
+            ax, grid, estimate, (low, high), at.apart(i) or ("fit" if at.names else "all rows"), style(i)
+        )
 
 
 def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level: float, ax: Axes) -> None:
@@ -120,7 +123,7 @@ def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level:
             color=colours.get(str(group), "0.25"),
             markersize=4,
             linewidth=0.8,
-            label=f"Kaplan-Meier, {group!s}" if group else "Kaplan-Meier",
+            label=f"Kaplan-Meier, {curve.named(str(group))}" if group else "Kaplan-Meier",
         )
 
 
@@ -169,12 +172,13 @@ def probability_paper(record: Record, ends: Range, ax: Axes) -> None:
 def finish(record: Record, at: Points, title: str, level: float, ax: Axes) -> Axes:
     """Write titles and, for several points, a legend."""
     unit = record.time_unit
-    if len(at.exog) == 1 and at.label(0):
-        title += f" at {at.label(0)}"
+    if shared := at.alike():
+        title += f" at {shared}"
     ax.set(xlabel=f"time ({unit})" if unit else "time")
     ax.set_title(titled(record, f"{title}, {level_percent(level)} band"), fontsize="medium", wrap=True)
     if len(ax.get_legend_handles_labels()[1]) > 1:
         legend(ax)
+    footer(ax, record, privacy_share(record)[: record.n_location])
     return ax
 
 
@@ -272,7 +276,7 @@ class PlotsOfTime(Fit):
         dist = life.dist_of(record)
         start = 0.0 if dist.log and times is None else ends[0]  # all survive until time 0
         draw(record, at, np.linspace(start, ends[1], STEPS), life.standardized, dist.family.sf, level, ax)
-        ax.set(ylabel="reliability", ylim=(-0.02, 1.02))
+        ax.set(ylabel="reliability", ylim=(-0.02, 1.02), xlim=(start, ends[1]))
         return finish(record, at, "Reliability", level, ax)
 
     def plot_hazard(
@@ -302,11 +306,11 @@ class PlotsOfTime(Fit):
         Examples
         --------
         >>> fit.plot_hazard(at).get_ylabel()
-        'hazard'
+        'hazard per day'
         """
         record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
         draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
-        ax.set(ylabel="hazard")
+        ax.set(ylabel=f"hazard{per(record.time_unit)}", xlim=ends)
         return finish(record, at, "Hazard", level, ax)
 
     def _lines(

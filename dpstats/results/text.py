@@ -79,7 +79,7 @@ class _Layout:
     def __init__(self, table: Table, width: int, points: bool = True) -> None:
         self.labels, self.width = table.labels, width
         self.head_cells = [column.head for column in table.columns]
-        self.cells = _aligned(table) if points else [list(row[table.labels :]) for row in table.rows]
+        self.cells = aligned(table) if points else [list(row[table.labels :]) for row in table.rows]
         complete = [cells for cells in self.cells if len(cells) == len(table.columns) - table.labels]
         self.remarks = len(table.columns) > table.labels and table.columns[-1].align == "l"
         stop = len(table.columns) - self.remarks
@@ -131,7 +131,7 @@ class _Layout:
         return lines + [" " * (len(beside) + GAP) + part for part in more]
 
 
-def _aligned(table: Table) -> list[list[str]]:
+def aligned(table: Table) -> list[list[str]]:
     """Return the cells after the labels, decimal points under each other where the column asks."""
     cells = [list(row[table.labels :]) for row in table.rows]
     complete = [row for row in cells if len(row) == len(table.columns) - table.labels]

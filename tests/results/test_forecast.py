@@ -144,7 +144,7 @@ def test_ages_beyond_the_public_bound_of_the_time_are_said() -> None:
 
 def test_it_prints_on_a_page_and_says_what_is_not_private() -> None:
     found = capacitor(not_private=True).forecast(FLEET.assign(units=123_456), 500, units="units")
-    assert max(map(len, str(found).splitlines())) <= 79 and "NOT PRIVATE" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 100 and "NOT PRIVATE" in str(found)
     assert "until (hours)" in str(found) and "493824 units (public)" in str(found)
     assert found.plot().get_title().startswith("NOT PRIVATE")
     assert str(pickle.loads(pickle.dumps(found))) == str(found)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpstats.errors import SpecificationError
 from dpstats.results.document import Document
 from dpstats.results.markup import latex_escaped
 from dpstats.results.table import Column, Table
@@ -58,13 +59,28 @@ def test_latex_has_even_rows_and_closes_what_it_opens(doc: Document) -> None:
     text = doc.as_latex()
     assert text.count("{") == text.count("}") - text.count(r"\}") + text.count(r"\{")
     assert re.findall(r"\\begin{(\w+)}", text).count("tabular") == text.count(r"\end{tabular}")
-    for table in re.findall(r"\\begin{tabular}{([lr]+)}\n(.*?)\\end{tabular}", text, re.DOTALL):
-        sides, body = table
+    for table in re.findall(r"\\begin{tabular}{((?:[lr]|@{})+)}\n(.*?)\\end{tabular}", text, re.DOTALL):
+        sides, body = table[0].replace("@{}", ""), table[1]
         for line in body.splitlines():
             if line.endswith(r"\\"):
                 spanned = sum(int(n) - 1 for n in re.findall(r"\\multicolumn{(\d+)}", line))
                 assert len(re.findall(r"(?<!\\)&", line)) + spanned == len(sides) - 1
                 assert not line.startswith(("[", "*"))
+
+
+def test_numbers_stand_on_their_points_in_latex_and_html() -> None:
+    doc = Document(tables=(Table((Column("", "l"), Column("b", ".")), (("x", "-12.5"), ("y", "3"))),))
+    assert r"x & $-12$ & .5 \\" in doc.as_latex() and r"y & 3 &  \\" in doc.as_latex()
+    assert ">-12.5</td>" in doc.as_html() and ">3\u2008\u2007</td>" in doc.as_html()
+
+
+def test_a_caption_or_a_label_makes_a_float() -> None:
+    text = capacitor().summary().as_latex(caption="Lives of 64 & more", label="tab:lives")
+    assert text.startswith(r"\begin{table}[htbp]\centering") and text.endswith(r"\end{table}")
+    assert r"\caption{Lives of 64 \& more}" in text and r"\label{tab:lives}" in text
+    for wrong in ({"caption": 3}, {"label": "a b"}, {"label": "}"}, {"caption": "a\nb"}):
+        with pytest.raises(SpecificationError, match=next(iter(wrong))):
+            capacitor().summary().as_latex(**wrong)
 
 
 def test_words_of_a_user_are_no_markup() -> None:

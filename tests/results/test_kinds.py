@@ -38,7 +38,7 @@ def kind_of(file: str) -> type:
 
 @pytest.mark.parametrize("file", FILES)
 def test_what_was_saved_before_there_were_kinds_is_read_and_prints_as_any_fit(file: str) -> None:
-    """The fits were saved by a version in which one class had all methods; the text is what they print now."""
+    """The fits were saved when one class had all methods; the text is what they print now."""
     path, kind = SAVED / f"{file}.json", kind_of(file)
     fit = CurveFit.load(path) if kind is CurveFit else load(path)
     assert type(fit) is kind and fit.to_dict() == json.loads(path.read_text())

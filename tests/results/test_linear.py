@@ -63,7 +63,7 @@ def test_limits_stay_in_range_whatever_the_noise_did(
     for value in (fit.sigma, fit.rsquared):
         assert 0 <= value.conf_low <= float(value) <= value.conf_high
     assert fit.rsquared.conf_high <= 1 and float(fit.sigma) > 0
-    assert max(map(len, str(fit.summary(level)).splitlines())) <= 79
+    assert max(map(len, str(fit.summary(level)).splitlines())) <= 100
 
 
 def test_doubt_about_the_weights_of_rows_is_part_of_both_errors() -> None:

@@ -71,7 +71,9 @@ def test_coefficients_of_columns_in_different_units_share_an_axis_across_their_r
 def test_long_names_and_lost_coefficients_are_drawn_too() -> None:
     ax = wide().plot_coef()
     assert len(ax.get_yticks()) == 28 and max(len(t.get_text()) for t in ax.get_yticklabels()) <= 34
-    assert [text.get_text() for text in ax.texts] == ["not estimable"]
+    lost, footer = (text.get_text() for text in ax.texts)
+    assert lost == "not estimable"
+    assert footer == "rho = 0.5 (zCDP), replace one row; privacy share of variance 30 %"
     chosen = wide().plot_coef(["temp", "age"])
     assert [label.get_text() for label in chosen.get_yticklabels()] == ["temp", "age"]
     with pytest.raises(SpecificationError, match="terms"):
@@ -139,6 +141,40 @@ def test_lines_end_at_the_public_bounds_of_the_time() -> None:
     assert (start[0][0], start[1][0]) == (0.0, 1.0)
 
 
+def test_legends_name_what_differs_and_titles_what_is_the_same() -> None:
+    ax = capacitor().plot_reliability([USE, {**USE, "voltage": 300}], times=(1, 5000))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["voltage = 200", "voltage = 300"]
+    assert "at temperature = 170" in ax.get_title()
+    assert ax.get_xlim() == (1, 5000), "the axes reach what was asked"
+    assert capacitor().plot_hazard(USE).get_ylabel() == "hazard per hour"
+    assert capacitor().plot_hazard(USE, times=(5, 50)).get_xlim() == (5, 50)
+
+
+def test_ratios_stand_on_a_logarithmic_axis() -> None:
+    ax = capacitor().plot_coef(["voltage"], across_range=True, exponentiate=True)
+    assert ax.get_xlabel().startswith("exp(change of the log time")
+    ticks = {label.get_text(): at for label, at in zip(ax.get_xticklabels(), ax.get_xticks(), strict=True)}
+    assert len(ticks) > 1 and all(
+        at == pytest.approx(np.log(float(text)), abs=5e-3) for text, at in ticks.items()
+    )
+    with pytest.raises(SpecificationError, match="exponentiate=True needs"):
+        capacitor(dist="sev").plot_coef(exponentiate=True)
+
+
+def test_each_fit_on_the_same_axes_has_a_footer_of_its_own() -> None:
+    ax = capacitor().plot_reliability(USE)
+    capacitor().plot_reliability(STRESS, ax=ax)
+    first, second = (text for text in ax.texts if text.get_gid() == "footer")
+    assert first.get_text() == second.get_text() and "privacy share of variance" in first.get_text()
+    assert first.xyann != second.xyann
+
+
+def test_curves_of_levels_are_named() -> None:
+    ax = curve(("a", "b"), formula="Surv(time, failed) ~ maker").plot()
+    assert ax.get_legend_handles_labels()[1] == ["maker = a", "maker = b"]
+    assert any("privacy share" in text.get_text() for text in ax.texts)
+
+
 def test_what_is_not_estimable_has_no_band() -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
@@ -168,7 +204,7 @@ def test_points_of_a_private_curve_stand_on_probability_paper() -> None:
     assert points.get_data()[1] == pytest.approx(z, abs=1e-6)
     assert "Kaplan-Meier, epsilon = 1" in ax.texts[0].get_text()
     assert fit.plot_life(USE, points=curve(("a", "b"))).get_legend_handles_labels()[1] == [
-        "voltage = 200, temperature = 170",
+        "fit",
         "Kaplan-Meier, a",
         "Kaplan-Meier, b",
     ]
