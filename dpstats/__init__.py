@@ -26,7 +26,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:  # dps.budget, say, as if it had been imported
         return import_module(f"dpstats.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'dpstats' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, __all__, 1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise AttributeError(f"module 'dpstats' has no attribute {name!r}{meant}")
     module, known = _HOMES[name]
     found = import_module(f"dpstats.{name}") if module == "dpstats" else getattr(import_module(module), known)
     globals()[name] = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -14,6 +15,18 @@ import numpy as np
 __all__ = ["HoldsRows", "forgetful", "forgetting", "is_own", "protected"]
 
 _FORGETS = "_forgets"  # on a function that `forgetting` has wrapped, which is enough once
+
+REMEDIES = {
+    "budget": "the privacy that is spent, such as dps.approx(epsilon=1, delta=1e-6)",
+    "epsilon": "the privacy that is spent, such as 1",
+    "delta": "far below 1 / number of rows, such as 1e-6",
+    "schema": "what is public: a dps.Schema, a dict of declarations, or the path of its .toml file",
+    "family": "'binomial', 'poisson', 'gamma' or 'gaussian'",
+    "alpha": "the penalty, or 'auto'",
+    "upper": "the public upper bound, known without a look at the rows",
+    "n": "the number of rows",
+}
+"""Of arguments that are forgotten."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -89,6 +102,7 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
             with np.errstate(all="ignore"):
                 return make(*args, **kwargs)
         except BaseException as error:
+            _say_what_is_lacking(error)
             _forget(error, before)
             del args, kwargs, before
             raise
@@ -108,6 +122,13 @@ def forgetful(kind: type[T]) -> type[T]:
             forgets = forgetting(function)
             setattr(kind, name, forgets if function is member else type(member)(forgets))
     return kind
+
+
+def _say_what_is_lacking(error: BaseException) -> None:
+    """Add to an error about an argument that was not given what it may be."""
+    lacking = re.search(r"missing .* required .*argument.*: '(\w+)'", str(error))
+    if type(error) is TypeError and lacking and lacking[1] in REMEDIES and len(error.args) == 1:
+        error.args = (f"{error}; {lacking[1]} is {REMEDIES[lacking[1]]}",)
 
 
 def _forget(error: BaseException, before: BaseException | None) -> None:

@@ -49,3 +49,19 @@ def test_import_and_help_load_nothing_that_they_do_not_use() -> None:
             check=True,
         )
         assert not heavy & set(run.stdout.split())
+
+
+def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
+    import dpstats as dps
+
+    for call, says in (
+        (lambda: dps.approx(1), "delta is far below 1 / number of rows"),
+        (lambda: dps.ols("y ~ x", {"y": [1.0]}), "schema is what is public"),
+        (lambda: dps.glm("y ~ x", None, dps.Schema()), "family is 'binomial'"),
+        (lambda: dps.bounded(0), "upper is the public upper bound"),
+        (lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(), "budget is the privacy"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            call()
+    with pytest.raises(AttributeError, match="did you mean 'survreg'"):
+        _ = dps.surverg

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -36,6 +37,7 @@ _NUMBERS: dict[type[ast.cmpop], Callable[..., Any]] = {
     ast.NotEq: np.not_equal,
 }
 _AND, _OR = (ast.And, ast.BitAnd), (ast.Or, ast.BitOr)
+EXAMPLE = "maker == 'WDC'"
 ALLOWED = (
     "a condition is such as 'temp > 30', '20 <= temp < 40', \"maker == 'WDC'\", "
     "\"maker in ('WDC', 'HGST')\", the name of a flag, or these with and, or, not and brackets"
@@ -73,7 +75,15 @@ def read_subset(text: Any, schema: Schema) -> Subset:
     """
     text = expression_of("subset=", text, "'temp > 30'", FormulaError)
     reader = _Reader(schema)
-    holds = reader.read(parse(text.strip()))
+    try:
+        tree = parse(text.strip())
+    except FormulaError:
+        if re.search("(?<![=<>!])=(?!=)", text):
+            raise FormulaError(
+                f"subset={text!r} has a single =; write == to compare, as in {EXAMPLE}"
+            ) from None
+        raise
+    holds = reader.read(tree)
     if not reader.variables:
         raise FormulaError(f"subset={text!r} reads no variable; {ALLOWED}")
     return Subset(text, frozenset(reader.variables), holds)

@@ -6,11 +6,14 @@ One table feeds ``__getattr__``, the documentation and a parametrised test
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TypeAlias
 
 from dpstats.errors import NotReleased
 from dpstats.results.habits import HABITS
 
+ALIKE = 0.8  # of two names in difflib's measure: one letter in five is another
 _ROWS = "holds one value per training row, so a private fit does not release it"
 _LIKELIHOOD = "needs the log-likelihood of the private data, which was not released"
 _DATA = "is the private training data"
@@ -157,9 +160,11 @@ def refusal(name: str, reason: str, instead: str) -> NotReleased:
     return NotReleased(f"'{name}' {reason}. {instead}")
 
 
-def missing(name: str, owner: str) -> AttributeError:
+def missing(name: str, owner: str, known: Iterable[str] = ()) -> AttributeError:
     """Return the exception for an attribute `owner` does not have: from a table, or Python's own."""
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
-    instead = f": write {HABITS[name]}" if name in HABITS else ""
+    close = [] if name.startswith("_") else get_close_matches(name, known, 1, ALIKE)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    instead = f": write {HABITS[name]}" if name in HABITS else meant
     return AttributeError(f"'{owner}' object has no attribute '{name}'{instead}")

@@ -94,6 +94,7 @@ REFUSED = {
     "maker == 'Q'": "is no level of 'maker'; they are 'A', 'B', 'other'",
     "'A' in maker": "has no order",
     "maker in 'A'": "must be a list of values",
+    "temp = 3": "has a single =; write == to compare",
     "temp is 3": "'is' is not allowed",
     "speed > 3": "'speed' has no public bounds",
     "np.log(load) > 0": "no public bound: log needs values > 0",

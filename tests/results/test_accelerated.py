@@ -112,8 +112,8 @@ def test_each_line_has_the_points_of_its_own_stress_level() -> None:
     ax = bench().plot_life(lines, times=(100, 3000), points=points)
     labels = ax.get_legend_handles_labels()[1]
     assert [label for label in labels if label.startswith("Kaplan")] == [
-        "Kaplan-Meier, 85 C",
-        "Kaplan-Meier, 125 C",
+        "Kaplan-Meier, oven = 85 C",
+        "Kaplan-Meier, oven = 125 C",
     ]
     drawn = {line.get_marker(): line.get_color() for line in ax.get_lines() if line.get_marker() in "os^D"}
     assert drawn["o"] == "C1" and set(drawn.values()) == {"C0", "C1"}
