@@ -305,25 +305,6 @@ class CurveFit(Facts, Shown, Stored):
         """Name of the factor whose levels the curves are of; empty without one."""
         return "" if self.groups == ("",) else self.formula.partition("~")[2].strip()
 
-    def named(self, group: str) -> str:
-        """Return a group with the name of its factor, such as ``"maker = WDC"``.
-
-        Parameters
-        ----------
-        group : str
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> fit.named("")
-        ''
-        """
-        factor = "" if self.factor == "1" else self.factor
-        return group if not factor or group.startswith(f"{factor} = ") else f"{factor} = {group}"
-
     @property
     def frame(self) -> pd.DataFrame:
         """Table of the curve with 95 % limits."""
@@ -410,7 +391,9 @@ class CurveFit(Facts, Shown, Stored):
         ax = axes(ax)
         for i, (group, hazard) in enumerate(zip(self.groups, self._lines(level), strict=True)):
             look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
-            label = ", ".join(part for part in ("" if new else "Kaplan-Meier", self.named(group)) if part)
+            label = ", ".join(
+                part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
+            )
             lines = (hazard.value, hazard.low, hazard.high)
             value, low, high = (np.exp(-line) if of == "survival" else line for line in lines)
             look = look | {"marker": "."}
@@ -488,6 +471,11 @@ def _curve(content: Mapping[str, Any]) -> CurveFit:
     fields["groups"], fields["nobs"] = tuple(map(str, fields["groups"])), int(fields["nobs"])
     fields["budget"], fields["not_private"] = budget_from_dict(fields["budget"]), bool(fields["not_private"])
     return CurveFit(**fields)
+
+
+def named(factor: str, group: str) -> str:
+    """Return a group with the name of its factor, such as ``"maker = WDC"``."""
+    return group if factor in ("", "1") or group.startswith(f"{factor} = ") else f"{factor} = {group}"
 
 
 def _cells(row: Any) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from dpstats.results.newdata import points as points_of
 from dpstats.results.plotting import footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.standard_errors import privacy_share
-from dpstats.results.survival_curve import CurveFit
+from dpstats.results.survival_curve import CurveFit, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,7 @@ def draw_points(record: Record, at: Points, curve: CurveFit, ends: Range, level:
             color=colours.get(str(group), "0.25"),
             markersize=4,
             linewidth=0.8,
-            label=f"Kaplan-Meier, {curve.named(str(group))}" if group else "Kaplan-Meier",
+            label=f"Kaplan-Meier, {named(curve.factor, str(group))}" if group else "Kaplan-Meier",
         )
 
 
