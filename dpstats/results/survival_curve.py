@@ -390,7 +390,9 @@ class CurveFit(Facts, Shown, Stored):
         new, in_steps = ax is None, truth("steps", steps)
         ax = axes(ax)
         for i, (group, hazard) in enumerate(zip(self.groups, self._lines(level), strict=True)):
-            look = style(i) if new else {"color": "0.25", "linestyle": ":"}  # beside lines of a fit
+            look = style(i)
+            if not new:  # beside lines of a fit: in its order of colours, or grey where there is one curve
+                look = {"color": look["color"] if len(self.groups) > 1 else "0.25", "linestyle": ":"}
             label = ", ".join(
                 part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
             )
