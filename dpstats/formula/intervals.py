@@ -18,14 +18,15 @@ __all__ = ["IntervalResponse"]
 class IntervalResponse:
     """``Surv(lower, upper, type="interval2")``, or ``Surv(time, event, type="left")``, between public bounds.
 
-    A row failed after `lower` and no later than `upper`; a missing or infinite end is open, and so is the end
-    at or below 0 of a time that is positive by its bounds. An end outside its bounds is moved so that the
-    interval grows, never so that it shrinks: a lower one beyond them to the upper bound, one below them to
-    -inf; an upper one below them to the lower bound, one beyond them to inf. So what a row says stays true.
-    A row of which nothing is left, whose ends are in the wrong order, or both open, is switched off.
+    A row failed after `lower` and no later than `upper`; a missing or infinite end is open, and so is a lower
+    end at or below 0 of a time that is positive by its bounds. Ends are used as they are, within their bounds
+    or not: to cut an interval off at a bound, or to open it, would take from rows that failed beyond the bound
+    what is left to those that survived it, and move the estimate. What a row may add is bounded without. A row
+    whose ends are both open, or leave no time between them, is switched off.
 
     The point of a row, which the first stage of a fit takes for its time, is the time itself where it is
-    known, the finite end where the other is open, and else the middle: of the logarithms of positive times.
+    known, the finite end where the other is open, and else the middle: of the logarithms of positive times. It
+    is moved into the bounds.
 
     Attributes
     ----------
@@ -38,7 +39,6 @@ class IntervalResponse:
     time_bounds: tuple[float, float]
     _lower: Expression = field(repr=False)
     _upper: Expression = field(repr=False)
-    _bounds: tuple[tuple[float, float], tuple[float, float]] = field(repr=False)
     _event: tuple[str, float] | None = field(default=None, repr=False)
 
     delayed = False
@@ -73,17 +73,13 @@ class IntervalResponse:
         if self._event is not None:
             name, failed = self._event
             lower = np.where(leaves[name] == failed, lower, np.nan)
-        wrong = lower > upper  # NaN is neither
-        (lowest, low), (high, highest) = self._bounds
-        least = max(lowest, np.nextafter(0, 1)) if self.time_bounds[0] > 0 else lowest
-        lower = np.where(lower >= least, np.minimum(lower, low), -np.inf)
-        upper = np.where(upper <= highest, np.maximum(upper, high), np.inf)
-        before, after = np.isneginf(lower), np.isposinf(upper)
-        ok &= ~(wrong | (before & after))
-        if self.time_bounds[0] > 0:
-            middle = np.sqrt(lower) * np.sqrt(upper)
-        else:
-            middle = lower / 2 + upper / 2
+        positive = self.time_bounds[0] > 0
+        least = 0.0 if positive else -np.inf
+        ok &= ~((lower > upper) | (lower == np.inf) | (upper <= least))  # NaN is neither
+        before, after = ~(lower > least), ~(upper < np.inf)
+        ok &= ~(before & after)
+        lower, upper = np.where(before, -np.inf, lower), np.where(after, np.inf, upper)
+        middle = np.sqrt(lower) * np.sqrt(upper) if positive else lower / 2 + upper / 2
         middle = np.where(lower == upper, upper, middle)
         point = within(np.where(before, upper, np.where(after, lower, middle)), self.time_bounds)
         entry = np.broadcast_to(-np.inf, ok.shape)

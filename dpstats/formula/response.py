@@ -205,15 +205,14 @@ def _between(tree: ast.Call, code: str, schema: Schema) -> IntervalResponse:
     """Failures between two times."""
     given = Arguments(tree, "lower", "upper")
     lower, upper = (_dated(given.tree(name), code, schema) for name in ("lower", "upper"))
-    bounds = _room(lower, schema), _room(upper, schema)
-    (lowest, low), (high, highest) = bounds
+    (lowest, low), (high, highest) = _room(lower, schema), _room(upper, schema)
     if not lowest < highest:
         raise FormulaError(
             f"{code!r}: no row failed between {lower.text!r}, at least {lowest:g}, and {upper.text!r}, at "
             f"most {highest:g} by the public bounds; the order is Surv(lower, upper, type='interval2')"
         )
     least = (lowest if lowest > 0 else high) if high > 0 else min(lowest, high)
-    return IntervalResponse(code, (least, max(low, highest)), lower, upper, bounds)
+    return IntervalResponse(code, (least, max(low, highest)), lower, upper)
 
 
 def _before(
@@ -226,7 +225,7 @@ def _before(
             f"{code!r}: type='left' is for failures that were seen or had happened before, without an entry; "
             "write Surv(time, event, type='left')"
         )
-    return IntervalResponse(code, bounds, time, time, (bounds, bounds), event)
+    return IntervalResponse(code, bounds, time, time, event)
 
 
 def _dated(tree: ast.expr, code: str, schema: Schema) -> Expression:

@@ -73,5 +73,5 @@ def _beyond(name: str, record: Record) -> str:
     if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
         return " (later = no weight)"
     if INSPECTIONS in record.released:
-        return " (beyond = open)"
+        return " (beyond = kept)"
     return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"

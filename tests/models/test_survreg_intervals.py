@@ -102,7 +102,7 @@ def test_one_inspection_at_the_same_time_tells_no_scale() -> None:
 
 def test_the_summary_says_what_ends_are() -> None:
     text = " ".join(fitted().summary().as_text().split())
-    assert "before [0.5, 400] h (beyond = open)" in text and "an end that is missing is open" in text
+    assert "before [0.5, 400] h (beyond = kept)" in text and "an end that is missing is open" in text
     assert "inspections" in text and "longer = censored" not in text
 
 
@@ -211,3 +211,17 @@ def test_every_family_has_its_quantile_where_its_hazard_says() -> None:
         family, z = DISTS[dist].family, np.linspace(-6, 3, 19)
         back = family.quantile(-np.expm1(-np.exp(family.log_cumulative_hazard(z))))
         np.testing.assert_allclose(back, z, atol=1e-8)
+
+
+def test_bounds_that_cut_through_intervals_move_nothing() -> None:
+    """The last inspections lie beyond the public bound of both ends, and the first before it."""
+    draw = np.random.default_rng(8)
+    n, grid = 20_000, np.array([5.0, 20, 40, 80, 120, 200])
+    x = draw.normal(size=n)
+    at = np.searchsorted(grid, 100 * np.exp(0.3 * x) * draw.exponential(size=n))
+    before, after = (np.append(ends, math.nan)[at] for ends in ([0, *grid[:-1]], grid))
+    data = {"x": x, "before": np.where(at == len(grid), grid[-1], before), "after": after}
+    schema = dps.Schema(before=dps.bounded(10, 100), after=dps.bounded(10, 100), x=dps.bounded(-3, 3))
+    with noise(SeededNoise(1)):
+        fit = dps.survreg(FORMULA, data, schema).fit(dps.zcdp(20))
+    assert (np.abs(fit.params - [math.log(100), 0.3, 0]) < 4 * fit.bse).all() and (fit.bse < 0.05).all()
