@@ -18,15 +18,15 @@ __all__ = ["IntervalResponse"]
 class IntervalResponse:
     """``Surv(lower, upper, type="interval2")``, or ``Surv(time, event, type="left")``, between public bounds.
 
-    A row failed after `lower` and no later than `upper`; a missing or infinite end is open, and so is a lower
-    end at or below 0 of a time that is positive by its bounds. Ends are used as they are, within their bounds
-    or not: to cut an interval off at a bound, or to open it, would take from rows that failed beyond the bound
-    what is left to those that survived it, and move the estimate. What a row may add is bounded without. A row
-    whose ends are both open, or leave no time between them, is switched off.
+    A row failed after `lower` and no later than `upper`; a missing or infinite end is open, and so is a
+    lower end at or below 0 of a time that is positive by its bounds. Ends are used as they are, within their
+    bounds or not: to cut an interval off at a bound, or to open it, would take from rows that failed beyond
+    the bound what is left to those that survived it, and move the estimate. What a row may add is bounded
+    without. A row whose ends are both open, or leave no time between them, is switched off.
 
     The point of a row, which the first stage of a fit takes for its time, is the time itself where it is
-    known, the finite end where the other is open, and else the middle: of the logarithms of positive times. It
-    is moved into the bounds.
+    known, the finite end where the other is open, and else the middle: of the logarithms of positive times.
+    It is moved into the bounds.
 
     Attributes
     ----------

@@ -53,7 +53,10 @@ def test_an_end_out_of_bounds_stays_where_it_is():
 
 def test_rows_of_which_nothing_is_known_weigh_nothing():
     """Both ends open, in the wrong order, or no time between them."""
-    lower, upper = [NAN, 40.0, 0, 90, -INF, INF, INF, INF, NAN, NAN, -5], [NAN, 30, NAN, 3, INF, 5, NAN, INF, 0, -INF, -2]
+    lower, upper = (
+        [NAN, 40.0, 0, 90, -INF, INF, INF, INF, NAN, NAN, -5],
+        [NAN, 30, NAN, 3, INF, 5, NAN, INF, 0, -INF, -2],
+    )
     _, block = read(BETWEEN, lo=lower, hi=upper)
     assert np.isfinite(block.time).all()
     assert not block.ok.any() and not block.exog.any()
