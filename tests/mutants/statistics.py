@@ -215,9 +215,9 @@ MUTANTS = (
         ("families/between.py", "seen = hazard < NARROW", "seen = hazard < 0"),
     ),
     planted(
-        "failures between two times: a lower end beyond its bounds makes the interval narrower",
-        "formula/test_intervals.py::test_an_end_out_of_bounds_is_open_or_moved_outwards",
-        ("formula/intervals.py", "np.minimum(lower, low), -np.inf)", "np.minimum(lower, low), lowest)"),
+        "failures between two times: an interval ends at the bound of times, survivors beyond it do not",
+        "formula/test_intervals.py::test_an_end_out_of_bounds_stays_where_it_is",
+        ("formula/intervals.py", "np.inf, upper)\n", "np.inf, np.fmin(upper, self.time_bounds[1]))\n"),
     ),
     small(
         "martingale score: half",
