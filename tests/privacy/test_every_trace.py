@@ -57,8 +57,10 @@ def test_a_result_holds_and_shows_no_row(case: Case, tmp_path: Path) -> None:
             assert len(item) != ROWS
     texts = [repr(fit), str(fit), json.dumps(fit.to_dict()), fit._repr_html_()]
     if hasattr(fit, "summary"):
+        texts += [str(fit.summary()), fit.summary().as_html()]
+    if hasattr(fit, "tidy"):  # a curve has a summary and no coefficients
         fit.save(tmp_path / "fit.json")
-        texts += [str(fit.summary()), fit.summary().as_html(), (tmp_path / "fit.json").read_text()]
+        texts += [(tmp_path / "fit.json").read_text()]
         texts += [str(fit.tidy()), str(fit.glance())]
         assert dps.load(tmp_path / "fit.json").to_dict() == fit.to_dict()
     assert pickle.loads(pickle.dumps(fit)).to_dict() == fit.to_dict()
