@@ -60,18 +60,18 @@ def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E
     back = np.linalg.inv(located.to_user(True))
     public = dict(**located.public(), beta=back @ found.params, score=read.score, wider=wider)
     release = curator.release("score_tails", cost, **public)
-    total, noise = float(release.values[0][0]), float(release.sds[0][0])
+    total, noise, rows = float(release.values[0][0]), float(release.sds[0][0]), release.n * located.usable
     # both scores grow with the response: what is between varies no more than their variances differ
     squares = read.score.family.clipped_square
     assert squares is not None
-    sampling = release.n * max(squares(wider.limit, read.phi) - squares(read.score.limit, read.phi), 0.0)
+    sampling = rows * max(squares(wider.limit, read.phi) - squares(read.score.limit, read.phi), 0.0)
     drift, added = np.max([_put_back(read.score, wider, phi) for phi in _plausible(read)], axis=0)
     chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
-    sure, usual = (each + release.n * added for each in chance)
+    sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
-    worth = WORTH * release.n * math.sqrt(_of_level(back, found.cov))
+    worth = WORTH * rows * math.sqrt(_of_level(back, found.cov))
     told = bool(abs(total) > max(sure, worth)) and math.isfinite(read.phi_sd)
-    beyond = max(total**2 - usual**2, 0.0) / release.n**2
+    beyond = max(total**2 - usual**2, 0.0) / rows**2
     return found.doubted((drift**2 + beyond) * np.outer(first, first), *("far",) * told)
 
 

@@ -40,7 +40,7 @@ class Seen:
     doubt : float
         What is uncertain of the weights' effect.
     curvature : float
-        Per row, weights included.
+        Per row that can be used, weights included.
     rows : float
         Number of equally weighted rows that would say as much.
     """
@@ -143,6 +143,7 @@ def seen(
     radius: float,
     intercept: bool,
     n: int,
+    usable: float = 1.0,
 ) -> Seen:
     """Read scores and curvature along the direction of the intercept, in which every row has length 1.
 
@@ -170,7 +171,7 @@ def seen(
     level = max(level, level_noise)
     ratio = max(square, noise) / (level * share)
     noise = math.hypot(noise / (level * share), ratio * level_noise / level)
-    return Seen(ratio, noise, ratio * (1 - share) / 2, level, n / spread)
+    return Seen(ratio, noise, ratio * (1 - share) / 2, level / usable, n * usable / spread)
 
 
 def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float, float]:

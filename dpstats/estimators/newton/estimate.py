@@ -108,7 +108,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
         cov[weakly, weakly] = np.inf
     problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
     problems += ["budget"] * (rel > WEAK)
-    settings, phi, tail = _scattered(averaged, problem, bounds, n)
+    settings, phi, tail = _scattered(averaged, problem, bounds, (n, located.usable))
     result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi)
     result = result.hopeless() if located.unread else result
     sds = np.sqrt(np.diag(result.cov - hidden))
@@ -147,13 +147,18 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
 
 
 def _scattered(
-    averaged: Averaged, problem: Problem, bounds: Bounds, n: int
+    averaged: Averaged, problem: Problem, bounds: Bounds, rows: tuple[int, float]
 ) -> tuple[dict[str, float], Quantity | None, tuple[str, ...]]:
-    """Bounds, the dispersion where scores were limited, and whether coefficients rest on a tail."""
+    """Bounds, the dispersion where scores were limited, and whether coefficients rest on a tail.
+
+    `rows` are their number, and the share that can be used.
+    """
     information, family = averaged.information, problem.family
     if bounds.score is None or not family.unlimited:
         return {"R": bounds.radius}, None, ()
-    found = seen(averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, n)
+    found = seen(
+        averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, *rows
+    )
     phi = (free_dispersion if family.free_dispersion else overdispersion)(found, bounds.score)
     tail = not family.free_dispersion and _rests_on_tail(found, phi.value, bounds.score)
     return {"R": bounds.radius, "C": bounds.score.limit}, phi, ("tail",) * tail

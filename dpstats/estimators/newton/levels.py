@@ -80,7 +80,7 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
     with np.errstate(invalid="ignore"):  # of what is lost already
         events = np.min(
             [
-                n * share * problem.family.curvature(eta + end * far)
+                n * located.usable * share * problem.family.curvature(eta + end * far)
                 for share, eta in sides
                 for end in (-1, 1)
             ],

@@ -157,14 +157,15 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     origin = mean_in_box.copy()
     origin[d] = -1.0  # spreads of the response are told from its lower end
     counts = curator.release("column_octaves", octaves, center=center, half=half, origin=origin)
-    spread = _cleaned(counts, origin, d)
-    mean, sd = _response(spread, d, mean_in_box[d], means.sd / means.n, center[d], half[d])
+    spread, (usable, unread) = _cleaned(counts, origin, d), _usable(counts)
+    # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
+    mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
+    mean, sd = _response(spread, d, mean_in_box[d], noise_in_box, center[d], half[d])
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
     middle, width = center[:d] + half[:d] * mean_in_box[:d], half[:d] * scales
     stretched = scales > _STRETCHED * roots
     first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
-    usable, unread = _usable(counts)
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
@@ -179,7 +180,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         mean=mean,
         sd=sd,
         offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
-        noise=means.sd / means.n,
+        noise=noise_in_box,
         prior=np.append(first_column + 1, np.where(rare, np.maximum((_LOG_RATIO * width) ** 2, 1.0), 1.0)),
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
