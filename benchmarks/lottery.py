@@ -5,13 +5,15 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --ordinary --minutes 20
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --known-scale --minutes 20
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --inspected --minutes 20
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --saturating --minutes 15
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --real --minutes 10
 
 Every run draws fresh designs; its seed is printed, and --seed repeats a run or goes on with one that was
 stopped. Each fit is a line of a file in --work. --design shows one design again, whole. --ordinary draws what
 most people have: a few covariates of any shape under bounds that are 2 to 200 times too wide and anywhere.
 --known-scale draws survival models whose sigma the fit is told, --inspected such whose failures are known to
-lie between two times, by one inspection or many.
+lie between two times, by one inspection or many. --saturating draws generalised
+linear models with effects that level off, and compares with the fit of the same rows without privacy.
 --real takes rows of real sets, with response, covariates and bounds drawn at random, and compares with the
 fit without privacy.
 """
@@ -29,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lots.designs import draw_inspected, draw_known_scale, draw_ordinary
+from lots.designs import draw_inspected, draw_known_scale, draw_ordinary, draw_saturating
 from lots.real import DATA, real_lot
 from lots.report import report
 from lots.score import lot
@@ -80,16 +82,18 @@ def main() -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--real", action="store_true", help="real sets")
     which.add_argument("--known-scale", action="store_true", help="times to failure of a known sigma")
+    which.add_argument("--saturating", action="store_true", help="GLMs with effects that level off")
     which.add_argument("--inspected", action="store_true", help="failures between two times")
     which.add_argument("--ordinary", action="store_true", help="designs with loose bounds and nothing else")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of tables for --real")
     options = parser.parse_args()
-    kinds = ("real", "ordinary", "known-scale", "inspected")
+    kinds = ("real", "ordinary", "known-scale", "inspected", "saturating")
     flags = {name: getattr(options, name.replace("-", "_")) for name in kinds}
     kind = next((name for name, asked in flags.items() if asked), "lottery")
     ones: dict[str, Callable[[int], Record]] = {
         "real": Real(options.data),
         "ordinary": partial(lot, draw=draw_ordinary),
+        "saturating": partial(lot, draw=draw_saturating),
         "known-scale": partial(lot, draw=draw_known_scale),
         "inspected": partial(lot, draw=draw_inspected),
         "lottery": lot,

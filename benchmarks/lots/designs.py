@@ -80,7 +80,12 @@ class Design:
     @property
     def known(self) -> bool:
         """Whether the estimand is the true parameter; else it is what very many rows would give."""
-        return (self.model, self.law) not in KNOWN
+        return (self.model, self.law) not in KNOWN and not self.own
+
+    @property
+    def own(self) -> bool:
+        """Whether the estimand is the fit without privacy to the same rows."""
+        return self.law == "saturating"
 
     @property
     def budget(self) -> Budget:
@@ -171,6 +176,25 @@ def draw_ordinary(seed: int) -> Design:
         rng.uniform(0, 0.8) if model == "survreg" else 0.0,
         "",
         10 ** rng.uniform(math.log10(2), math.log10(200)),
+    )
+
+
+def draw_saturating(seed: int) -> Design:
+    """An ordinary design of a generalised linear model whose covariates have effects that level off."""
+    rng = np.random.default_rng([seed, 4])
+    ordinary = draw_ordinary(seed)
+    model = pick(rng, {"logit": 1.0, "poisson": 2.0, "gamma": 1.0})
+    return replace(
+        ordinary,
+        model=model,
+        law="saturating",
+        dist="",
+        censoring="",
+        censored=0.0,
+        kind=draw_kind(rng, model),
+        n=int(10 ** rng.uniform(3.3, 5)),
+        signal=_signal(rng, model),
+        level=_level(rng, model),
     )
 
 

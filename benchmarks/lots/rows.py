@@ -47,13 +47,13 @@ class Sample:
 def sample(design: Design) -> Sample:
     """Rows of a regression."""
     rng = np.random.default_rng([design.seed, 1])
-    n = design.n + (0 if design.known else MANY)
+    n = design.n + (0 if design.known or design.own else MANY)
     rows = design.covariates.draw(rng, n)
     declared, right, fields = _extras(design, rows, rng)
     blank = dps.Schema(y=dps.flag(), **declared)
     exog = build_design(f"y ~ {right}", blank).exog(rows)[0]
     params = _params(design, exog, rng)
-    eta = exog @ params
+    eta = (_levelled(exog, rng) if design.law == "saturating" else exog) @ params
     response = _RESPONSES[design.model](design, rows, eta, fields, rng)
     params[0] += response.moved
     truth = np.append(params, np.log(design.level)) if design.model == "survreg" else params
@@ -105,6 +105,19 @@ def _params(design: Design, exog: Array, rng: np.random.Generator) -> Array:
         wanted = design.signal * design.level
     slopes = slopes * (wanted / sd if sd > 1e-12 else 0.0)
     return np.append(-exog[:, 1:].mean(axis=0) @ slopes, slopes)
+
+
+def _levelled(exog: Array, rng: np.random.Generator) -> Array:
+    """Columns whose far values count no more than nearer ones, or hardly more; flags as they are."""
+    found = exog.copy()
+    for j in range(1, exog.shape[1]):
+        low, spread = exog[:, j].min(), exog[:, j].std() + 1e-12
+        reach, kind = 10 ** rng.uniform(-0.5, 0.5), rng.integers(4)  # in sds; one in four stays a line
+        above = (exog[:, j] - low) / spread
+        shapes = (above, np.minimum(above, reach + np.median(above)), reach * np.log1p(above / reach))
+        bent = shapes[kind] if kind < 3 else reach * np.tanh((above - above.mean()) / reach)
+        found[:, j] = low + spread * bent
+    return found
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,8 @@ def model_of(design: Design, drawn: Sample) -> Any:
 
 def _regression(design: Design) -> dict[str, Any]:
     drawn = sample(design)
-    _, cov = exact(design.model, design.dist, drawn, slice(0, design.n))
-    truth, doubt = drawn.truth, np.zeros(len(cov))
+    own, cov = exact(design.model, design.dist, drawn, slice(0, design.n))
+    truth, doubt = own if design.own else drawn.truth, np.zeros(len(cov))
     if truth is None:
         truth, spread = exact(design.model, design.dist, drawn, slice(design.n, None))
         doubt = np.sqrt(np.maximum(np.diag(spread), 0.0))

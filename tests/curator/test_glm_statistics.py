@@ -57,6 +57,18 @@ def test_a_general_score_is_the_logistic_formula_with_another_score():
     np.testing.assert_allclose(variability / kappa, contributions.T @ contributions)
 
 
+def test_scores_of_what_long_rows_have_lost():
+    """Of lengths 1, 1.4, 1.4 and 2.2 with a radius of 1.2: shortened to a reach of .4, or not."""
+    bounded, y = BoundedScore(POISSON, 2.0, 3.0), np.array([0.0, 1.0, 7.0, 2.0])
+    vector, square = sums("far_scores", y, radius=1.2, reach=0.4, score=bounded, **ROW)
+    lengths = np.linalg.norm(X, axis=1)
+    lost = np.array([0.0, 1 - 1.44 / 2, 1 - 1.44 / 2, 0.4 / lengths[3]])
+    psi, _ = bounded(y, X @ ROW["beta"])
+    each = X * (np.minimum(lost, 0.4 / lengths) * psi)[:, None]
+    np.testing.assert_allclose(vector.ravel(), each.sum(axis=0))
+    np.testing.assert_allclose(square.item(), math.sqrt(11) / (2 * 0.4 * 2.0) * (each**2).sum())
+
+
 def test_scores_against_the_square_of_the_predictor():
     """v = psi (t^2 - 2) with t clipped at 2, and its square times kappa."""
     bounded, y = BoundedScore(POISSON, 2.0, 3.0), np.array([0.0, 1.0, 7.0, 2.0])

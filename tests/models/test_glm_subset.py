@@ -47,7 +47,7 @@ def test_rows_outside_a_subset_lengthen_no_interval(family: str, response: str) 
 
 
 def test_columns_are_located_where_the_rows_that_can_be_used_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The share of a level decides how many events it may have: a tenth, and not a tenth of all and a half."""
+    """The share of a level decides how many events it may have: a tenth, and not half of it."""
     found = []
     monkeypatch.setattr(iterate, "locate", lambda *args: found.append(locate(*args)) or found[-1])
     with noise(NoNoise()):

@@ -341,6 +341,27 @@ MUTANTS = (
         "math.sqrt(2) * radius * limit",
     ),
     small(
+        "far scores: one row more, not one replaced",
+        "far_scores",
+        "glm",
+        "self.sensitivity = 2 * most",
+        "self.sensitivity = most",
+    ),
+    small(
+        "far scores: long rows add as much as they are long",
+        "far_scores",
+        "glm",
+        "np.maximum(0.0, 1 - (self._radius / lengths) ** 2), self._reach / lengths)",
+        "np.maximum(0.0, 1 - (self._radius / lengths) ** 2), 2 * self._reach / lengths)",
+    ),
+    small(
+        "far scores: squares of lengths weigh twice what is free",
+        "far_scores",
+        "glm",
+        "self._kappa * (psi * share * lengths) ** 2",
+        "2 * self._kappa * (psi * share * lengths) ** 2",
+    ),
+    small(
         "bend of the predictor: one row more, not one replaced",
         "predictor_bend",
         "bend",

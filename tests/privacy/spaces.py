@@ -214,6 +214,11 @@ def tails(start: float, slope: float, bounded: BoundedScore, wider: float) -> Bu
     return public
 
 
+def far(radius: float, reach: float, start: float, slope: float, bounded: BoundedScore) -> Build:
+    """Rows up to many times the radius, and some that are hardly longer."""
+    return lambda d: dict(glm(radius, start, slope, bounded)(d), reach=reach)
+
+
 def truncated_glm(family: GlmFamily, most: float, slope: float) -> Build:
     def public(d: int) -> dict[str, Any]:
         whitening = np.eye(d + 1) + 0.3 * np.ones((d + 1, d + 1)) / (d + 1)
@@ -274,6 +279,11 @@ SPACES = {
         Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
         Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
         Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
+    ],
+    "far_scores": [
+        Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),
+        Space(far(3.0, 6.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
+        Space(far(4.0, 2.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
     ],
     "predictor_bend": [
         Space(bend(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97, 0.97),

@@ -9,7 +9,7 @@ from dpstats.curator.statistics.cells import CellCounts
 from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.functional import FunctionalWeights
-from dpstats.curator.statistics.glm import GlmScore, LogisticScore
+from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
 from dpstats.curator.statistics.inspections import InspectionCounts
 from dpstats.curator.statistics.interval_counts import ExitCounts
 from dpstats.curator.statistics.known_scale import KnownScaleAlone, KnownScaleScore, KnownScaleSize
@@ -58,6 +58,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         ColumnOctaves,
         LogisticScore,
         GlmScore,
+        FarScores,
         TruncatedScore,
         TruncatedInformation,
         MarginCurvature,

@@ -12,9 +12,9 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
-from dpstats.families.bounded_score import BoundedScore, logistic_information_weight
+from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
-__all__ = ["GlmScore", "LogisticScore"]
+__all__ = ["FarScores", "GlmScore", "LogisticScore"]
 
 
 class _Score(Statistic):
@@ -195,3 +195,61 @@ class GlmScore(_Score):
 
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._bounded(y, eta)
+
+
+class FarScores(GlmScore):
+    """Scores of what long rows have lost with their weight, and the square of its length, released jointly.
+
+    With rows a and weights w as in :class:`LogisticScore`, but for the prior weight, and the score |psi| <=
+    limit of a :class:`dpstats.families.bounded_score.BoundedScore`, a row gives
+
+        g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,   kappa = sqrt(11) / (2 reach limit);
+
+    times the prior weight, and its square. The value released carries kappa. Rows no longer than the radius
+    give nothing.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, scale, beta : array_like, shape (k,)
+    whitening : array_like, shape (k, k)
+    radius : float
+    reach : float
+        Positive.
+    score : BoundedScore
+
+    Notes
+    -----
+    Sensitivity: 2 reach limit. For two rows, marked ' and not, of lengths p, p' <= m = reach limit,
+    |g - g'| <= p + p', so that D^2 <= (p + p')^2 + kappa^2 (p^2 - p'^2)^2 = (p + p')^2 (1 + kappa^2 (p -
+    p')^2). With v = p and v' = -p' that is D^2 of :class:`dpstats.curator.statistics.bend.PredictorBend` with
+    most = m, at most 4 m^2 by the proof there. Attained by antiparallel long rows of full score. A row that
+    weighs nothing is p = 0, and a prior weight, at most 1, only shortens p.
+    """
+
+    name = "far_scores"
+
+    def __init__(
+        self, design: PublicDesign, *, radius: float, reach: float, score: BoundedScore, **row: Any
+    ) -> None:
+        super().__init__(design, radius=radius, score=score, **row)
+        if not 0 < reach < math.inf:
+            raise ValueError("reach must be positive and finite")
+        self._reach, most = reach, reach * score.limit
+        self._kappa = square_weight(most)
+        self.parts = (
+            Part(np.full(self._k, reach), np.array([score.limit])),
+            Part(np.ones(1), np.array([self._kappa * most**2])),
+        )
+        self.sensitivity = 2 * most
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, _, eta = self._rows(block, scratch)
+        psi, _ = self._score(block.time, eta)
+        lengths = np.sqrt(squared_norms(rows, scratch))
+        share = np.minimum(np.maximum(0.0, 1 - (self._radius / lengths) ** 2), self._reach / lengths)
+        if self._weighted:
+            np.multiply(share, block.weight, out=share)
+        square = self._kappa * (psi * share * lengths) ** 2
+        far = np.multiply(rows, share, out=scratch("far", *rows.shape))
+        return Factor(far.T, psi[:, None]), Factor(np.ones((len(psi), 1)), square[:, None])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -37,6 +37,10 @@ class Read:
         By default that of the family, unclipped.
     phi, phi_sd : float
         Dispersion of the responses, and its error.
+    radius : float
+        No whitened row counts as longer.
+    information : array, shape (k, k)
+        Per row, whitened.
     """
 
     whitening: Array
@@ -44,6 +48,8 @@ class Read:
     score: BoundedScore | None = None
     phi: float = 1.0
     phi_sd: float = 0.0
+    radius: float = math.inf
+    information: Array = field(default_factory=lambda: np.eye(0))
 
 
 def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E) -> E:

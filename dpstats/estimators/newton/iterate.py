@@ -18,7 +18,8 @@ from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, checked, tailed
-from dpstats.estimators.newton.estimate import Estimate, estimate
+from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
+from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import FORGET, dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
@@ -76,18 +77,20 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     _early(curator, plan, chooser, state)
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), _DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
-    read = _read(problem, located, state, found)
+    read = _read(problem, located, state, averaged, found)
     found = tailed(curator, plan.cost("beyond"), located, read, found)
+    found = long_rows(curator, plan.cost("far"), problem, located, read, found)
     return checked(curator, plan.cost("check"), problem, located, read, found)
 
 
-def _read(problem: Problem, located: Located, state: State, found: Estimate) -> Read:
+def _read(problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate) -> Read:
     """How rows were read at the end: where none is long, none has lost weight."""
     bounds, longest = state.bounds, longest_image(state.whitening, located.lower, located.upper)
     lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
     all_count = bounds.radius**2 >= longest * (1 - 1e-9)
-    return Read(state.whitening, 0.0 if all_count else lost, bounds.score, *phi)
+    lost = 0.0 if all_count else lost
+    return Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:

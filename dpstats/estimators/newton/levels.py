@@ -48,9 +48,13 @@ def read_levels(
         return params, factors
     middle = float(mean[0] + mean[1:] @ located.center[1:]) + located.offset
     for j in np.flatnonzero(np.append(False, problem.zero_or_one) & np.isfinite(sds)):
-        share = float(np.clip(located.center[j], 0.0, 1.0))
-        rarer = middle + mean[j] * (1 - share if share < 0.5 else -share)
-        found = level(_curve(problem.family, rarer), share, points[:, j], step[j], sds[j], sampling[j])
+        rows = float(np.clip(located.center[j], 0.0, 1.0))
+        ends = np.clip(middle + mean[j] * np.array([-rows, 1 - rows]), -_FARTHEST, _FARTHEST)
+        # the intercept makes up for a change as far as the rows of a 1 hold the information
+        other, told = np.array([1 - rows, rows]) * problem.family.curvature(ends)
+        share = float(told / max(other + told, 1e-300))
+        curve = _curve(problem.family, ends[0] if other < told else ends[1])
+        found = level(curve, share, points[:, j], step[j], sds[j], sampling[j])
         factors[j] = found.factor
         if problem.family.free_dispersion:
             # its curvature is 1 at all points, whose matrices do not tell how scores bend

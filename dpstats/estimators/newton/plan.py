@@ -8,7 +8,7 @@ from __future__ import annotations
 from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
-FIRST, OCTAVES, EARLY, TAIL, CHECK = 0.03, 0.03, 0.24, 0.67, 0.03
+FIRST, OCTAVES, EARLY, TAIL, FAR, CHECK = 0.03, 0.03, 0.24, 0.61, 0.06, 0.03
 TAILS = 0.03  # taken from the averaged steps, where scores are clipped whose law may have a longer tail
 EARLY_STEPS, TAIL_STEPS = 8, 8
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
@@ -38,6 +38,7 @@ def make_plan(
         octaves=Stage(OCTAVES, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
         tail=Stage(TAIL + CHECK - check - tails, steps, alike(tail_steps)),
+        far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),
     )
