@@ -24,8 +24,8 @@ _REACH = 0.5
 # whose maximum likelihood was 4 standard errors off, 2.2 to 9, 3.8 in the median
 _WHOLE = 3.0
 # Chance that a move is sure where there is none. Sds of one that may be there, if it is no larger than the
-# effect, and of one that is larger; and the standard errors of the first that are said. Of 1.5 to 2.5 sds and 3
-# to 5 standard errors these told most of 17 silent errors for 4 % of 57 lines that hold.
+# effect, and of one that is larger; and the standard errors of the first that are said. Of 1.5 to 2.5 sds and
+# 3 to 5 standard errors these told most of 17 silent errors for 4 % of 57 lines that hold.
 _SURE, _PROBABLE, _USUAL, _LARGE = 0.001, 1.5, 2.5, 5.0
 E = TypeVar("E", bound=Estimate)
 
