@@ -29,9 +29,9 @@ _WHOLE = {
     ),
     "bends": (
         "bends",
-        "the response bends: it follows the square of the linear predictor too, or rows far out say "
-        "something else than others, so that coefficients depend on which rows count in full (see Estimand), and "
-        "intervals are widened for it; try a term such as I(x**2), np.log or bs of a covariate",
+        "the response bends: it does not follow the linear predictor alone, so that coefficients depend on "
+        "which rows count in full (see Estimand), and intervals are widened for it; try a term such as "
+        "I(x**2), np.log or bs of a covariate",
     ),
     "shape": (
         "shape",
