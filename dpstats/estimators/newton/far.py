@@ -6,10 +6,9 @@ import math
 from typing import TypeVar
 
 import numpy as np
-import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import WORTH
+from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.check import Read
 from dpstats.estimators.newton.located import Located
@@ -23,10 +22,9 @@ _REACH = 0.5
 # what rows that count in full move the line by, over what they do as far as they reach: of 25 coefficients
 # whose maximum likelihood was 4 standard errors off, 2.2 to 9, 3.8 in the median
 _WHOLE = 3.0
-# Chance that a move is sure where there is none. Sds of one that may be there, if it is no larger than the
-# effect, and of one that is larger; and the standard errors of the first that are said. Of 1.5 to 2.5 sds and
-# 3 to 5 standard errors these told most of 17 silent errors for 4 % of 57 lines that hold.
-_SURE, _PROBABLE, _USUAL, _LARGE = 0.001, 1.5, 2.5, 5.0
+# standard errors of a coefficient that a move may make up which is not sure: of 2 to 5, 5 tells the fewest
+# lines that hold
+_LARGE = 5.0
 E = TypeVar("E", bound=Estimate)
 
 
@@ -62,18 +60,13 @@ def long_rows(curator: Curator, cost: float, problem: Problem, located: Located,
         errors[0], effects[0] = _of_level(back, found.cov), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
     sizes = np.abs(moved)
-    sure = scipy.stats.norm.isf(_SURE / 2 / len(moved)) * sds
+    sure, usual = (times * sds for times in by_chance(release.law, 0.0, 1.0))
+    # an effect that levels off loses no more than itself
     may = np.minimum(_WHOLE * sizes, effects)
-    told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors)
-    told |= (sizes > _PROBABLE * sds) & (may > _LARGE * errors)
-    by = np.maximum(np.minimum(_beyond(sizes, _PROBABLE * sds), effects), _beyond(sizes, _USUAL * sds))
-    by = forth @ (np.sign(moved) * by)
+    told = (sizes > sure) & (_WHOLE * sizes > WORTH * errors) | (sizes > usual) & (may > _LARGE * errors)
+    by = _WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
+    by = forth @ (np.sign(moved) * np.where(sizes > sure, by, np.minimum(by, effects)))
     return found.doubted(np.outer(by, by), *("bends",) * bool(told.any()))
-
-
-def _beyond(sizes: Array, usual: Array) -> Array:
-    """What the line may be moved by, as far as it is more than usual."""
-    return np.asarray(_WHOLE * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0)))
 
 
 def _noisy(found: Estimate) -> float:
