@@ -22,9 +22,9 @@ _REACH = 0.5
 # what rows that count in full move the line by, over what they do as far as they reach: of 25 coefficients
 # whose maximum likelihood was 4 standard errors off, 2.2 to 9, 3.8 in the median
 _WHOLE = 3.0
-# standard errors of a coefficient that a move may make up which is not sure: of 2 to 5, 5 tells the fewest
-# lines that hold
-_LARGE = 5.0
+# standard errors of a coefficient that a move may make up which is not sure: of 2 to 10, 7 tells hardly
+# a line that holds, and as many that do not as 5
+_LARGE = 7.0
 E = TypeVar("E", bound=Estimate)
 
 
