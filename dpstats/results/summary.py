@@ -75,7 +75,9 @@ def dead(record: Record) -> bool:
 def lines_of_dead(record: Record) -> tuple[tuple[Pair, ...], ...]:
     """Return what was asked, its price, and why nothing came of it, once."""
     said = [message for code, message in record.flags if code == LOST_ALL] or [NOTHING]
-    return (*asked_and_paid(record, record.weights, record.guarantees), (("Caution", said[0]),))
+    counted = [(("Messages", _counted(record.messages)),)] if record.messages is not None else []
+    asked = asked_and_paid(record, record.weights, record.guarantees)
+    return (*asked, *counted, (("Caution", said[0]),))
 
 
 def coefficient_table(record: Record, level: float) -> Table:
