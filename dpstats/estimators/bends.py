@@ -26,7 +26,7 @@ _LEFT = 0.5
 WORTH = 2.0  # standard errors that a coefficient may be moved by before it is said
 # A row that counts for nothing lies about 4 sds out, where the square is some 16 more than its mean: what of
 # a bend moves the line is so many times the share of weight that is lost. In 45 real fits .1 to 25 times.
-_FAR = 16.0
+FAR = 16.0
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Line:
     Attributes
     ----------
     center, scale, beta : array, shape (k,)
-    whitening : array, shape (k, k)
-        Of standardised rows, symmetric, about, up to a factor.
+    moments : array, shape (k, k)
+        Second moments of standardised rows as they were weighted, about, up to a factor.
     cov, cov_privacy : array, shape (k, k)
         Of `beta`; infinite where a coefficient is not estimable.
-    offset : float
-        Mean offset.
+    offset : float, optional
+        Mean offset; none, if the offset is no part of what may bend.
     phi : float
         Variance of a score over its curvature.
     lost : float
@@ -53,10 +53,10 @@ class Line:
     center: Array
     scale: Array
     beta: Array
-    whitening: Array
+    moments: Array
     cov: Array
     cov_privacy: Array
-    offset: float
+    offset: float | None
     phi: float
     lost: float
     squares: Array
@@ -65,11 +65,6 @@ class Line:
     def slopes(self) -> Array:
         """`beta` without the intercept."""
         return np.append(0.0, self.beta[1:])
-
-    @cached_property
-    def moments(self) -> Array:
-        """Second moments of weighted rows, up to a factor; shape (k, k)."""
-        return np.linalg.matrix_power(np.linalg.inv(self.whitening), 2)
 
     @cached_property
     def along(self) -> Array:
@@ -86,7 +81,7 @@ class Line:
     def unheard(self) -> float:
         """`lost`, or the share of the variance of the linear predictor that rows have lost with their weight.
 
-        Whitening knows the moments of weighted rows, `squares` those of all. Where a column is skewed, its
+        `moments` are those of weighted rows, `squares` those of all. Where a column is skewed, its
         long rows are most of its square, and few of the rows.
         """
         heard = np.diag(self.moments) / self.moments[0, 0]
@@ -119,7 +114,9 @@ def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Ar
     return back @ cov @ back.T, back @ cov_privacy @ back.T
 
 
-def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: float = 1.0) -> Bend:
+def look(
+    curator: Curator, cost: float, line: Line, score: BoundedScore, share: float, unit: float = 1.0
+) -> Bend:
     """Release scores against the square of the linear predictor.
 
     Parameters
@@ -128,6 +125,8 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     cost : float
     line : Line
     score : BoundedScore
+    share : float
+        Of the coefficient of the square, by which a bend moves the line.
     unit : float
         sd of a response, in whose units the linear predictor is.
     """
@@ -139,9 +138,10 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
         scale=line.scale,
         beta=line.beta,
         score=score,
-        middle=float(line.beta[0]) + line.offset,
+        middle=float(line.beta[0]) + (line.offset or 0.0),
         spread=spread,
         edge=_EDGE,
+        alone=line.offset is None,
     )
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
@@ -152,7 +152,7 @@ def look(curator: Curator, cost: float, line: Line, score: BoundedScore, unit: f
     sampling = line.cov - line.cov_privacy
     noisy = sum(_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along))
     sd = math.sqrt(square * (1 + noisy) + noise**2)
-    scale = min(_FAR * line.unheard, 1.0) * line.phi / (_LEFT * square)
+    scale = share * line.phi / (_LEFT * square)
     errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / spread
     sure, usual = by_chance(release.law, noise, sd)
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))

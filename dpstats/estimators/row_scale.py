@@ -29,16 +29,21 @@ class Box:
         Covariates that hold nothing but their two bounds, as flags and levels do.
     norms : tuple of (tuple of int, float)
         Covariates that are no longer together than a declared norm, and its radius.
+    levels : array, shape (L, d)
+        Rows of the levels of categories, nan in all other columns.
     """
 
     lower: Array
     upper: Array
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
+    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         if not self.binary.size:
             object.__setattr__(self, "binary", np.zeros(len(self.lower) - 1, dtype=bool))
+        if not self.levels.size:
+            object.__setattr__(self, "levels", np.zeros((0, len(self.lower) - 1)))
 
     @property
     def center(self) -> Array:
@@ -88,6 +93,8 @@ class RowScale:
         Variance of the response on this scale that is surely there, times `fraction`.
     rare : bool
         Whether the response seems constant, so that all its spread may be rare values far away.
+    levels : array, shape (L, d)
+        Of the box.
     """
 
     center: Array
@@ -108,6 +115,7 @@ class RowScale:
     norms: tuple[tuple[list[int], float], ...] = ()
     y_sure: float = 0.0
     rare: bool = False
+    levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""

@@ -93,6 +93,8 @@ class LinearMoments(NoisyMoments):
         between = score_covariance(self, fit)
         sampling = fit.inverse @ (between / self.n) @ fit.inverse
         sampling = sampling + self.bent * residual_variance(self, fit) * fit.inverse
+        if self.bend is not None:
+            sampling = sampling + self.bend
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))

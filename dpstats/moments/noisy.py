@@ -114,6 +114,8 @@ class NoisyMoments:
     bent : float
         Variance of each entry of delta, in residual variances, by what long rows of less weight may move a
         line that bends.
+    bend : array, shape (d, d), optional
+        Covariance of delta beside that, where the response follows the square of the line.
     uneven : float
         By what share of delta the matrix may be off, as rows that are not normal were weighted in `cross`.
     span : float
@@ -170,6 +172,7 @@ class NoisyMoments:
     expected: Array | None = None
     shape: Array | None = None
     bent: float = 0.0
+    bend: Array | None = None
     uneven: float = 0.0
     span: float = 0.0
     rows: float | None = None
@@ -319,6 +322,7 @@ _ARRAYS = dict(  # axes
     whole=2,
     whole_error=2,
     expected=2,
+    bend=2,
 )
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none

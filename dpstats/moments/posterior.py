@@ -23,6 +23,10 @@ Array = np.ndarray
 # P is known up to a factor f, whose root is half Cauchy before the release.
 _FACTORS = 2.0 ** np.arange(-14, 9)
 _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
+# Beside it each direction has a factor of its own, mostly 1: one effect may be far larger than all others, as
+# that of a rare level. Without it 4 % of 200 fits with rare levels were two half-lengths off without a word,
+# and 1 % of 100 are; at twice the chances of the larger factors none of 200, with longer intervals.
+_OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
 
 
 class Posterior(NamedTuple):
@@ -111,10 +115,11 @@ def posterior(
 
     Notes
     -----
-    With L L' = P and G L = U s V', U'c has independent entries of variance f s^2 + v at a factor f of P;
-    v is the noise of c and that of (M - G) delta, for delta of the size that f P gives. Factors weigh by the
-    density of U'c, the prior of f, and whether f P explains more of the residuals than there is. What is left
-    out counts at the mean factor, and with how much factors disagree about the mean.
+    With L L' = P and G L = U s V', U'c has independent entries of variance f g s^2 + v at a factor f of P and
+    a factor g of each entry's own; v is the noise of c and that of (M - G) delta, for delta of the size that
+    f P gives. Factors weigh by the density of U'c, their priors, and whether they explain more of the
+    residuals than there is. What is left out counts at the mean factors, and with how much factors disagree
+    about the mean.
     """
     gram, trust = denoised(matrix, noise_matrix, expected)
     values, vectors = np.linalg.eigh(prior)
@@ -122,17 +127,22 @@ def posterior(
     left, sizes, right = np.linalg.svd(gram @ root)
     seen, sizes = (left.T @ cross) ** 2, sizes**2
     noise = noise_cross**2 + trust * noise_matrix**2 / 2 * _FACTORS * float(np.trace(prior))
-    noise = np.maximum(noise, 1e-30)[:, None]
-    signal = _FACTORS[:, None] * sizes
-    weights = _USUAL - np.sum(np.log(signal + noise) + seen / (signal + noise), axis=1) / 2
-    explained = _FACTORS * float(np.sum(gram * prior))
-    weights -= np.maximum(explained / most - 1, 0.0)
+    noise = np.maximum(noise, 1e-30)[:, None, None]
+    signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
+    way = root @ right.T
+    explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
+    own = np.log(_OFTEN) - (np.log(signal + noise) + seen[:, None] / (signal + noise)) / 2
+    own -= np.maximum(_FACTORS[:, None, None] * _OWN * explained - 1, 0.0)
+    both = np.logaddexp.reduce(own, axis=2)
+    own = np.exp(own - both[:, :, None])
+    weights = _USUAL + both.sum(axis=1)
+    weights -= np.maximum(_FACTORS * float(explained.sum()) - 1, 0.0)
     weights = np.exp(weights - weights.max())
     weights /= weights.sum()
-    each = signal / (signal + noise)
-    taken, sizes = weights @ each, np.maximum(sizes, 1e-300)
-    size = float(weights @ _FACTORS)
-    hidden = size * (1 - taken) ** 2 + weights @ (each - taken) ** 2 * seen / sizes
-    way = root @ right.T
+    each, own = signal / (signal + noise), weights[:, None, None] * own
+    taken, sizes = np.sum(own * each, axis=(0, 2)), np.maximum(sizes, 1e-300)
+    size = np.sum(own * _FACTORS[:, None, None] * _OWN, axis=(0, 2))
+    apart = np.sum(own * (each - taken[:, None]) ** 2, axis=(0, 2))
+    hidden = size * (1 - taken) ** 2 + apart * seen / sizes
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
-    return Posterior(gram, gain, (way * hidden) @ way.T, size * prior)
+    return Posterior(gram, gain, (way * hidden) @ way.T, (way * size) @ way.T)

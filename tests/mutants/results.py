@@ -303,9 +303,29 @@ MUTANTS = (
         ("estimators/newton/check.py", '("bends",) * bend.told', "()"),
     ),
     planted(
+        "an offset is a part of a line that may bend (linear)",
+        "models/test_bends.py::test_an_offset_that_has_nothing_to_do_with_the_response_is_no_bend",
+        ("estimators/gram/estimate.py", "None,  # a line of the response less its offset", "0.0,"),
+    ),
+    planted(
+        "a bend moves a line by as much as the square itself (linear)",
+        "models/test_bends.py::test_of_a_line_that_bends_where_few_rows_count_less_intervals_are_little_longer",
+        ("estimators/gram/estimate.py", "_MOVED * min(_STEEP * share, 1.0)", "_MOVED"),
+    ),
+    planted(
+        "rows of a rare reference level are weighted away (linear)",
+        "models/test_linear_levels.py::test_a_rare_reference_level_is_no_worse_than_any_other",
+        ("estimators/gram/coordinates.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
+    ),
+    planted(
+        "all effects are of one size (linear)",
+        "estimators/test_posterior.py::test_one_effect_far_larger_than_the_others_is_held",
+        ("moments/posterior.py", "[1.0, 16.0, 256.0]", "[1.0, 1.0, 1.0]"),
+    ),
+    planted(
         "what a skewed column loses of its spread is nothing (glm)",
         "models/test_bends.py::test_an_effect_of_a_skewed_column_that_levels_off_is_seen",
-        ("estimators/bends.py", "min(_FAR * line.unheard, 1.0)", "min(_FAR * line.lost, 1.0)"),
+        ("estimators/newton/check.py", "min(FAR * line.unheard, 1.0)", "min(FAR * line.lost, 1.0)"),
     ),
     planted(
         "a bend that is hardly seen widens nothing (glm)",

@@ -194,13 +194,13 @@ def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None 
     return public
 
 
-def bend(radius: float, start: float, slope: float, bounded: BoundedScore) -> Build:
+def bend(radius: float, start: float, slope: float, bounded: BoundedScore, alone: bool = False) -> Build:
     """Linear predictors along one ray, far enough for rows beyond both edges."""
 
     def public(d: int) -> dict[str, Any]:
         row = glm(radius, start, slope, bounded)(d)
         del row["whitening"], row["radius"]
-        return dict(row, middle=start, spread=0.5, edge=2.0)
+        return dict(row, middle=start, spread=0.5, edge=2.0, alone=alone)
 
     return public
 
@@ -289,6 +289,7 @@ SPACES = {
         Space(bend(20.0, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97, 0.97),
         Space(bend(20.0, 0.0, 0.3, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9, 0.9),
         Space(bend(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9, 0.9),
+        Space(bend(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0), True), 30.0, 0.9, 0.9),
     ],
     "score_tails": [
         Space(tails(0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5), 6.0), 25.0, 0.95, 0.95),

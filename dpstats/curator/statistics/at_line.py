@@ -10,7 +10,7 @@ from dpstats.curator.statistics.base import Statistic
 
 
 class AtLine(Statistic):
-    """Knows the linear predictor of a row, with its offset.
+    """Knows the linear predictor of a row, with its offset or without.
 
     Parameters
     ----------
@@ -26,9 +26,16 @@ class AtLine(Statistic):
         self._center, self._beta = center, beta / scale
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
-    def eta(self, block: Block, scratch: Scratch) -> np.ndarray:
-        """Linear predictors of the rows of a block, shape (B,)."""
+    def line(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """What covariates make of the linear predictors of a block, shape (B,); a reused array."""
         centred = scratch("centred", len(self._center), len(block.ok))
         np.subtract(block.exog.T, self._center[:, None], out=centred)
-        eta = predictor(self._beta, centred, scratch)
-        return np.add(eta, block.offset, out=eta) if self._offset else eta
+        return predictor(self._beta, centred, scratch)
+
+    def eta(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """Linear predictors of the rows of a block, shape (B,); the same array."""
+        return self.shifted(self.line(block, scratch), block)
+
+    def shifted(self, line: np.ndarray, block: Block) -> np.ndarray:
+        """`line` with the offset added to it."""
+        return np.add(line, block.offset, out=line) if self._offset else line

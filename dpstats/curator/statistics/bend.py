@@ -32,6 +32,8 @@ class PredictorBend(AtLine):
     score : BoundedScore
     middle, spread, edge : float
         The last two positive.
+    alone : bool
+        Whether t is of what covariates predict, without the offset.
 
     Notes
     -----
@@ -57,12 +59,14 @@ class PredictorBend(AtLine):
         middle: float,
         spread: float,
         edge: float,
+        alone: bool = False,
         **row: np.ndarray,
     ) -> None:
         super().__init__(design, **row)
         if not (0 < spread < math.inf and 0 < edge < math.inf):
             raise ValueError("spread and edge must be positive and finite")
         self._score, self._middle, self._spread, self._edge = score, middle, spread, edge
+        self._alone = alone
         most = score.limit * edge**2 / 2
         self._kappa = square_weight(most)
         self.parts = (Part(np.ones(1), np.array([most, self._kappa * most**2])),)
@@ -70,9 +74,11 @@ class PredictorBend(AtLine):
         self.ranges = np.array([2 * most, self._kappa * most**2])
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        size, eta = len(block.ok), self.eta(block, scratch)
-        psi, _ = self._score(block.time, eta)
+        size, eta = len(block.ok), self.line(block, scratch)
+        if not self._alone:
+            eta = self.shifted(eta, block)
         t = np.clip((eta - self._middle) / self._spread, -self._edge, self._edge)
+        psi, _ = self._score(block.time, self.shifted(eta, block) if self._alone else eta)
         right = scratch("bend", 2, size)
         np.multiply(psi, t**2 - self._edge**2 / 2, out=right[0])
         if self._weighted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import Box, RowScale
-from dpstats.estimators.stretch import longest_square, unstretched
+from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 from dpstats.moments import PublicMoments
 from dpstats.moments.posterior import most_explained, posterior
 
@@ -150,8 +150,19 @@ class Coordinates:
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
         floored = with_floor(gram, min(noise * math.sqrt(2 * k), size))
         back = np.linalg.inv(self.whitening)
-        moments = unstretched(back @ floored @ back, math.sqrt(base_square(k)), self.scale)
-        return symmetric_power(moments, -0.5)
+        return symmetric_power(self._unstretched(back @ floored @ back), -0.5)
+
+    def _unstretched(self, moments: Array) -> Array:
+        """Second moments, raised so that rows of rare 0/1 values or rare levels are not weighted away.
+
+        A rare level that has no column of its own is where all columns of the others are 0: if these were
+        raised one by one, what they share would be hidden.
+        """
+        scale, square = self.scale, base_square(len(moments))
+        own = replace(scale, binary=scale.binary & np.isnan(scale.levels).all(axis=0))
+        rows = scale.typical(scale.levels)[:, 1 - scale.constant :]
+        longest = np.full(len(rows), scale.constant + STRETCH**2 * square)
+        return shortened(unstretched(moments, math.sqrt(square), own), rows, longest)
 
     def to_user(self) -> dict[str, Any]:
         """The way back to the user's coefficients, as :class:`LinearMoments` takes it."""
@@ -220,6 +231,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
         lower=(box.lower - center) / spread,
         upper=(box.upper - center) / spread,
         constant=constant,
+        levels=box.levels,
     )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))
     if constant:

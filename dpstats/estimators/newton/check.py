@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.bends import WORTH, Line, by_chance, look, standardised
+from dpstats.estimators.bends import FAR, WORTH, Line, by_chance, look, standardised
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
@@ -114,14 +114,15 @@ def checked(curator: Curator, cost: float, problem: Problem, located: Located, r
         located.center,
         located.scale,
         back @ found.params,
-        read.whitening,
+        np.linalg.matrix_power(np.linalg.inv(read.whitening), 2),
         *standardised(back, found.cov, found.cov_privacy),
         located.offset,
         read.phi,
         read.lost,
         located.squares,
     )
-    bend = look(curator, cost, line, read.score or BoundedScore.unclipped(problem.family))
+    share = min(FAR * line.unheard, 1.0)
+    bend = look(curator, cost, line, read.score or BoundedScore.unclipped(problem.family), share)
     if not read.lost:
         return found
     first = np.eye(problem.k)[0]

@@ -1,0 +1,31 @@
+"""Linear models with factors: what a level has few rows of is known as well wherever it stands."""
+
+import numpy as np
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+
+SHARES = {"a": 0.006, "b": 0.3, "c": 0.3, "d": 0.394}
+
+
+def test_a_rare_reference_level_is_no_worse_than_any_other() -> None:
+    """Its rows were weighted away, where all columns are 0: no level was estimable, nor the intercept."""
+    rng = np.random.default_rng(1)
+    n, names = 40_000, list(SHARES)
+    level = rng.choice(names, n, p=list(SHARES.values()))
+    x = rng.normal(size=n)
+    data = {"f": level, "x": x, "y": x + 0.5 * (level == "b") + rng.normal(size=n)}
+    errors = {}
+    for first in (names, names[::-1]):
+        schema = dps.Schema(f=dps.levels(*first), x=dps.bounded(-6, 6), y=dps.bounded(-12, 12))
+        model = dps.ols("y ~ f + x", data, schema)
+        exact = np.linalg.lstsq(model.design.exog(data)[0], data["y"], rcond=None)[0]
+        found = []
+        for seed in range(4):
+            with noise(SeededNoise(seed)):
+                fit = model.fit(dps.approx(3, 1e-6))
+            assert fit.flags == ()
+            assert (abs(fit.params - exact) < 2 * 1.96 * fit.bse).all()
+            found.append(fit.bse["f[T.b]" if first == names else "f[T.a]"])
+        errors[first[0]] = np.median(found)
+    assert errors["a"] < 1.5 * errors["d"]  # b less a, or a less d
