@@ -17,9 +17,10 @@ _WEAK, _HOPELESS = 0.6, 1.3
 # and not a guess. Of 1,262 coefficients of random designs that rested on it by more than .3 of their variance
 # .97 were covered, of 578 by more than half .96; none was off by two half-lengths.
 _SEEN = 3.0
-# Beyond it, shares of a variance that rest on it: up to the first .98 of intervals held, up to the second
-# .91, and .82 beyond; and the share of what was open that still is.
-_LEANING, _RESTING, _STILL = 0.5, 0.85, 0.5
+# Shares of a variance that rest on it. Beyond the first a coefficient is weak where noise hides a direction:
+# there intervals of nearly collinear columns whose effects cancel hold less. Beyond `_SEEN` .91 to .98 of
+# intervals held up to the second, .82 above; the third is the share of what was open that still is.
+_LEANING, _RESTING, _STILL = 0.65, 0.85, 0.5
 # An eigenvalue is half believed at so many sds of the noise along its eigenvector. Of 1100 fits of exactly or
 # nearly collinear columns 2 are then off by more than 5 se; at 2.2 sds, 5 of 700. At 2.8, more slopes of a
 # plain design that noise half hides are called not estimable (k = 8, n = 20,000, epsilon = 1: .19, not .17).
@@ -77,8 +78,9 @@ def judged(
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
     lost, leaning = (share > 0.5) & (rel > _HOPELESS), (share > 0.1) & (rel > _WEAK)
     if before is not None:
-        left, hidden_somewhere = np.diag(guess) > _STILL * np.diag(before), rel > _SEEN
-        lost, leaning = ((share > _RESTING) | left) & hidden_somewhere, (share > _LEANING) & hidden_somewhere
+        left = np.diag(guess) > _STILL * np.diag(before)
+        lost = ((share > _RESTING) | left) & (rel > _SEEN)
+        leaning = (share > _LEANING) & (rel > _HOPELESS)
     lost |= not seen
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf

@@ -113,12 +113,12 @@ def fit_gram(
         moments = _rated(moments, max_weight, bounds.radius)
     if not constant:
         return LinearFit(moments, settings)
-    told, moments = _look(curator, plan.cost("check"), moments, place, bounds)
+    told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
     return LinearFit(moments, settings, ("bends",) * told)
 
 
 def _look(
-    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds
+    curator: Curator, cost: float, moments: LinearMoments, place: Coordinates, bounds: Bounds, own: bool
 ) -> tuple[bool, LinearMoments]:
     """Whether the line of all rows is surely another; moments that know what a bend may move it by.
 
@@ -126,6 +126,8 @@ def _look(
     """
     found, scale, inverse = moments.solve(), place.scale, moments.normal_equations().inverse
     back = scale.y_scale * np.linalg.inv(place.to_params())
+    # of all rows, at least: a scale that is of other rows does not tell
+    squares = own * np.where(scale.binary, scale.ratio, 1.0) * np.maximum(1 - scale.error, 0.0)
     line = Line(
         np.append(0.0, scale.center),
         np.append(1.0, scale.scale),
@@ -135,7 +137,7 @@ def _look(
         None,  # a line of the response less its offset
         moments.residual_sd() ** 2,
         _lost(moments, bounds.radius),
-        np.append(1.0, np.where(scale.binary, scale.ratio, 1.0)),
+        np.append(1.0, squares),
     )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3. (A
