@@ -184,7 +184,7 @@ def test_a_larger_budget_never_makes_a_worse_line(n: int) -> None:
 def test_what_rests_on_earlier_releases_stands_where_all_directions_are_seen(
     rel: float, told: tuple[int, ...], size: float
 ) -> None:
-    """It is a caution where one is hidden; where one surely is, what rests on it by more than 85 % is lost."""
+    """It is a caution where one is hidden; where one surely is, what rests on it by over 85 % is lost."""
     before = 10 * np.eye(2)
     found = judged(np.zeros(2), 0.02 * np.eye(2), 0.28 * np.eye(2), size * np.eye(2), rel, before)
     lost = size > 1 and rel > 3
