@@ -1,6 +1,6 @@
 """How far weighting moves lines of real tables, over what linear models take a square to move them by.
 
-    python benchmarks/bending.py --lines 2000 | tee benchmarks/results/bending.txt
+    python benchmarks/bending.py --lines 600 | tee benchmarks/results/bending.txt
 
 A line is a response and covariates of a table, drawn at random. Rows longer than R weigh R^2 / |a|^2, as in
 docs/theory/linear.md#bending; nothing is private here. Of the lines that surely bend, by more than 3 standard

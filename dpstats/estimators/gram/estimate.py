@@ -42,10 +42,11 @@ from dpstats.moments import LinearMoments, PublicMoments
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
 _LOST, _SURELY_LOST = 0.5, 2.0
 # What a square moves a line by: its coefficient times the first at most, below that in proportion to what it
-# would if rows that lose a share of weight and of variance all lay equally far out. On 477 lines of real
-# tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.1 in
-# one of ten and 2.8 in one of twenty; more where effects of skewed columns level off: on designs with many of
-# these 8.0 % of fits were two half-lengths off without a caution at 2 in the place of 4, and 6.8 % are.
+# would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
+# tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
+# one of ten and 3.2 in one of twenty (benchmarks/results/bending.txt); more where effects of skewed columns
+# level off: on designs with many of these 8.0 % of fits were two half-lengths off without a caution at 2 in the
+# place of 4, and 6.8 % are.
 _MOVED, _STEEP = 1.4, 4.0
 _TOLD = 0.5  # a share of the square, so reckoned, from which on it may move the line farther than is known
 
