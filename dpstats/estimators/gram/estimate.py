@@ -45,8 +45,8 @@ _LOST, _SURELY_LOST = 0.5, 2.0
 # would if rows that lose a share of weight and of variance all lay equally far out. On 141 lines of real
 # tables that surely bend, rows one to three times as long as usual, that is .5 times in the median, 2.0 in
 # one of ten and 3.2 in one of twenty (benchmarks/results/bending.txt); more where effects of skewed columns
-# level off: on designs with many of these 8.0 % of fits were two half-lengths off without a caution at 2 in the
-# place of 4, and 6.8 % are.
+# level off: on designs with many of these 8.0 % of fits were two half-lengths off without a caution at 2 in
+# the place of 4, and 6.8 % are.
 _MOVED, _STEEP = 1.4, 4.0
 _TOLD = 0.5  # a share of the square, so reckoned, from which on it may move the line farther than is known
 
