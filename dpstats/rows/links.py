@@ -7,10 +7,12 @@ that somebody has written, and not what.
 
 from __future__ import annotations
 
+import sqlite3
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dpstats._private import HoldsRows
@@ -18,13 +20,19 @@ from dpstats.errors import DataError, SpecificationError
 
 __all__ = ["Address", "Held", "address_of", "is_address"]
 
-_DRIVERS = {"psycopg": "postgresql", "psycopg2": "postgresql", "_duckdb": "duckdb"}  # else by their own name
+_DRIVERS = {
+    "psycopg": "postgresql",
+    "psycopg2": "postgresql",
+    "_duckdb": "duckdb",
+    "duckdb": "duckdb",
+    "sqlite3": "sqlite3",
+    "_sqlite3": "sqlite3",
+}
 _FIXED = "TRANSACTION ISOLATION LEVEL REPEATABLE READ"
-_SHOWN = {
-    "postgresql": "SELECT current_setting('transaction_isolation') || (now() < statement_timestamp())::text, "
-    "txid_current_snapshot()::text",
-    "sqlite3": "SELECT data_version, total_changes() FROM pragma_data_version",
-}  # by the vendor
+_SNAPSHOT = (
+    "SELECT current_setting('transaction_isolation') || (now() < statement_timestamp())::text, "
+    "txid_current_snapshot()::text"
+)
 _BATCH = 1 << 22  # bytes of a batch, some of which are there at a time
 _STEADY = ("repeatable readtrue", "serializabletrue")  # a level, and whether a transaction has begun
 
@@ -36,23 +44,36 @@ class Held(HoldsRows):
     connection: Any
     portable = False
 
-    @property
+    @cached_property
     def vendor(self) -> str:
-        """Whose database it is, as far as that matters here."""
+        """Whose database it is; empty if that is not known."""
         if hasattr(self.connection, "adbc_get_info"):
             return str(self.connection.adbc_get_info().get("vendor_name")).lower()
-        return _DRIVERS.get(self._module, self._module)
+        return _DRIVERS.get(self._driver, "")
 
-    @property
-    def _module(self) -> str:
-        return type(self.connection).__module__.partition(".")[0]
+    @cached_property
+    def _driver(self) -> str:
+        """The module that made the connection, however it is wrapped; empty if that is not known.
+
+        A wrapper, such as a pool's, names what it wraps, or hands out the cursors of the driver.
+        """
+        inner = [getattr(self.connection, name, None) for name in ("driver_connection", "dbapi_connection")]
+        found = next(filter(None, map(_driver_of, [self.connection, *inner])), "")
+        if found:
+            return found
+        with closing(self.connection.cursor()) as cursor:
+            return _driver_of(cursor)
 
     @contextmanager
     def cursor(self, large: bool = False) -> Iterator[Any]:
         """A cursor, which leaves many rows at the server: psycopg does if it has a name, in a transaction."""
-        named = large and self._module in ("psycopg", "psycopg2") and not self.connection.autocommit
+        named = large and self._driver in ("psycopg", "psycopg2") and not self.connection.autocommit
         with closing(self.connection.cursor(*["dpstats_rows"] * named)) as cursor:
-            yield cursor
+            if isinstance(cursor, sqlite3.Cursor):
+                with _any_text(cursor):
+                    yield cursor
+            else:
+                yield cursor
 
     def shown(self) -> str:
         """What the database shows now; the same words, the same rows.
@@ -60,22 +81,67 @@ class Held(HoldsRows):
         Raises
         ------
         DataError
-            If it may show other rows to the next query.
+            If it may show other rows to the next query, or nobody knows.
         """
-        ask, found = _SHOWN.get(self.vendor), ("",)
-        if ask is None:
-            return ""
-        with self.cursor() as cursor:
-            for _ in range(2):  # the first one begins a transaction, if the connection has them
-                cursor.execute(ask)
-                found = cursor.fetchone()
-        if self.vendor == "postgresql" and found[0] not in _STEADY:
+        vendor = self.vendor
+        if vendor == "duckdb":
+            return ""  # it has one process, the user's own
+        if vendor not in ("sqlite3", "postgresql"):
             raise DataError(
-                "the query has more rows than are kept, so that a fit runs it again at every pass, and this "
-                "connection may find other rows each time. Give one without autocommit, whose first "
-                f"statement was SET {_FIXED}, or an address: dps.read_sql(query, 'postgresql://...')"
+                "the query has more rows than are kept, so that a fit runs it again at every pass, and "
+                "dpstats does not know how this connection tells that rows have changed. Give the connection "
+                "of the driver itself, if it is of SQLite, Postgres or DuckDB; else write the rows to "
+                "Parquet, and give its path"
             )
-        return " ".join(map(str, found))
+        with self.cursor() as cursor:
+            return _shown_by_sqlite(cursor) if vendor == "sqlite3" else _shown_by_postgres(cursor)
+
+
+def _driver_of(made: object) -> str:
+    """The known driver of which this is an object, or of a class derived from one."""
+    modules = (kind.__module__.partition(".")[0] for kind in type(made).__mro__)
+    return next((module for module in modules if module in _DRIVERS), "")
+
+
+@contextmanager
+def _any_text(cursor: sqlite3.Cursor) -> Iterator[None]:
+    """Read a text that is not UTF-8 as missing, instead of ending the query, and rows as tuples."""
+    connection, before = cursor.connection, cursor.connection.text_factory
+    cursor.row_factory, connection.text_factory = None, _text
+    try:
+        yield
+    finally:
+        connection.text_factory = before
+
+
+def _text(cell: bytes) -> str | None:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _shown_by_sqlite(cursor: Any) -> str:
+    """Of each file changes by others, and of tables by anybody; of all the number of rows changed here."""
+    cursor.execute("PRAGMA database_list")
+    names = [name.replace('"', '""') for _, name, _ in cursor.fetchall()]
+    asked = [f'PRAGMA "{name}".{version}' for name in names for version in ("data_version", "schema_version")]
+    found = [cursor.execute(ask).fetchone()[0] for ask in [*asked, "SELECT total_changes()"]]
+    return " ".join(map(str, [*names, *found]))
+
+
+def _shown_by_postgres(cursor: Any) -> str:
+    found = ("", "")
+    for _ in range(2):  # the first one begins a transaction, if the connection has them
+        cursor.execute(_SNAPSHOT)
+        found = cursor.fetchone()
+    if found[0] not in _STEADY:
+        raise DataError(
+            "the query has more rows than are kept, so that a fit runs it again at every pass, and this "
+            "connection may find other rows each time. Give one without autocommit, whose first "
+            f"statement was SET {_FIXED}, or an address: dps.read_sql(query, 'postgresql://...')"
+        )
+    return " ".join(map(str, found))
 
 
 @dataclass(frozen=True, repr=False)

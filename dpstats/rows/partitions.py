@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
 from dpstats.rows.parts import KEPT_BYTES, of_parts
 from dpstats.rows.sniffing import refusal
-from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame
+from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
 from dpstats.running import current
 
 __all__ = ["is_of_dask", "of_dask"]
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
-# tasks that read files, as Dask names them, but those of files with types
-_PARSING = re.compile(r"\W*read[-_](?!parquet|orc|sql|hdf)")
+# tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
+_PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
 
 def is_of_dask(data: Any) -> bool:
@@ -39,11 +42,65 @@ def of_dask(data: Any, asked: Asked) -> Source:
     asked.require(data.columns)
     cannot = DataError(f"this dataframe of Dask has no columns that can be known. {HIDDEN}")
     chosen = protected(lambda: data[list(asked.columns)], cannot)
+    of_frame(chosen._meta, asked)  # checks the types, which a partition's cells may change
+    steps = protected(lambda: list(_steps(chosen.expr.simplify())), cannot)
+    if protected(lambda: any(map(_makes_texts, steps)), cannot):
+        raise DataError(
+            "Dask makes texts of a column of Python objects of this dataframe, by str(cell), which is code "
+            "that comes with the cell. Make the dataframe under "
+            'dask.config.set({"dataframe.convert-string": False}), or give its columns types before'
+        )
+    unit = asked.schema.privacy_unit.column
+    if unit and protected(lambda: any(_may_lose_digits(step, unit) for step in [chosen, *steps]), cannot):
+        raise DataError(
+            f"the column {unit!r} names the unit of privacy, and its integers are numpy's in this dataframe "
+            "of Dask, which become floats where one is missing, so that long ids lose digits. Read it by "
+            "dd.read_parquet(path, dtype_backend='pyarrow'), or give a column of the type Int64 to "
+            "dd.from_pandas"
+        )
+    # last, since Dask makes partitions of a frame of pandas for it
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
         raise refusal("dataframe of Dask")
-    of_frame(chosen._meta, asked)  # checks the types
     frames = _Frames(chosen)
     return of_parts([Partition(asked, frames, place) for place in range(data.npartitions)], asked, _BROKEN)
+
+
+def _steps(plan: Any) -> Iterator[Any]:
+    """The steps of a plan of Dask, those among them that were made one."""
+    for step in plan.walk():
+        yield step
+        for part in step.exprs if _named(step, "Fused") else ():
+            yield from _steps(part)
+
+
+def _named(step: Any, kind: str) -> bool:
+    return type(step).__name__ == kind  # an attribute of a step may be a column
+
+
+def _makes_texts(step: Any) -> bool:
+    """Whether a step converts columns of Python objects to texts."""
+    if _named(step, "ArrowStringConversion"):
+        return _holds_objects(step.frame._meta)
+    return (  # whichever of its columns are chosen afterwards
+        _named(step, "FromPandas")
+        and step.pyarrow_strings_enabled
+        and _holds_objects(step.operand("frame")._data.iloc[:0])
+    )
+
+
+def _holds_objects(empty: Any) -> bool:
+    types = [empty.dtype] if empty.ndim == 1 else list(empty.dtypes)
+    return any(map(pd.api.types.is_object_dtype, [empty.index.dtype, *types]))
+
+
+def _may_lose_digits(step: Any, unit: str) -> bool:
+    """Whether the ids of units are numpy's integers there, which have no missing one."""
+    try:
+        types = step._meta.dtypes
+    except (AttributeError, NotImplementedError):  # it makes no frame
+        return False
+    dtype = dict(types).get(unit) if isinstance(types, pd.Series) else None
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu"
 
 
 class _Frames(HoldsRows):
@@ -88,7 +145,7 @@ class Partition:
         pass  # nothing is known of when what it is computed from was changed
 
     def batches(self) -> Iterator[Batch]:
-        yield from of_frame(_computed(self.inputs[0]), self.asked).batches()
+        yield of_partition(_computed(self.inputs[0]), self.asked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,4 +158,4 @@ class Handed:
     broken = _BROKEN
 
     def batches(self) -> Iterator[Batch]:
-        yield from of_frame(self.frame, self.asked).batches()
+        yield of_partition(self.frame, self.asked)

@@ -15,7 +15,7 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.partitions import is_of_dask, of_dask
 from dpstats.rows.parts import Query, of_parts
-from dpstats.rows.sniffing import refuse_text_files
+from dpstats.rows.sniffing import refuse_parsing
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.sql import SqlQuery, of_sql
 
@@ -44,7 +44,7 @@ def of_query(data: Any, asked: Asked) -> Source:
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
     )
     plan, names, schema_of, rows, run = protected(lambda: make(data), cannot)
-    refuse_text_files(plan, type(data).__name__)
+    refuse_parsing(plan, type(data).__name__)
     asked.require(names)
     columns = list(asked.columns)
     check_arrow(protected(lambda: schema_of(columns), cannot), asked)

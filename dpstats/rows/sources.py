@@ -140,12 +140,21 @@ def _made(name: str, make: Callable[[], T]) -> T:
 
 def of_frame(frame: pd.DataFrame, asked: Asked) -> Source:
     """A pandas frame, as one batch."""
+    columns = _arrays(frame, asked)
+    asked.check({name: column.dtype for name, column in columns.items()})
+    return Source(lambda: iter([{name: of_pandas(column) for name, column in columns.items()}]))
+
+
+def of_partition(frame: pd.DataFrame, asked: Asked) -> Batch:
+    """A pandas frame whose types were checked elsewhere; here they may follow from what cells hold."""
+    return {name: of_pandas(column) for name, column in _arrays(frame, asked).items()}
+
+
+def _arrays(frame: pd.DataFrame, asked: Asked) -> dict[str, Any]:
     _check_index(frame, asked)
     asked.require(frame.columns)
     places = {str(name): place for place, name in enumerate(frame.columns)}
-    columns = {name: _array(frame.iloc[:, places[name]]) for name in asked.columns}
-    asked.check({name: column.dtype for name, column in columns.items()})
-    return Source(lambda: iter([{name: of_pandas(column) for name, column in columns.items()}]))
+    return {name: _array(frame.iloc[:, places[name]]) for name in asked.columns}
 
 
 def _check_index(frame: pd.DataFrame, asked: Asked) -> None:

@@ -18,7 +18,7 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
 from dpstats.rows.links import Address, Held, address_of, is_address
 from dpstats.rows.parts import BLOCK_ROWS, of_parts
-from dpstats.rows.sniffing import refuse_text_files
+from dpstats.rows.sniffing import refuse_parsing
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
 __all__ = ["SqlQuery", "of_sql", "read_sql"]
@@ -66,15 +66,22 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     ------
     DataError
         If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
-        if DuckDB is to parse a text file, in which one record could change how others are read, or the
-        connection is ADBC's to SQLite, which guesses types.
+        if DuckDB is to parse a text file or to scan a pandas frame, in which one record could change how
+        others are read, or the connection is ADBC's to SQLite, which guesses types.
 
     Notes
     -----
-    The rows must not change during a fit. Of an address all passes and all processes see one snapshot, which
-    is taken when the model is made. A connection to Postgres whose rows are not kept must be in a transaction
-    at the level "repeatable read", and is refused without. A database of SQLite that is changed between
-    passes ends the fit in an error, and so does any other in which the number of rows changes.
+    The rows must not change during a fit. A query with ``now()``, ``random()``, ``TABLESAMPLE``, or ``LIMIT``
+    without ``ORDER BY`` has others each time, of whatever snapshot. Of an address all passes and all
+    processes see one snapshot, which is taken when the model is made. A connection to Postgres whose rows are
+    not kept must be in a transaction at the level "repeatable read", and is refused without. A database of
+    SQLite that is changed between passes, or a file attached to it, ends the fit in an error, and so does any
+    other in which the number of rows changes. Where rows are not kept, a connection that is not of SQLite,
+    Postgres or DuckDB is refused.
+
+    A text of SQLite that is not UTF-8 is missing. DuckDB runs a query on ``connection.cursor()``, where
+    temporary tables and what ``connection.register`` named are not found: give the relation
+    ``connection.sql(query)`` itself as the data.
 
     Examples
     --------
@@ -124,8 +131,14 @@ def ranges(query: SqlQuery) -> list[str]:
 def of_sql(query: SqlQuery, asked: Asked) -> Source:
     """The source of a query."""
     failure = DataError(f"the query cannot be run. {HIDDEN}; run it without dpstats to see it")
-    link, plan, names, types = protected(lambda: _opened(query), failure, (SpecificationError,))
-    refuse_text_files(plan, "query")
+    link = protected(lambda: _linked(query.connection), failure, (SpecificationError,))
+    if link.vendor == "duckdb":
+        failure = DataError(
+            f"{failure}. DuckDB runs it on con.cursor(), where temporary tables and what con.register() "
+            "named are not found: give con.sql(query) as the data, or store the table"
+        )
+    plan, names, types = protected(lambda: _opened(query, link), failure, (SpecificationError,))
+    refuse_parsing(plan, "query")
     asked.require(names)
     if query.key is not None and query.key not in names:
         raise DataError(f"the query has no column {query.key!r}, by which it is to be cut; select it, too")
@@ -135,15 +148,19 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
     return of_parts(parts, asked, parts[0].broken)
 
 
-def _opened(query: SqlQuery) -> tuple[Link, str, list[str], Any]:
-    """The way to the database, a plan if it can tell, and columns: names, and types if they are Arrow's."""
-    link = address_of(query.connection) if is_address(query.connection) else Held(query.connection)
-    plan = ""
+def _linked(connection: Any) -> Link:
+    link = address_of(connection) if is_address(connection) else Held(connection)
     if link.vendor == "sqlite":  # by ADBC; that of Python is called sqlite3
         raise DataError(
             "ADBC's driver for SQLite guesses the types of columns from rows, so that one record can change "
             "how others are read; give a connection of Python's own, sqlite3.connect(path)"
         )
+    return link
+
+
+def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any]:
+    """A plan if the database can tell, and columns: names, and types if they are Arrow's."""
+    plan = ""
     with link.cursor() as cursor:
         if link.vendor == "duckdb":
             cursor.execute(f"EXPLAIN (FORMAT json) {query.text}")
@@ -151,8 +168,8 @@ def _opened(query: SqlQuery) -> tuple[Link, str, list[str], Any]:
         cursor.execute(f"SELECT * FROM ({query.text}) AS dpstats_rows LIMIT 0")
         if hasattr(cursor, "fetch_record_batch"):
             types = cursor.fetch_record_batch().schema
-            return link, plan, list(types.names), types
-        return link, plan, [column[0] for column in cursor.description], None
+            return plan, list(types.names), types
+        return plan, [column[0] for column in cursor.description], None
 
 
 @dataclass(frozen=True, repr=False)

@@ -197,7 +197,30 @@ MUTANTS = (
     planted(
         "a query has a text file parsed by a reader that guesses",
         "rows/test_queries.py::test_a_query_that_parses_a_text_file_is_refused_with_the_remedy",
-        ("rows/sniffing.py", "    if _PARSING.search(plan):", "    if False:"),
+        ("rows/sniffing.py", "    for name in map(str.upper, begun):", "    for name in ():"),
+    ),
+    planted(
+        "Dask makes texts of objects by code that came with them",
+        "rows/test_dask.py::test_no_code_of_a_cell_is_run",
+        (
+            "rows/partitions.py",
+            "    if protected(lambda: any(map(_makes_texts, steps)), cannot):",
+            "    if False:",
+        ),
+    ),
+    planted(
+        "one missing id makes floats of all ids of a partition",
+        "rows/test_dask.py::test_a_missing_id_neither_ends_a_fit_nor_changes_another_id",
+        ("rows/partitions.py", "    if unit and protected(", "    if False and protected("),
+    ),
+    planted(
+        "a text of SQLite that is not UTF-8 ends the fit",
+        "rows/test_queries.py::test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection",
+        (
+            "rows/links.py",
+            "    except UnicodeDecodeError:\n        return None",
+            "    finally:\n        pass",
+        ),
     ),
     planted(
         "rows without a key are in no part, so that n tells of a cell",

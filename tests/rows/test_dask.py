@@ -2,10 +2,13 @@
 
 import os
 import pickle
+import sqlite3
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import dpstats as dps
 from dpstats.curator import Curator
@@ -20,7 +23,9 @@ from dpstats.testing import NoNoise, Recording, noise
 from tests.curator.test_engines import fatal
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of
 
+dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+bag = pytest.importorskip("dask.bag", reason="dask is not installed")
 FRAME = TABLE.to_pandas()
 X = dps.Schema(x=dps.bounded(0, 9))
 
@@ -125,7 +130,22 @@ PARSED = {
     "read_csv": lambda path: dd.read_csv(path / "d.csv"),
     "read_csv of some columns": lambda path: dd.read_csv(path / "d.csv").query("x > 0")[["x"]],
     "read_json": lambda path: dd.read_json(path / "d.json"),
+    "read_sql_table": lambda path: dd.read_sql_table("t", sql(path / "d.db"), "i", npartitions=2),
+    "read_sql_table of some rows": lambda path: dd.read_sql_table(
+        "t", sql(path / "d.db"), "i", npartitions=2
+    ).query("x > 0"),
+    "pandas' read_csv": lambda path: dd.from_map(pd.read_csv, [path / "d.csv"]),
+    "a bag of lines": lambda path: bag.read_text(path / "d.csv").map(lambda x: {"x": x}).to_dataframe(),
 }
+
+
+def sql(path):
+    """The first five rows are whole numbers, by which Dask would cast the others."""
+    pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE t (i INTEGER PRIMARY KEY, x)")
+        made.executemany("INSERT INTO t (x) VALUES (?)", [(1,)] * 9 + [(0.75,)] * 9)
+    return f"sqlite:///{path}"
 
 
 @pytest.mark.parametrize("parsed", PARSED)
@@ -140,6 +160,56 @@ def test_a_dataframe_that_parses_a_text_file_is_refused(parsed, tmp_path):
     assert joined(read.blocks())["x"].tolist() == [1.0, 2.0]
 
 
+def written(path, ids, **options):
+    """Two files of which the second one has these ids; both have the same type."""
+    for place, held in enumerate([[7, 8, 9, 10], ids]):
+        cells = pa.array(held, pa.int64())
+        parquet.write_table(pa.table({"id": cells, "x": [0.5] * 4}), path / f"{place}.parquet")
+    return dd.read_parquet(path, **options)
+
+
+LONG = 2**53 + 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_missing_id_neither_ends_a_fit_nor_changes_another_id(missing, tmp_path):
+    schema = X.unit("id", max_rows=1)
+    frame = written(tmp_path, [LONG - 1, LONG, 3, None if missing else 4], dtype_backend="pyarrow")
+    assert joined(rows_of(frame, schema).blocks())[WEIGHS].tolist() == [True] * 7 + [not missing]
+    plain = dd.read_parquet(tmp_path)
+    for refused in (plain, plain.astype({"id": "Int64"}), plain[["x", "id"]].optimize()):
+        with pytest.raises(DataError, match="'id' names the unit of privacy.*dtype_backend='pyarrow'"):
+            rows_of(refused, schema)
+
+
+def test_the_types_of_a_partition_end_no_fit():
+    """A function may give other types than it says; only what it says is checked."""
+    table = pd.DataFrame({"x": [1.0, 2.0], "id": pd.array([1, 2], dtype="Int64")})
+    changed = dd.from_pandas(table, npartitions=2).map_partitions(
+        lambda part: part.astype({"id": "float64", "x": "datetime64[s]"}), meta=table
+    )
+    found = joined(rows_of(changed, X.unit("id", max_rows=1)).blocks())
+    assert np.isnan(found["x"]).all() and not found[WEIGHS].any()
+
+
+class Spoken:
+    def __str__(self):
+        raise SystemExit("serial-4711")
+
+
+@pytest.mark.parametrize("cell", ["3", b"\xff", Spoken(), [1], None])
+def test_no_code_of_a_cell_is_run(cell):
+    table = pd.DataFrame({"x": pd.Series(["1", "2", cell], dtype=object), "other": 1})
+    with dask.config.set({"dataframe.convert-string": True}):
+        converted = dd.from_pandas(table, npartitions=1)
+        for made in (converted, converted.rename(columns={"other": "x", "x": "y"}), converted.assign(z=1)):
+            with pytest.raises(DataError, match=r'code that comes with the cell.*"dataframe.convert-string"'):
+                rows_of(made, X)
+    with dask.config.set({"dataframe.convert-string": False}):
+        rows = rows_of(dd.from_pandas(table, npartitions=1), X)
+    assert joined(rows.blocks())["x"].tobytes() == joined(rows_of(table, X).blocks())["x"].tobytes()
+
+
 def test_columns_are_checked_when_the_model_is_made():
     with pytest.raises(DataError, match="the data have no column 'g'"):
         rows_of(frame()[["x", "y"]])
@@ -150,7 +220,7 @@ def test_columns_are_checked_when_the_model_is_made():
 
 def test_rows_of_a_unit_are_kept_whatever_their_partition():
     schema = SCHEMA.unit("unit", max_rows=2)
-    table = FRAME.assign(unit=np.arange(N) % 3000)
+    table = FRAME.assign(unit=pd.array(np.arange(N) % 3000, dtype="Int64"))
     rows, expected = rows_of(dd.from_pandas(table, npartitions=4), schema), rows_of(table, schema)
     assert not rows.parts()
     assert (joined(rows.blocks())[WEIGHS] == joined(expected.blocks())[WEIGHS]).all()

@@ -104,6 +104,9 @@ class Adbc:
     def __init__(self, made):
         self._made = made
 
+    def adbc_get_info(self):
+        return {"vendor_name": "DuckDB"}
+
     def cursor(self):
         return Adbc(self._made)
 

@@ -6,10 +6,13 @@ import sqlite3
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import dataset
 
 import dpstats as dps
 from dpstats.curator import Curator
@@ -48,7 +51,24 @@ PARSED = {
     "view": lambda path: view(path).sql("SELECT * FROM v WHERE x > 0"),
     "read_sql of a view": lambda path: dps.read_sql("SELECT * FROM v", view(path)),
     "read_sql": lambda path: dps.read_sql(f"SELECT * FROM read_csv('{path}/d.csv')", duckdb.connect()),
+    "read_sql of a wrapper": lambda path: dps.read_sql(
+        f"SELECT * FROM '{path}/d.csv'", Wrapper(duckdb.connect())
+    ),
+    "beside a file with types": lambda path: duckdb.sql(
+        f"SELECT x FROM '{path}/d.parquet' UNION ALL SELECT x FROM '{path}/d.csv'"
+    ),
 }
+
+
+class Wrapper:
+    """As a pool hands out connections; `named` is how it calls what it wraps."""
+
+    def __init__(self, made, named="_inner"):
+        setattr(self, named, made)
+        self._made = made
+
+    def cursor(self, *args):
+        return self._made.cursor(*args)
 
 
 @pytest.mark.parametrize("parsed", PARSED)
@@ -57,6 +77,33 @@ def test_a_query_that_parses_a_text_file_is_refused_with_the_remedy(parsed, writ
         DataError, match="one record can change how others are read.*Give dpstats the path of"
     ):
         rows_of(PARSED[parsed](written), X)
+
+
+GUESSED = {
+    "DuckDB's scan of objects": (
+        lambda path: duckdb.from_df(pd.DataFrame({"x": pd.Series([1, 2], dtype=object)})),
+        "guesses the type from their cells.*Give dpstats the frame itself",
+    ),
+    "polars' scan of a dataset": (
+        lambda path: polars.scan_pyarrow_dataset(dataset.dataset(path / "d.csv", format="csv")),
+        "has code of Python scan something.*use polars.scan_parquet",
+    ),
+    "DuckDB's list of files": (
+        lambda path: duckdb.sql(f"SELECT length(file) AS x FROM glob('{path}/*')"),
+        "rows that begin with GLOB.*Write them to Parquet",
+    ),
+    "read_blob": (
+        lambda path: duckdb.sql(f"SELECT size AS x FROM read_blob('{path}/*')"),
+        "has a text file",
+    ),
+}
+
+
+@pytest.mark.parametrize("guessed", GUESSED)
+def test_an_operator_that_is_not_known_to_have_types_is_refused(guessed, written):
+    make, said = GUESSED[guessed]
+    with pytest.raises(DataError, match=said):
+        rows_of(make(written), X)
 
 
 def stored(path):
@@ -72,6 +119,10 @@ TYPED = {
     "stored": lambda path: stored(path).sql("SELECT * FROM t"),
     "a level of that name": lambda path: stored(path).sql("SELECT * FROM t WHERE 'READ_CSV' <> '\"READ_CSV'"),
     "read_sql": lambda path: dps.read_sql("SELECT * FROM t", stored(path)),
+    "a table of Arrow": lambda path: duckdb.from_arrow(pa.table({"x": [1.0, 2.0]})),
+    "numbers": lambda path: duckdb.sql("WITH t AS (SELECT unnest([1, 2]) AS x) SELECT * FROM t WHERE x > 0"),
+    "a range": lambda path: duckdb.sql("SELECT r.x FROM range(1, 3) AS r(x), (VALUES (1)) AS v(y)"),
+    "joined": lambda path: stored(path).sql(f"SELECT x FROM t JOIN '{path}/d.parquet' USING (x) ORDER BY x"),
 }
 
 
@@ -165,6 +216,100 @@ def test_a_database_of_sqlite_that_changes_between_passes_is_refused(by_another,
     with pytest.raises(DataError, match="the database has changed.*is spent") as caught:
         curator.release("event_moments", 0.5, **PUBLIC)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("change", ["ATTACHed", "own tables"])
+def test_other_files_of_sqlite_and_other_tables_do_not_change_either(change, tmp_path, monkeypatch):
+    stream(monkeypatch)
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        TABLE.to_pandas().to_sql("t", other, index=False)
+    made = sqlite3.connect(tmp_path / "d.db")
+    made.execute(f'ATTACH \'{tmp_path / "other.db"}\' AS "a ""b"')
+    if change == "own tables":
+        made.execute("CREATE TABLE main.t AS SELECT * FROM t")
+        made.execute("CREATE TABLE main.u AS SELECT * FROM t")
+        made.commit()
+    rows = rows_of(dps.read_sql("SELECT * FROM t", made))
+    assert sum(len(block["x"]) for block in rows.blocks()) == rows.n
+    if change == "ATTACHed":
+        with sqlite3.connect(tmp_path / "other.db") as other:
+            other.execute("UPDATE t SET x = 0 WHERE other = 0")
+    else:
+        made.execute("DROP TABLE t")
+        made.execute("ALTER TABLE u RENAME TO t")
+    with pytest.raises(DataError, match="the database has changed"):
+        list(rows.blocks())
+
+
+def test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection():
+    made = sqlite3.connect(":memory:")
+    made.row_factory = lambda cursor, row: {"x": row[0]}
+    made.execute("CREATE TABLE t (x)")
+    made.executemany("INSERT INTO t VALUES (?)", [(1.0,), ("2",), ("ü",)])
+    made.execute("INSERT INTO t VALUES (CAST(x'ff' AS TEXT))")
+    schema = dps.Schema(x=dps.levels("1", "2", "ü", other=True))
+    for connection in (made, Wrapper(made)):
+        rows = rows_of(dps.read_sql("SELECT * FROM t", connection), schema)
+        assert joined(rows.blocks())["x"].tolist() == [0, 1, 2, -1]
+    assert made.text_factory is str and made.row_factory is not None
+
+
+class Subclass(sqlite3.Connection):
+    pass
+
+
+WRAPPED = {
+    "subclass": lambda path: sqlite3.connect(path, factory=Subclass),
+    "cursors": lambda path: Wrapper(sqlite3.connect(path)),
+    "driver_connection": lambda path: Wrapper(sqlite3.connect(path), "driver_connection"),
+    "dbapi_connection": lambda path: Wrapper(sqlite3.connect(path), "dbapi_connection"),
+    "a pool": lambda path: (
+        pytest.importorskip("sqlalchemy").create_engine(f"sqlite:///{path}").raw_connection()
+    ),
+}
+
+
+@pytest.mark.parametrize("wrapped", WRAPPED)
+def test_a_connection_is_known_however_it_is_wrapped(wrapped, tmp_path, monkeypatch):
+    stream(monkeypatch)
+    with sqlite3.connect(tmp_path / "d.db") as other:
+        TABLE.to_pandas().to_sql("t", other, index=False)
+    rows = rows_of(dps.read_sql("SELECT * FROM t", WRAPPED[wrapped](tmp_path / "d.db")))
+    assert sum(len(block["x"]) for block in rows.blocks()) == rows.n
+    with sqlite3.connect(tmp_path / "d.db") as other:
+        other.execute("UPDATE t SET x = 0 WHERE other = 0")
+    with pytest.raises(DataError, match="the database has changed"):
+        list(rows.blocks())
+
+
+class Unknown:
+    """A connection whose cursors are of no known driver."""
+
+    def __init__(self, made):
+        self._made = made
+
+    def __getattr__(self, name):
+        return getattr(self._made, name)
+
+    def cursor(self):
+        return Unknown(self._made.cursor())
+
+
+def test_an_unknown_connection_is_read_once_and_refused_where_a_fit_runs_it_again(monkeypatch):
+    query = database(None)
+    unknown = dps.read_sql(query.text, Unknown(query.connection))
+    assert rows_of(unknown).n == TABLE.num_rows
+    stream(monkeypatch)
+    with pytest.raises(DataError, match="does not know how this connection tells.*write the rows to Parquet"):
+        list(rows_of(unknown).blocks())
+
+
+def test_what_cursors_of_duckdb_do_not_see_is_said():
+    made = duckdb.connect()
+    made.register("t", TABLE)
+    with pytest.raises(DataError, match=r"con.cursor\(\), where temporary tables.*give con.sql\(query\)"):
+        rows_of(dps.read_sql("SELECT * FROM t", made))
+    assert rows_of(made.sql("SELECT * FROM t")).n == TABLE.num_rows
 
 
 def test_a_key_is_a_column_of_the_query():
