@@ -67,7 +67,8 @@ class Held(HoldsRows):
     @contextmanager
     def cursor(self, large: bool = False) -> Iterator[Any]:
         """A cursor, which leaves many rows at the server: psycopg does if it has a name, in a transaction."""
-        named = large and self._driver in ("psycopg", "psycopg2") and not self.connection.autocommit
+        steady = not getattr(self.connection, "autocommit", True)
+        named = large and steady and self._driver in ("psycopg", "psycopg2")
         with closing(self.connection.cursor(*["dpstats_rows"] * named)) as cursor:
             if isinstance(cursor, sqlite3.Cursor):
                 with _any_text(cursor):
