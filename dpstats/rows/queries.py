@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpstats._private import protected
-from dpstats.errors import DataError
+from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.partitions import is_of_dask, of_dask
 from dpstats.rows.parts import Query, of_parts
 from dpstats.rows.sniffing import refuse_parsing
@@ -43,7 +43,7 @@ def of_query(data: Any, asked: Asked) -> Source:
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"
     )
-    plan, names, schema_of, rows, run = protected(lambda: make(data), cannot)
+    plan, names, schema_of, rows, run = protected(lambda: make(data), cannot, (SpecificationError,))
     refuse_parsing(plan, type(data).__name__)
     asked.require(names)
     columns = list(asked.columns)
@@ -93,6 +93,11 @@ def _of_relation(relation: Any) -> _Made:
         return iter(reader(size))
 
     explained = relation.query("dpstats_rows", "EXPLAIN (FORMAT json) SELECT * FROM dpstats_rows")
+    if explained is None:
+        raise DataError(
+            "what a relation of DuckDB reads is told by its version 2.0 or a later one; upgrade it, or give "
+            "dps.read_sql(query, connection)"
+        )
     return (
         str(explained.fetchall()[0][1]),
         list(relation.columns),

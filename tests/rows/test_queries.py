@@ -304,6 +304,13 @@ def test_an_unknown_connection_is_read_once_and_refused_where_a_fit_runs_it_agai
         list(rows_of(unknown).blocks())
 
 
+def test_a_relation_that_tells_no_plan_is_refused(monkeypatch):
+    """As those of DuckDB before 2.0."""
+    monkeypatch.setattr(duckdb.DuckDBPyRelation, "query", lambda *given: None)
+    with pytest.raises(DataError, match=r"version 2\.0 or a later one; upgrade it, or give dps\.read_sql"):
+        rows_of(duckdb.sql("SELECT 1 AS x"), X)
+
+
 def test_what_cursors_of_duckdb_do_not_see_is_said():
     made = duckdb.connect()
     made.register("t", TABLE)
