@@ -15,11 +15,11 @@ from dpstats.estimators.newton import count_steps
 from dpstats.estimators.newton import make_plan as newton_plan
 
 
-@given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20))
-def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int) -> None:
-    plan = make_plan(mu, early, tail)
-    parts = [cost for stage in plan.stages for cost in plan[stage]]
-    assert min(parts) > 0
+@given(st.floats(1e-6, 1e6), st.integers(1, 60), st.integers(2, 20), st.booleans())
+def test_costs_add_up_to_the_budget(mu: float, early: int, tail: int, intervals: bool) -> None:
+    plan = make_plan(mu, early, tail, intervals)
+    parts = [cost for stage in plan.stages if intervals or stage != "inspections" for cost in plan[stage]]
+    assert min(parts) > 0 and (intervals or not any(plan["inspections"]))
     assert math.hypot(*parts) == pytest.approx(mu, rel=1e-12)
     assert (len(plan["early"]), len(plan["tail"])) == (early, tail)
     assert plan.cost("tail") == pytest.approx(math.hypot(*plan["tail"]))

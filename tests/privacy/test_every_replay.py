@@ -18,7 +18,18 @@ from tests.privacy.harness import run, violation
 from tests.privacy.pairs import SOME
 
 HIGH: dict[str, Any] = dict(
-    time=100, start=0, failed=1, good=1, visits=40, cost=500, temp=50, load=1, months=24, maker="B"
+    time=100,
+    start=0,
+    failed=1,
+    good=1,
+    visits=40,
+    cost=500,
+    temp=50,
+    load=1,
+    months=24,
+    maker="B",
+    after=100,
+    before=None,
 )
 LOW = dict(time=1, start=0, failed=1, good=0, visits=0, cost=1, temp=10, load=0, months=24, maker="A")
 TURNED = dict(HIGH, time=1, good=0, visits=0, cost=1)
