@@ -77,6 +77,9 @@ class Map:
         Whether the response is log time.
     constant : bool
         Whether x~ begins with a 1.
+    apart : bool
+        Whether the response stays as it is, and its offset apart, as where the mean is not on the scale of
+        the linear predictor.
     """
 
     design: PublicDesign
@@ -86,6 +89,7 @@ class Map:
     y_scale: float
     log: bool
     constant: bool = True
+    apart: bool = False
     first: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -131,7 +135,7 @@ class Map:
         return self._scaled(out, block)
 
     def _scaled(self, out: np.ndarray, block: Block) -> np.ndarray:
-        if self.design.offset_bounds != (0.0, 0.0):
+        if self.design.offset_bounds != (0.0, 0.0) and not self.apart:
             np.subtract(out, block.offset, out=out)
         np.subtract(out, self.y_center, out=out)
         np.multiply(out, 1 / self.y_scale, out=out)

@@ -83,6 +83,21 @@ def test_exposure_is_an_offset_of_its_logarithm(how: str) -> None:
     assert one.equals(fit(("poisson", how), right=RIGHT + " + offset(np.log(months))"))
 
 
+@pytest.mark.parametrize("unit", [1 / 12, 30.0, 730.0])
+def test_the_unit_of_an_exposure_moves_the_intercept_only(unit: float) -> None:
+    """With the noise of users: where a response lies has nothing to do with its offset."""
+    one = fit(("poisson", "newton"), exposure="months")
+    low, high = (unit * bound for bound in SCHEMA["months"].bounds)
+    other = fit(
+        ("poisson", "newton"),
+        lambda rows: {"months": unit * np.asarray(rows["months"])},
+        {"months": dps.bounded(low, high)},
+        exposure="months",
+    )
+    other["Intercept"] += np.log(unit)
+    assert one.to_numpy() == pytest.approx(other.to_numpy(), **SAME)
+
+
 @pytest.mark.parametrize("how", ["newton", "pmt"])
 def test_a_constant_offset_moves_the_intercept_only(how: str) -> None:
     huge = dict(budget=dps.gdp(1e7), source=NoNoise())

@@ -399,6 +399,11 @@ MUTANTS = (
         "models/test_loose_bounds.py::test_wide_bounds_cost_next_to_nothing",
         ("estimators/newton/located.py", "(zoomed.hidden[:-1] == 0)", "(zoomed.hidden[:-1] < 0)"),
     ),
+    planted(
+        "counts are looked for where they are less their offset",
+        "models/test_glm_metamorphic.py::test_the_unit_of_an_exposure_moves_the_intercept_only[730.0]",
+        ("estimators/newton/located.py", "log=False, apart=True)", "log=False)"),
+    ),
     *(
         planted(what, f"estimators/test_engine.py::test_{test}", (f"estimators/engine/{file}", old, new))
         for what, test, file, old, new in (

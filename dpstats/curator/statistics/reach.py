@@ -27,10 +27,17 @@ class _Reach(Statistic):
     """Chosen covariates of every valid row, and the response of rows with an event, in declared boxes."""
 
     def __init__(
-        self, design: PublicDesign, center: np.ndarray, half: np.ndarray, log: bool, chosen: np.ndarray
+        self,
+        design: PublicDesign,
+        center: np.ndarray,
+        half: np.ndarray,
+        log: bool,
+        chosen: np.ndarray,
+        apart: bool = False,
     ) -> None:
         middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
-        self._map = Map(design, middle[:-1], width[:-1], float(middle[-1]), float(width[-1]), log)
+        last = float(middle[-1]), float(width[-1])
+        self._map = Map(design, middle[:-1], width[:-1], *last, log, apart=apart)
         chosen = np.asarray(chosen, dtype=bool)
         if chosen.shape != (len(middle) - 1,):
             raise ValueError(f"chosen holds {len(middle) - 1} truth values, one for each covariate")
@@ -60,6 +67,8 @@ class ReachMeans(_Reach):
         Whether the response is log time.
     chosen : array_like of bool, shape (d,)
         Which covariates.
+    apart : bool
+        Whether y is the response as it is; by default it is the response less its offset.
 
     Notes
     -----
@@ -93,7 +102,7 @@ class ReachCounts(_Reach):
 
     Parameters
     ----------
-    design, center, half, log, chosen
+    design, center, half, log, chosen, apart
         As in :class:`ReachMeans`.
     edges : array_like, shape (m, cells - 1)
         Between the cells, not decreasing.

@@ -197,7 +197,8 @@ def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array
     """
     (center, half), d = problem.boxes, len(problem.lower)
     chosen = np.append(~problem.zero_or_one & problem.intercept, True)
-    public = dict(center=center[: d + 1], half=half[: d + 1], log=False)
+    # an offset is of the linear predictor, and the response is a mean
+    public = dict(center=center[: d + 1], half=half[: d + 1], log=False, apart=True)
     zoomed, left = zoom_in(curator, costs, public, chosen)
     moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
     center[moved] += half[moved] * zoomed.center[moved]
