@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import dpstats
 from dpstats._version import __version__
 from dpstats.cli import texts, using
-from dpstats.cli.parser import Parser, add_csv_options, add_running, command, later, place
+from dpstats.cli.parser import Parser, add_csv_options, add_running, command, group, later, place
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -108,7 +108,9 @@ def _add_model_options(command: Parser) -> None:
         "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"
     )
     command.add_argument(
-        "--weights", metavar="EXPRESSION", help="the rows' weights; of ols, ridge, logit and glm"
+        "--weights",
+        metavar="EXPRESSION",
+        help="the rows' weights; of ols, ridge, logit and glm, and of kaplan_meier, where they count units",
     )
     command.add_argument(
         "--times", type=float, nargs="+", metavar="TIME", help="of kaplan_meier: where curves are wanted"
@@ -143,14 +145,8 @@ def _plan(commands: _SubParsersAction[Parser]) -> None:
 
 
 def _ledger(commands: _SubParsersAction[Parser]) -> None:
-    top = commands.add_parser(
-        "ledger",
-        help="keep a total budget for a data set: create, charge, show, export",
-        description="Keep a total budget for a data set.",
-        epilog=texts.LEDGER,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
+    does = "keep a total budget for a data set"
+    actions = group(commands, "ledger", does, "create, charge, show, export", texts.LEDGER)
 
     create = actions.add_parser("create", help="start a ledger; a file that is there is left alone")
     create.set_defaults(run=later("ledger.create"))
@@ -210,14 +206,8 @@ def _contributions(commands: _SubParsersAction[Parser]) -> None:
 
 
 def _schema(commands: _SubParsersAction[Parser]) -> None:
-    top = commands.add_parser(
-        "schema",
-        help="say what is public about each variable: new, check",
-        description="Say what is public about each variable.",
-        epilog=texts.SCHEMA,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    actions = top.add_subparsers(title="actions", metavar="ACTION", required=True)
+    does = "say what is public about each variable"
+    actions = group(commands, "schema", does, "new, check", texts.SCHEMA)
     does = "write a schema to fill in, from the names of the columns of a table; no value is read"
     new = command(actions, "new", "schema.new", does)
     new.add_argument("data", type=Path, help="a table; types are known of .parquet and .arrow files")

@@ -29,15 +29,27 @@ class Parser(argparse.ArgumentParser):
 
 def command(commands: _SubParsersAction[Parser], name: str, run: str, does: str, more: str = "") -> Parser:
     """Add a command, whose function `run` is named as ``module.function`` of this package."""
-    made = commands.add_parser(
+    made = _added(commands, name, does, does, more)
+    made.set_defaults(run=later(run))
+    return made
+
+
+def group(
+    commands: _SubParsersAction[Parser], name: str, does: str, actions: str, more: str
+) -> _SubParsersAction[Parser]:
+    """Add a command that has actions, listed after what it does."""
+    made = _added(commands, name, f"{does}: {actions}", does, more)
+    return made.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+
+def _added(commands: _SubParsersAction[Parser], name: str, told: str, does: str, more: str) -> Parser:
+    return commands.add_parser(
         name,
-        help=does,
+        help=told,
         description=does[0].upper() + does[1:] + ".",
         epilog=more,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.set_defaults(run=later(run))
-    return made
 
 
 def later(name: str) -> Callable[[argparse.Namespace], None]:

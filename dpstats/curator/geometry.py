@@ -27,6 +27,12 @@ def response(block: Block, log: bool, out: np.ndarray) -> np.ndarray:
     return np.log(block.time, out=out) if log else np.positive(block.time, out=out)
 
 
+def on_scale(times: np.ndarray, log: bool, out: np.ndarray) -> np.ndarray:
+    """Any times on the model's scale, in `out`; the logarithm of one at 0 or before is -inf."""
+    np.copyto(out, times)
+    return np.log(np.maximum(out, 0.0, out=out), out=out) if log else out
+
+
 def events(block: Block, scratch: Scratch) -> np.ndarray:
     """1 for a valid row with an event, else 0; shape (B,)."""
     return np.logical_and(block.event == 1.0, block.ok, out=scratch("events", len(block.ok)))
@@ -176,10 +182,7 @@ class Map:
     ) -> np.ndarray:
         """Residuals of times other than the response, shape (B,), none before `NEVER`."""
         out = scratch("times", 1, len(block.ok))
-        if self.log:
-            np.log(np.maximum(times, 0.0, out=out), out=out)
-        else:
-            out[0] = times
+        on_scale(times, self.log, out[0])
         return np.maximum((self._scaled(out, block) - line) / sigma, NEVER)
 
 

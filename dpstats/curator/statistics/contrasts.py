@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.statistics.base import Statistic
-from dpstats.families import Family
+from dpstats.curator.statistics.at_residuals import AtResiduals
 
 __all__ = ["HazardContrasts"]
 
 
-class HazardContrasts(Statistic):
+class HazardContrasts(AtResiduals):
     """Contrasts between zones of cumulative hazard of the events seen and expected, one array of shape (K,).
 
     A row with cumulative hazard H = H(z) at the end of its observation, and H_0 at its entry (0 without one),
@@ -65,15 +63,11 @@ class HazardContrasts(Statistic):
         self,
         design: PublicDesign,
         *,
-        family: Family,
-        gamma: np.ndarray,
-        sigma: float,
         edges: Sequence[float],
         contrasts: np.ndarray,
-        **row: Any,
+        **point: Any,
     ) -> None:
-        self._map = Map(design, **row)
-        self._family, self._gamma, self._sigma = family, np.asarray(gamma, dtype=float), sigma
+        super().__init__(design, **point)
         self._upper, self._steps = np.asarray(edges, dtype=float), np.asarray(contrasts, dtype=float)
         self._lower = np.concatenate([[0.0], self._upper[:-1]])
         if not (self._upper > self._lower).all():
@@ -99,8 +93,7 @@ class HazardContrasts(Statistic):
         return self._upper - self._lower
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x = self._map.centred(block, scratch)
-        z, event, entry, known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family)
+        _, (z, event, entry, known) = self.watched(block, scratch)
         hazard = self._hazard(z)
         since = 0.0 if entry is None else self._hazard(np.minimum(entry, z))
         last = None if known is None else self._hazard(known.upper)

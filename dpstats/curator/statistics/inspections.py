@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map
+from dpstats.curator.geometry import events
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.statistics.base import Statistic
-from dpstats.families import Family
+from dpstats.curator.statistics.at_residuals import AtResiduals
 
 __all__ = ["InspectionCounts"]
 
 
-class InspectionCounts(Statistic):
+class InspectionCounts(AtResiduals):
     """Counts of rows that failed, by the residuals between which they did; shape ((J + 1) (J + 2) / 2,).
 
     A row that failed between the residuals a and b counts in the cell (i, j) where a lies in the i-th and b
@@ -51,23 +50,13 @@ class InspectionCounts(Statistic):
 
     name = "inspection_counts"
 
-    def __init__(
-        self,
-        design: PublicDesign,
-        *,
-        family: Family,
-        gamma: np.ndarray,
-        sigma: float,
-        edges: Sequence[float],
-        **row: Any,
-    ) -> None:
+    def __init__(self, design: PublicDesign, *, sigma: float, edges: Sequence[float], **point: Any) -> None:
         self._edges = np.asarray(edges, dtype=float)
         if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
             raise ValueError("the edges must be numbers that increase")
         if not (design.intervals and 0 < sigma < math.inf):
             raise ValueError("the design must have intervals, and sigma be positive and finite")
-        self._map, self._family = Map(design, **row), family
-        self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
+        super().__init__(design, sigma=sigma, **point)
         self._side = len(self._edges) + 1
         cells = self._side * (self._side + 1) // 2
         self.parts = (Part(np.ones(1), np.ones(cells)),)
@@ -75,13 +64,11 @@ class InspectionCounts(Statistic):
         self.ranges = np.ones(cells)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x = self._map.centred(block, scratch)
-        known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family).known
+        known = self.watched(block, scratch)[1].known
         assert known is not None
         first, last = (np.searchsorted(self._edges, at) for at in (known.z, known.upper))
-        failed = block.ok & (block.event > 0.5)
         before = first * (2 * self._side - first + 1) // 2  # cells of the rows above
-        return (Factor(failed[:, None], before + last - first),)
+        return (Factor(events(block, scratch)[:, None], before + last - first),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector,)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import response
+from dpstats.curator.geometry import on_scale, response
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
@@ -31,7 +31,7 @@ def of_time(
     found = np.asarray(seen * (family.log_hazard(z) - np.log(sigma)) - hazard)
     if block.ends is None:
         return found
-    lower, upper = (((np.log(np.maximum(end, 0.0)) if log else end) - eta) / sigma for end in block.ends)
+    lower, upper = ((on_scale(end, log, np.empty(len(end))) - eta) / sigma for end in block.ends)
     first = np.where(np.isneginf(lower), 0.0, _hazard(family, lower))
     chance = -np.expm1(first - np.where(np.isposinf(upper), np.inf, _hazard(family, upper)))
     return np.where(lower < upper, np.log(chance) - first, found)

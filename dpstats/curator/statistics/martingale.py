@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, predictor, squared_norms
-from dpstats.curator.statistics.base import Statistic
+from dpstats.curator.statistics.at_residuals import AtResiduals
 from dpstats.families import Family
 from dpstats.families.martingale import scores, taper
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
@@ -19,7 +18,7 @@ from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 __all__ = ["LocationScore", "MartingaleScore"]
 
 
-class LocationScore(Statistic):
+class LocationScore(AtResiduals):
     """Sum of the location scores psi = A1 - event g h1*, without covariates; one number, shape (1,).
 
     A1 is the compensator since the row's entry, where the design has one.
@@ -56,21 +55,17 @@ class LocationScore(Statistic):
         *,
         family: Family,
         c: float,
-        gamma: np.ndarray,
-        sigma: float,
         floor: float = -math.inf,
-        **row: Any,
+        **point: Any,
     ) -> None:
-        self._map = Map(design, **row)
-        self._family, self._cut = family, taper(family, c, floor)
-        self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
+        super().__init__(design, family=family, **point)
+        self._cut = taper(family, c, floor)
         top = float(self._cut.integrals(np.array([np.inf])).location[0])
         self.parts = (Part(np.ones(1), np.array([max(self._cut.steepest, top)])),)
         self.sensitivity = self._cut.steepest + top
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        x = self._map.centred(block, scratch)
-        z, event, entry, known = self._map.watched(x, block, scratch, self._gamma, self._sigma, self._family)
+        _, (z, event, entry, known) = self.watched(block, scratch)
         first = self._cut.integrals(z).location
         psi = first - event * self._cut.g(z) * self._cut.slope(z)
         if entry is not None:
@@ -82,7 +77,7 @@ class LocationScore(Statistic):
         return (Factor(ones, psi[:, None]),)
 
 
-class MartingaleScore(Statistic):
+class MartingaleScore(AtResiduals):
     """Weighted scores of location and log sigma, and the information matrix of the events.
 
     With x = W x~, weight w = min(1, (radius / |x|)^2), and the scores and limits of
@@ -145,13 +140,12 @@ class MartingaleScore(Statistic):
         design: PublicDesign,
         *,
         where: Truncation,
-        gamma: np.ndarray,
         sigma: float,
         pivot: np.ndarray,
         whitening: np.ndarray,
         radius: float,
         matrix_share: float,
-        **row: Any,
+        **point: Any,
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
@@ -161,10 +155,9 @@ class MartingaleScore(Statistic):
             )
         if where.known_scale != self.known_scale:
             raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
-        self._map = Map(design, **row)
+        super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
-        self._gamma, self._pivot = np.asarray(gamma, dtype=float), pivot / self._map.unit
-        self._sigma, self._radius = sigma, radius
+        self._pivot, self._radius = pivot / self._map.unit, radius
         self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
         self._width = len(whitening)
@@ -184,8 +177,7 @@ class MartingaleScore(Statistic):
         )
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
-        centred = self._map.centred(block, scratch)
-        seen = self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._where.family)
+        centred, seen = self.watched(block, scratch)
         pivot = np.clip(predictor(self._pivot, centred, scratch), *self._where.pivots)
         found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
 

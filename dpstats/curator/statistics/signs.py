@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
-from dpstats.curator.geometry import Map, shorten
+from dpstats.curator.geometry import shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
-from dpstats.curator.statistics.base import Statistic
-from dpstats.families import Family
+from dpstats.curator.statistics.at_residuals import AtResiduals
 from dpstats.families.signs import Signs, largest_slope, signs
 
 __all__ = ["SignScore", "SignSizes"]
@@ -24,7 +23,7 @@ __all__ = ["SignScore", "SignSizes"]
 _LARGEST = 2.0
 
 
-class SignScore(Statistic):
+class SignScore(AtResiduals):
     """Sum of w x psi, psi the score of :mod:`dpstats.families.signs`; shape (j,).
 
     x = W x~, and w = min(1, radius / |x|) shortens it to the radius.
@@ -57,20 +56,17 @@ class SignScore(Statistic):
         self,
         design: PublicDesign,
         *,
-        family: Family,
-        gamma: np.ndarray,
         sigma: float,
         whitening: np.ndarray,
         radius: float,
-        **row: Any,
+        **point: Any,
     ) -> None:
         if not (0 < radius < math.inf and 0 < sigma < math.inf):
             raise ValueError("radius and sigma must be positive and finite")
         if design.intervals:
             raise ValueError("signs are those of failures at known times")
-        self._map, self._family = Map(design, **row), family
-        self._gamma, self._sigma, self._radius = np.asarray(gamma, dtype=float), sigma, radius
-        self._width = len(whitening)
+        super().__init__(design, sigma=sigma, **point)
+        self._radius, self._width = radius, len(whitening)
         self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
         self.parts = (Part(np.full(self._width, radius), np.ones(1)),)
         self.sensitivity = 2 * radius
@@ -82,8 +78,7 @@ class SignScore(Statistic):
 
     def _read(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray, Signs]:
         """W x~, the residual and the score of each row."""
-        centred = self._map.centred(block, scratch)
-        seen = self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._family)
+        centred, seen = self.watched(block, scratch)
         z, found = seen.z, signs(self._family, seen.z, seen.event, seen.entry)
         x = self._whitened(centred, scratch("row", self._width, len(z)), scratch)
         return x, z, found

@@ -75,7 +75,7 @@ def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E
     chance = by_chance(release.law, noise, math.sqrt(noise**2 + sampling))
     sure, usual = (each + rows * added for each in chance)
     first = located.to_user(True)[:, 0]
-    worth = WORTH * rows * math.sqrt(_of_level(back, found.cov))
+    worth = WORTH * rows * math.sqrt(level_variance(back, found.cov))
     told = bool(abs(total) > max(sure, worth)) and math.isfinite(read.phi_sd)
     beyond = max(total**2 - usual**2, 0.0) / rows**2
     return found.doubted((drift**2 + beyond) * np.outer(first, first), *("far",) * told)
@@ -94,7 +94,7 @@ def _put_back(score: BoundedScore, wider: BoundedScore, phi: float) -> tuple[flo
     return abs(mean), abs(wider.put_back(phi) - mean)
 
 
-def _of_level(back: Array, cov: Array) -> float:
+def level_variance(back: Array, cov: Array) -> float:
     """Variance of the linear predictor at the middle of the columns; infinite with any of a coefficient."""
     return float(back[0] @ cov @ back[0]) if np.isfinite(cov).all() else math.inf
 

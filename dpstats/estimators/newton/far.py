@@ -10,7 +10,7 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.newton.check import Read
+from dpstats.estimators.newton.check import Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore, square_weight
@@ -57,7 +57,7 @@ def long_rows(curator: Curator, cost: float, problem: Problem, located: Located,
     errors = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth))
     effects = np.abs(back @ found.params)
     if problem.intercept:
-        errors[0], effects[0] = _of_level(back, found.cov), 0.0
+        errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     effects[int(problem.intercept) :][problem.zero_or_one] = 0.0  # two values are on a line
     sizes = np.abs(moved)
     sure, usual = (times * sds for times in by_chance(release.law, 0.0, 1.0))
@@ -74,8 +74,3 @@ def _noisy(found: Estimate) -> float:
     known = np.isfinite(np.diag(found.cov))
     privacy, whole = np.diag(found.cov_privacy)[known], np.diag(found.cov)[known]
     return float(np.mean(privacy / np.maximum(whole - privacy, 1e-300))) if known.any() else 0.0
-
-
-def _of_level(back: Array, cov: Array) -> float:
-    """Standard error of the linear predictor at the middle of the columns."""
-    return math.sqrt(float(back[0] @ cov @ back[0])) if np.isfinite(cov).all() else math.inf
