@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats._stored import read_object
 from dpstats.cli.output import new_file, write
 from dpstats.cli.parser import FORMATS
 from dpstats.cli.tables import public_table
@@ -27,7 +26,6 @@ from dpstats.schema import Levels
 
 PICTURES = (".png", ".pdf", ".svg")
 DPI = 150  # of a picture in dots: a figure of 7.5 inches is as wide as most screens show at once
-_KINDS: dict[str, Any] = {"dpstats.curve": CurveFit, "dpstats.description": Description}
 _NO_TABLES = ("save", "load", "to_dict", "from_dict", "record", "design", "schema", "model", "document")
 _POINTS = ("newdata", "fleet")  # what methods call new units
 _OWN_POINTS = ("use", "stress")  # new units that are written beside --with
@@ -37,12 +35,12 @@ Saved = Fit | CurveFit | Description
 
 def show(options: argparse.Namespace) -> None:
     """Print the table of a saved fit."""
-    _write(read(options.fit), options)
+    _write(load(options.fit), options)
 
 
 def table(options: argparse.Namespace) -> None:
     """Print what a method of a fit returns, or which there are."""
-    fit = read(options.fit)
+    fit = load(options.fit)
     if options.what is None:
         print("\n".join(_offered(fit)))
         return
@@ -56,12 +54,12 @@ def table(options: argparse.Namespace) -> None:
 def life(options: argparse.Namespace) -> None:
     """Print lives of new units."""
     failed = {} if options.failed is None else {"failed": options.failed}
-    _write(_called(read(options.fit), "life", options, failed), options)
+    _write(_called(load(options.fit), "life", options, failed), options)
 
 
 def plot(options: argparse.Namespace) -> None:
     """Draw to a file."""
-    fit, kind = read(options.fit), options.kind
+    fit, kind = load(options.fit), options.kind
     if kind is None:
         points = options.at or options.new
         kind = "" if not isinstance(fit, Fit) else "life" if points and hasattr(fit, "life") else "coef"
@@ -72,18 +70,9 @@ def plot(options: argparse.Namespace) -> None:
 
 def compared(options: argparse.Namespace) -> None:
     """Print fits side by side."""
-    fits: list[Any] = [read(path) for path in options.fits]
+    fits: list[Any] = [load(path) for path in options.fits]
     level = {} if options.level is None else {"level": options.level}
     _write(compare(*fits, names=options.names, **level), options)
-
-
-def read(path: Path) -> Saved:
-    """A saved fit, curve or description, by what its file says that it is."""
-    try:
-        kind = str(read_object(path, "").get("format")).partition("/")[0]
-    except SpecificationError:
-        kind = ""  # which says `load` better
-    return _KINDS[kind].load(path) if kind in _KINDS else load(path)
 
 
 def _offered(fit: Saved) -> list[str]:
@@ -158,7 +147,7 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
                 key: _value(value) for key, _, value in (p.partition("=") for p in text.split(","))
             }
         elif name == "points":
-            found[name] = read(Path(text))
+            found[name] = load(Path(text))
         elif "," in text and "=" not in text:
             found[name] = [_value(part) for part in text.split(",")]
         else:

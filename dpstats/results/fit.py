@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
-from dpstats._private import forgetting
 from dpstats._repr import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.coefficient_plot import chosen, plot_coef
@@ -262,32 +260,3 @@ class Fit(Predictions):
         if key == "r2" and hasattr(self, "rsquared"):
             return float(self.rsquared)
         return known.get(key)
-
-
-@forgetting
-def load(path: str | Path) -> Fit:
-    """Read a fit written by `Fit.save`.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Fit
-        Of the kind that its model has.
-
-    Raises
-    ------
-    SpecificationError
-        If the file is not a saved fit of this or an earlier version of the format.
-
-    Examples
-    --------
-    >>> import dpstats as dps
-    >>> plant = dps.datasets.load("ccpp")
-    >>> dps.ols("PE ~ AT", plant.data, plant.schema).fit(dps.gdp(1)).save("plant.json")
-    >>> dps.load("plant.json").formula
-    'PE ~ AT'
-    """
-    return Fit.load(path)

@@ -152,7 +152,8 @@ def test_a_unit_of_several_rows_has_a_number_of_rows_that_is_noisy_too() -> None
 def test_it_is_saved_and_loaded_and_edited_files_are_refused(tmp_path: Path) -> None:
     found = look(frame(), dps.gdp(1), seed=1)
     found.save(tmp_path / "look.json")
-    back = Description.load(tmp_path / "look.json")
+    back = dps.load(tmp_path / "look.json")
+    assert isinstance(back, Description)
     assert back.to_dict() == found.to_dict() and str(back) == str(found)
     saved = found.to_dict()
     for name, edited in (

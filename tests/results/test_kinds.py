@@ -40,7 +40,7 @@ def kind_of(file: str) -> type:
 def test_what_was_saved_before_there_were_kinds_is_read_and_prints_as_any_fit(file: str) -> None:
     """The fits were saved when one class had all methods; the text is what they print now."""
     path, kind = SAVED / f"{file}.json", kind_of(file)
-    fit = CurveFit.load(path) if kind is CurveFit else load(path)
+    fit = load(path)
     assert type(fit) is kind and fit.to_dict() == json.loads(path.read_text())
     printed = fit if kind is CurveFit else fit.summary()
     assert f"{fit!r}\n\n{printed}\n" == (SAVED / f"{file}.txt").read_text()
