@@ -273,8 +273,9 @@ class Survreg(Plannable):
     ) -> SurvivalFit:
         names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
-        about = {"model": "survreg", "dist": self.dist, "settings": settings, "nevents": result.events}
-        return publish(SurvivalFit, facts, self.design, result, released, names, **about, **more)
+        about = {"model": "survreg", "dist": self.dist, "settings": settings}
+        found: dict[str, Any] = {"nevents": result.events, "law": result.law, **more}
+        return publish(SurvivalFit, facts, self.design, result, released, names, **about, **found)
 
     @always_shown
     def __repr__(self) -> str:

@@ -99,6 +99,8 @@ class Record(Facts):
         modelled.
     nevents : Quantity, optional
         Number of rows that fail, where it was released.
+    law : Quantity, optional
+        Share of the failures that come at other times than the distribution says, where it was released.
     target : str, optional
         What the coefficients are, in words, where they are penalised ones.
     tails : Tails, optional
@@ -138,6 +140,7 @@ class Record(Facts):
     dispersion: Quantity | None = None
     loglik: Quantity | None = None
     nevents: Quantity | None = None
+    law: Quantity | None = None
     target: str | None = None
     tails: Tails | None = None
     guarantees: tuple[tuple[str, str], ...] = ()
@@ -184,6 +187,7 @@ class Record(Facts):
             ("charged_alpha", None if self.charged_alpha is None else penalty(self.charged_alpha)),
             ("loglik", None if self.loglik is None else Quantity(*map(float, self.loglik))),
             ("nevents", None if self.nevents is None else _quantity("nevents", self.nevents)),
+            ("law", None if self.law is None else Quantity(*map(float, self.law))),
             ("dispersion", None if self.dispersion is None else _quantity("dispersion", self.dispersion)),
         ):
             object.__setattr__(self, name, value)

@@ -20,6 +20,7 @@ from dpstats.results.standard_errors import (
     criterion,
     failures,
     limits,
+    off_the_law,
     p_values,
     privacy_share,
     z_values,
@@ -132,7 +133,7 @@ def lines_of(record: Record, said: str) -> tuple[tuple[Pair, ...], ...]:
         ("Target", record.target or ""),
         ("Shared", shared),
         ("Shared", LEFT_OUT.format(record.charged_formula) if record.charged_formula else ""),
-        *(("Caution", message) for _, message in record.flags),
+        *(("Caution", message + _how_far(code, record)) for code, message in record.flags),
     )
     lines = asked_and_paid(record, record.weights, record.guarantees)
     return (*lines, *((pair,) for pair in more if pair[1]))
@@ -155,6 +156,15 @@ def estimand(record: Record, bounds: Mapping[str, Words]) -> str:
     ]
     others = [f"{name} = {setting_text(v)}" for name, v in settings.items() if name not in bounds]
     return "; ".join(filter(None, (", ".join(said), ", ".join(others))))
+
+
+def _how_far(code: str, record: Record) -> str:
+    """Say what a caution goes by, where it was released."""
+    if code != "law" or record.law is None:
+        return ""
+    found = off_the_law(record)
+    errors = abs(found.estimate) / found.std_error
+    return f" ({errors:.1f} standard errors off, {figures(100 * abs(found.estimate))} % of the failures)"
 
 
 def _failures(record: Record) -> str:

@@ -22,7 +22,7 @@ from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
-from dpstats.results.standard_errors import failures, privacy_share
+from dpstats.results.standard_errors import failures, off_the_law, privacy_share
 from dpstats.results.summary import setting_text
 from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
@@ -141,6 +141,15 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
     def nevents(self) -> Estimate:
         """Number of rows that fail, as released; limits are of the noise."""
         return failures(self.record)
+
+    @value_where(lambda record: record.law is not None)
+    def law(self) -> Estimate:
+        """Share of the failures that come at other times than the distribution says; 0 where it holds.
+
+        It is a contrast of failures seen and expected (docs/theory/survival.md#check-of-the-law), whose sign
+        says nothing by itself. Beyond 3.5 standard errors the fit has the caution ``law``.
+        """
+        return off_the_law(self.record)
 
     @method_where(lambda record: bool(record.rivals))
     def compare_dists(self, level: float = 0.95) -> Estimates:

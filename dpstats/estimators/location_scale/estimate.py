@@ -81,10 +81,14 @@ class Estimate(common.Estimate):
         Whether the slopes are those of the signs of residuals.
     events : Quantity, optional
         Number of failures, with the noise of the release that placed columns where rows fail.
+    law : Quantity, optional
+        Failures that come at other times than the family says, as a share of all: of the contrasts that
+        :mod:`.hazard_calibration` releases, the one that stands out most.
     """
 
     by_signs: bool = False
     events: Quantity | None = None
+    law: Quantity | None = None
 
 
 def averaged(

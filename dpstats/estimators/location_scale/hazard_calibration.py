@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from dpstats.estimators.location_scale.placement import Placement
 from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import Family
+from dpstats.moments import Quantity
 
 Array = np.ndarray
 
@@ -63,6 +65,7 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     )
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * contrasts.square)
+    result = replace(result, law=_clearest(found / events, sampling / events, noise / events))
     chance = _DOUBTFUL / 2 / len(found)
     usual = float(scipy.stats.norm.isf(chance))
     # noise of pure epsilon has the tail of Laplace's
@@ -73,6 +76,13 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     typical = expected(family, fraction)
     pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
     return result.doubted(doubt**2 * _biases(scale, sigma_of(point), pivot, known))
+
+
+def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
+    """The contrast that stands out most."""
+    errors = np.hypot(sampling, noise)
+    j = int(np.argmax(np.abs(found) / errors))
+    return Quantity(float(found[j]), float(errors[j]), float(noise[j]))
 
 
 def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
