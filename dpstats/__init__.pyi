@@ -16,7 +16,18 @@ from dpstats.errors import (
     SpecificationError,
 )
 from dpstats.ledger import Ledger, use_ledger
-from dpstats.models import describe, glm, kaplan_meier, logit, ols, public_moments, ridge, survreg, svm
+from dpstats.models import (
+    coxph,
+    describe,
+    glm,
+    kaplan_meier,
+    logit,
+    ols,
+    public_moments,
+    ridge,
+    survreg,
+    svm,
+)
 from dpstats.moments import PublicMoments
 from dpstats.planning import plan
 from dpstats.results import Fit, compare, load
@@ -46,6 +57,7 @@ __all__ = [
     "compare",
     "contribute",
     "count",
+    "coxph",
     "datasets",
     "describe",
     "event",

@@ -14,12 +14,12 @@ from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.tables import data, table
 from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
-from dpstats.models import GlmModel, KaplanMeier, LinearModel, Survreg, Svm
+from dpstats.models import Coxph, GlmModel, KaplanMeier, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
 from dpstats.running import options as running
 from dpstats.schema import Schema
 
-Model = Survreg | LinearModel | GlmModel | Svm | KaplanMeier
+Model = Survreg | Coxph | LinearModel | GlmModel | Svm | KaplanMeier
 
 # Options of models and of their fits, by their names without --, with an example where a model needs one; an
 # option that was not given is None.

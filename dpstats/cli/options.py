@@ -113,7 +113,11 @@ def _add_model_options(command: Parser) -> None:
         help="the rows' weights; of ols, ridge, logit and glm, and of kaplan_meier, where they count units",
     )
     command.add_argument(
-        "--times", type=float, nargs="+", metavar="TIME", help="of kaplan_meier: where curves are wanted"
+        "--times",
+        type=float,
+        nargs="+",
+        metavar="TIME",
+        help="of kaplan_meier: where curves are wanted; of coxph: where the baseline hazard may change",
     )
     command.add_argument("--h", type=float, help="of svm: width of the rounding of its hinge")
     command.add_argument("--c", type=float, help="of svm, and of methods objective and output: the penalty")

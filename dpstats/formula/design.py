@@ -68,6 +68,8 @@ class Design:
         Columns that hold nothing but their two bounds: flags, levels, and products of these.
     terms : tuple of (str, slice)
         The terms of the formula, the intercept among them, and the columns of each.
+    baseline : bool
+        Whether a baseline hazard stands in the place of the intercept, which then is no column.
     """
 
     formula: str
@@ -88,6 +90,7 @@ class Design:
     norms: tuple[tuple[tuple[int, ...], float], ...]
     binary: Array
     terms: tuple[tuple[str, slice], ...]
+    baseline: bool
     _filler: Filler
 
     @property
@@ -215,8 +218,8 @@ class Design:
         if self.subset is not None:
             yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
-    def _parts(self) -> tuple[str, Schema, str | None, str | None]:
-        return self.formula, self.schema, self.weights, self.subset
+    def _parts(self) -> tuple[str, Schema, str | None, str | None, bool]:
+        return self.formula, self.schema, self.weights, self.subset, self.baseline
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -229,7 +232,11 @@ class Design:
 
 
 def build_design(
-    formula: str, schema: Schema, weights: str | None = None, subset: str | None = None
+    formula: str,
+    schema: Schema,
+    weights: str | None = None,
+    subset: str | None = None,
+    baseline: bool = False,
 ) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
@@ -242,6 +249,9 @@ def build_design(
         The rows' weights, an expression such as ``"w"``, between 0 and a public maximum.
     subset : str, optional
         The condition under which a row weighs, such as ``"x > 1 and maker == 'WDC'"``.
+    baseline : bool
+        Whether the model has a baseline hazard in the place of the intercept. Levels are coded as with an
+        intercept, which is no column.
 
     Raises
     ------
@@ -261,6 +271,8 @@ def build_design(
     inside = None if subset is None else read_subset(subset, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
     coding = grammar.code_terms(terms, factors)
+    if baseline:
+        coding = grammar.without_intercept(coding, formula)
     if not coding.names:
         raise FormulaError(
             f"the formula {brief(formula)} has no column on the right of ~ (1 is an intercept)"
@@ -294,6 +306,7 @@ def build_design(
         together,
         two_valued(products, factors, schema),
         coding.terms,
+        baseline,
         filler,
     )
 

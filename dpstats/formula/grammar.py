@@ -134,6 +134,23 @@ def code_terms(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]) 
     raise FormulaError(f"the terms of the formula cannot be coded: {message}")
 
 
+def without_intercept(coding: Coding, formula: str) -> Coding:
+    """The same columns without that of the intercept, in whose place a model has a baseline.
+
+    Raises
+    ------
+    FormulaError
+        If there is none: levels would be coded as those of a model without a baseline.
+    """
+    if coding.subterms[:1] != (Subterm((), ()),):
+        raise FormulaError(
+            f"the formula {brief(formula)} has no intercept, and a baseline hazard always stands in its "
+            "place; take '- 1' or '+ 0' out of it"
+        )
+    terms = tuple((name, slice(at.start - 1, at.stop - 1)) for name, at in coding.terms[1:])
+    return Coding(coding.names[1:], coding.subterms[1:], terms)
+
+
 def _matrix(contrast: Any) -> Array | None:
     return None if contrast is None else np.array(contrast.matrix, dtype=np.float64)
 

@@ -4,6 +4,7 @@ from dpstats.results.compare import compare
 from dpstats.results.description import Description
 from dpstats.results.fit import Fit
 from dpstats.results.glm import GlmFit
+from dpstats.results.hazards import HazardFit
 from dpstats.results.linear import LinearFit
 from dpstats.results.notreleased import NOT_RELEASED
 from dpstats.results.record import Record
@@ -18,6 +19,7 @@ __all__ = [
     "Description",
     "Fit",
     "GlmFit",
+    "HazardFit",
     "LinearFit",
     "Record",
     "SurvivalFit",

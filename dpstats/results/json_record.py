@@ -11,6 +11,7 @@ import numpy as np
 from dpstats._stored import check_format, described, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
+from dpstats.moments.baseline import Baseline
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record
@@ -61,6 +62,7 @@ def described_record(record: Record) -> dict[str, Any]:
             if (quantity := getattr(record, name)) is not None
         },
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
+        **({"baseline": record.baseline.to_dict()} if record.baseline is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
             {"rivals": [[name, *map(_number, found)] for name, *found in record.rivals]}
@@ -104,6 +106,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         "not_private": bool(content["not_private"]),
         "linear": _if_there(content.get("linear"), _moments),
         "tails": _if_there(content.get("tails"), Tails.from_dict),
+        "baseline": _if_there(content.get("baseline"), Baseline.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),
         "messages": content.get("messages"),

@@ -19,6 +19,7 @@ from dpstats._arguments import count, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
 from dpstats.formula import Design, build_design
+from dpstats.moments.baseline import Baseline
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.facts import Facts
@@ -112,6 +113,8 @@ class Record(Facts):
     rivals : tuple of (name, difference, sd), optional
         Of other distributions, where they were asked for: by how much the log-likelihood under each is above
         that under `dist`, rows clipped, and the sd of its noise.
+    baseline : Baseline, optional
+        Of a regression of hazards: what they are where all covariates are 0.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -147,6 +150,7 @@ class Record(Facts):
     messages: Mapping[str, int] | None = None
     rivals: tuple[tuple[str, float, float], ...] = ()
     no_errors: str | None = None
+    baseline: Baseline | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -162,6 +166,10 @@ class Record(Facts):
                 f"a {self.model} fit has a family of {', '.join(FAMILIES)}, got {shown(self.dist)}"
             )
         k = len(names)
+        if self.is_hazards != (self.baseline is not None) or (
+            self.baseline is not None and len(self.baseline.cov) != len(self.baseline.log_hazards) + k
+        ):
+            raise SpecificationError(f"a {self.model} fit of {k} coefficients has not the baseline it needs")
         if self.linear is not None and self.linear.origin.shape != (k,):
             raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
         if self.tails is not None and self.tails.variances.shape != (k,):
@@ -203,6 +211,11 @@ class Record(Facts):
         return self.model == "survreg"
 
     @property
+    def is_hazards(self) -> bool:
+        """Whether the fit is a regression of hazards, with a baseline in the place of the intercept."""
+        return self.model == "coxph"
+
+    @property
     def scale_known(self) -> bool:
         """Whether sigma of a time to failure was known, and so has no error."""
         return self.is_survival and bool(np.diagonal(self.cov)[-1] == 0)
@@ -222,7 +235,7 @@ class Record(Facts):
         """Link that makes the linear predictor a prediction on the scale of the response."""
         if self.is_glm:
             return LINKS[FAMILIES[self.dist].link_name]
-        return LOG if self.is_survival and DISTS[self.dist].log else IDENTITY
+        return LOG if self.is_hazards or (self.is_survival and DISTS[self.dist].log) else IDENTITY
 
     @property
     def design(self) -> Design:
@@ -234,7 +247,7 @@ class Record(Facts):
             If its columns differ from those of the fit, as they might after reading a file of another
             version: predictions would pair coefficients with the wrong columns.
         """
-        design = build_design(self.formula, self.schema, self.weights, self.subset)
+        design = build_design(self.formula, self.schema, self.weights, self.subset, self.is_hazards)
         expected = self.names[: self.n_location]
         if tuple(design.names) != expected:
             raise SpecificationError(

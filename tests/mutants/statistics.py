@@ -298,6 +298,26 @@ MUTANTS = (
         "apart = corners[:, None] - corners",
         "apart = corners[:, None]",
     ),
+    planted(
+        "scores of hazards: failures of one row and hazards of another never meet in a piece",
+        "curator/test_hazard_score.py::test_a_pair_attains_the_sensitivity[1.5-0.3-0.0001]",
+        ("families/hazard_bounds.py", "_KINDS = 4", "_KINDS = 1"),
+    ),
+    planted(
+        "scores of hazards: rows go on being observed",
+        "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it"
+        "[hazard_score-0-1]",
+        ("curator/statistics/hazard_score.py", "stop = np.minimum(whole, self._c)", "stop = whole"),
+    ),
+    planted(
+        "scores of hazards: the information is free",
+        "curator/test_hazard_score.py::test_a_pair_attains_the_sensitivity[1.0-4.0-99.0]",
+        (
+            "families/hazard_bounds.py",
+            "matrix_share**2 * alone / 2 * (failed[:, None] + failed)",
+            "0 * failed",
+        ),
+    ),
     small(
         "log-likelihood: half the range",
         "log_likelihood",

@@ -170,6 +170,22 @@ def contrasts(family: Family, *steps: tuple[float, ...], edges: tuple[float, ...
     return lambda d: dict(shape(d), **row, gamma=np.zeros(d + 1))
 
 
+def hazards(c: float, radius: float, share: float, half: float) -> Build:
+    """Rows of full length have a risk of e^12 or e^-12, and nearly all of c in the first piece or the second.
+
+    They may fail in the third, in which there is hardly any hazard, or collect the rest of c in the last.
+    """
+
+    def public(d: int) -> dict[str, Any]:
+        beta = np.full(d, 12 * 1.3 / math.sqrt(d) / radius)
+        each = 0.98 * c * np.exp([-12.0, 12.0])
+        grid = dict(edges=half * np.linspace(-1, 1, 5), hazards=(*each, 1e-9, 1e9), pieces=(0, 1, 2, 3))
+        row = dict(center=np.zeros(d), scale=np.ones(d), beta=beta, radius=radius)
+        return dict(row, **grid, c=c, whitening=np.eye(d) + 0.3 * np.ones((d, d)) / d, matrix_share=share)
+
+    return public
+
+
 def pilot(radius: float, limit: float, **more: float) -> Build:
     """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
 
@@ -369,6 +385,20 @@ SPACES = {
         # rows that enter as the second zone begins and fail as the third does are farthest from others
         Space(contrasts(SEV, (1.0, -1.0, 1.0), edges=(0.5, 1.5, 2.0)), 1.5, 0.95, 0.87, True),
         Space(contrasts(LOGISTIC, *CONTRASTS), 8.0, 0.9, 0.9, intervals=True),
+    ],
+    # where events count more than censored rows, the pair that attains it lies at a jump, where rows stop
+    # being observed: test_hazard_score has it
+    "hazard_score": [
+        *(
+            Space(hazards(c, radius, share, 3 * radius), 3 * radius, reach, delayed=delayed)
+            for c, radius, share, reach, delayed in (
+                (2.0, 2.0, 0.5, 0.94, False),
+                (1.0, 0.5, 0.5, 0.75, False),
+                (1.0, 0.5, 3.0, 0.75, True),
+                (6.0, 4.0, 0.5, 0.95, True),
+                (1.5, 0.3, 1.0, 0.75, True),
+            )
+        ),
     ],
     "inspection_counts": [
         Space(

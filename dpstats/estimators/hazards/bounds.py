@@ -1,0 +1,85 @@
+"""How long a row may be, and until which cumulative hazard it is observed: from public numbers and releases.
+
+See docs/theory/coxph.md#bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.stretch import longest_square
+from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
+
+Array = np.ndarray
+
+# square length, in the number of columns, and cumulative hazards to choose from; the first of each before
+# anything is known
+LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0)
+CUTS = (2.0, 1.0, 1.25, 1.5, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
+# of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
+MATRIX_SHARE = 0.5
+FREE = 0.35  # noise in sampling sds that is not worth a bound
+# what weighted rows may bend a line by, as for a generalised linear model (docs/theory/glm.md)
+_BENT = 0.05
+_LOST_WEIGHT = 0.3
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one row."""
+
+    radius: float
+    c: float
+
+    @property
+    def of_row(self) -> HazardBounds:
+        return hazard_bounds(self.c, self.radius, MATRIX_SHARE)
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """What a choice depends on that does not change in a fit.
+
+    Attributes
+    ----------
+    scale : RowScale
+        Without a constant.
+    n : int
+    mu : float
+        Of the averaged steps together, per row.
+    """
+
+    scale: RowScale
+    n: int
+    mu: float
+
+    def first(self, whitening: Array) -> Bounds:
+        """Narrow ones, before anything is known."""
+        return Bounds(self._radius(LENGTHS[0], whitening), CUTS[0])
+
+    def choose(self, whitening: Array, grid: Grid, spread: float) -> Bounds:
+        """The bounds of least variance, noise below `FREE` sampling sds not counted; and assumed bias."""
+        found = [
+            (self._loss(length, bounds, grid.lost(c, spread), float(grid.events.sum())), bounds)
+            for length in LENGTHS
+            for c in CUTS
+            if (bounds := Bounds(self._radius(length, whitening), c))
+        ]
+        return min(found, key=lambda each: each[0])[1]
+
+    def _radius(self, length: float, whitening: Array) -> float:
+        box = longest_square(whitening, self.scale)
+        return math.sqrt(min(length * len(whitening), box))
+
+    def _loss(self, length: float, bounds: Bounds, lost: float, events: float) -> float:
+        kept = (1 - lost) * events
+        weight, sensitivity = bounds.of_row
+        noise = sensitivity / (self.mu * math.sqrt(kept))
+        error = sensitivity / (weight * self.mu * kept) * math.sqrt(2 * len(self.scale.center))
+        bias = kept * (_BENT * math.exp(-length)) ** 2 + _LOST_WEIGHT * math.exp(-2 * length)
+        return (1 + max(noise, FREE) ** 2 + error**2 + bias) / (1 - lost)

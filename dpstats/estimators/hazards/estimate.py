@@ -1,0 +1,157 @@
+"""The estimate, its covariance and its flags, from the averaged steps (docs/theory/coxph.md#covariance)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.estimators.engine import finish as common
+from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.finish import weak
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.hazards.bounds import Bounds
+from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.row_scale import RowScale
+from dpstats.moments import Quantity
+from dpstats.moments.baseline import Baseline
+
+Array = np.ndarray
+
+# size of the error of the information over its eigenvalue, beyond which coefficients are weak, and not
+# estimable: those of a generalised linear model (docs/theory/glm.md#usability)
+WEAK, HOPELESS = 0.6, 1.3
+_UNSETTLED = 2.0  # scatter of the scores over that of their noise
+_MATTERS = 0.1  # share of the sampling variance of the slopes that it must make up
+_MOVING, _SURE = 3.0, 10.0  # of the square of the mean score, in noise variances: times k, and sds beyond
+_PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
+_ANY = 1e12  # of the coefficient of a column that may spread far less than its scale
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What the averaged steps left; scores and information in the coordinates of `axes`.
+
+    Attributes
+    ----------
+    points : array, shape (T, J + d)
+        Log hazards of pieces and coefficients of standardised columns at which scores were read.
+    scores : array, shape (T, J + d)
+        Per row.
+    noise : array, shape (J + d,)
+        Root mean squares of their noise sds.
+    information : Information
+    axes : array, shape (J + d, J + d)
+    capped : bool
+        Whether a step was cut short.
+    root : float
+        Of the number of steps.
+    """
+
+    points: Array
+    scores: Array
+    noise: Array
+    information: Information
+    axes: Array
+    capped: bool
+    root: float
+
+
+@dataclass(frozen=True)
+class Estimate(common.Estimate):
+    """A fit on the user's scale: `params` are the coefficients of the covariates.
+
+    Attributes
+    ----------
+    baseline : Baseline
+    events : Quantity
+        Number of failures, with the noise of the release that counted them.
+    """
+
+    baseline: Baseline | None = None
+    events: Quantity | None = None
+
+
+def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
+    """One Newton step from the mean point; inverse information, and the noise of the scores."""
+    information, axes, j = averaged.information, averaged.axes, grid.count
+    step = information.solve(averaged.scores.mean(axis=0))
+    point = averaged.points.mean(axis=0) + axes @ step
+    user = _to_user(scale, j)
+    sampling, privacy, hidden, unsettled = _uncertain(averaged, scale, n, j)
+    sampling, privacy, hidden = (
+        (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
+    )
+    point = user @ point
+    by_grid = np.append(np.zeros(j), point[j:] * _misfit(grid, point[:j]))
+    cov = sampling + privacy + np.outer(by_grid, by_grid)
+    slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
+    rel = _relative(information, len(slopes))
+    weakly = weak(guess, slopes)
+    lost = np.union1d(weakly if rel > HOPELESS else [], _few_events(scale, grid)).astype(int)
+    problems = ["unsettled"] * unsettled + ["budget"] * (rel > WEAK)
+    problems += [f"weak:{i}" for i in weakly]
+    settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
+    events = Quantity(float(grid.events.sum()), grid.noise, grid.noise)
+    baseline = Baseline(grid.edges, grid.clock, grid.pieces, point[:j], cov, privacy)
+    found = Estimate(
+        point[j:], slopes, privacy[j:, j:].copy(), tuple(problems), settings, baseline=baseline, events=events
+    )
+    return found.lost(lost)
+
+
+def _to_user(scale: RowScale, j: int) -> Array:
+    """From log hazards and coefficients of standardised columns to the user's, at columns of 0."""
+    user = np.diag(np.append(np.ones(j), 1 / scale.scale))
+    user[:j, j:] = -scale.center / scale.scale
+    return user
+
+
+def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Array, Array, Array, bool]:
+    """Covariances by sampling, by noise and by what is not seen, which is part of the second; if it moves."""
+    information, steps = averaged.information, len(averaged.points)
+    inverse, inflate = np.linalg.inv(information.matrix), information.inflation
+    sampling = inflate @ (inverse / n) @ inflate.T
+    _, spread = scatter(averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.axes)
+    noise = inverse @ np.diag(averaged.noise**2 / steps) @ inverse
+    guess = information.blind(_PRIOR)
+    unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
+    across = np.linalg.inv(averaged.axes)[:, j:]
+    hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
+    guess = guess + (across * (hidden & scale.unknown) * _ANY) @ across.T
+    mean = averaged.scores.mean(axis=0)
+    square, k = float(np.sum((mean / averaged.noise) ** 2)) * steps, len(mean)
+    drifts = square > _MOVING * k + _SURE * np.sqrt(2 * k)
+    step = information.solve(mean)
+    privacy = inflate @ noise @ inflate.T * spread + guess + drifts * np.outer(step, step)
+    # of the slopes: a piece that still moves has few events
+    beyond = (
+        np.trace(noise[j:, j:]) * (spread - 1) * (spread > _UNSETTLED),
+        drifts * float(step[j:] @ step[j:]),
+    )
+    unsettled = averaged.capped or max(beyond) > _MATTERS * np.trace(sampling[j:, j:])
+    return sampling, privacy, guess, bool(unsettled)
+
+
+def _relative(information: Information, d: int) -> float:
+    sizes = information.sds * np.sqrt(2 * d)
+    return float(np.max(sizes / np.maximum(information.values, 1e-9 * np.maximum(sizes, 1e-300))))
+
+
+def _misfit(grid: Grid, log_hazards: Array) -> float:
+    """Relative bias of slopes where hazards change within pieces otherwise than the clock says.
+
+    The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
+    of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
+    between its neighbours: a covariance of a twelfth of both ranges.
+    """
+    rises = np.abs(np.gradient(log_hazards)) if len(log_hazards) > 1 else np.zeros(1)
+    spent = np.bincount(grid.pieces, grid.rates)
+    return float(grid.shares @ (rises * spent)) / 12
+
+
+def _few_events(scale: RowScale, grid: Grid) -> Array:
+    """Levels with so few events, or with so few in all others, that there may be none."""
+    share = np.clip(np.minimum(-scale.lower[:-1], scale.upper[:-1]) / (scale.upper - scale.lower)[:-1], 0, 1)
+    return np.flatnonzero(scale.binary & (share * grid.events.sum() < FEWEST_EVENTS))

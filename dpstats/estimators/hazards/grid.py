@@ -1,0 +1,110 @@
+"""Where the baseline hazard changes: from noisy counts of exits between public times.
+
+The counts give the clock, an estimate of the cumulative hazard of all rows that rises evenly within a cell,
+and the pieces on each of which the baseline is a multiple of the clock's. See docs/theory/coxph.md#grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from dpstats.curator import Curator
+from dpstats.estimators.hazards.problem import Problem
+
+Array = np.ndarray
+
+# events of a cell in sds of their noise, and at least: below, the clock would follow noise
+_VISIBLE, _FEWEST = 4.0, 1.0
+# of a piece: events in sds of the noise of its score
+_PIECE_NOISE = 16.0
+# rows at risk, of all, that are taken to be there where noise hides them
+_LEAST_AT_RISK = 1e-3
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of time, the pieces that they belong to, and the events there.
+
+    Attributes
+    ----------
+    edges : array, shape (m + 1,)
+    rates : array, shape (m,)
+        Hazard that the clock adds in each cell, positive.
+    pieces : array of int, shape (m,)
+    events : array, shape (m,)
+        Noisy numbers, positive.
+    noise : float
+        sd of the noise of the number of all events.
+    """
+
+    edges: Array
+    rates: Array
+    pieces: Array
+    events: Array
+    noise: float
+
+    @property
+    def count(self) -> int:
+        """Number of pieces."""
+        return int(self.pieces[-1]) + 1
+
+    @property
+    def shares(self) -> Array:
+        """Of the events, by piece; shape (J,)."""
+        return np.bincount(self.pieces, self.events) / self.events.sum()
+
+    @property
+    def clock(self) -> Array:
+        """What it shows at the edges."""
+        return np.append(0.0, np.cumsum(self.rates))
+
+    def hazards(self, log_hazards: Array) -> Array:
+        """Hazard that each cell adds, where pieces have these logarithms of multiples."""
+        return np.asarray(self.rates * np.exp(log_hazards)[self.pieces])
+
+    def lost(self, c: float, spread: float) -> float:
+        """Share of the events beyond a cumulative hazard of c, linear predictors having this sd."""
+        middle = self.clock[:-1] + self.rates / 2
+        beyond = special.ndtr((np.log(middle) - np.log(c)) / max(spread, 0.05))
+        return float(np.clip(beyond @ self.events / self.events.sum(), 0.0, 0.98))
+
+
+def find_grid(curator: Curator, cost: float, problem: Problem, score_noise: float) -> Grid:
+    """Release exits between the public times, and choose cells and pieces.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    problem : Problem
+    score_noise : float
+        sd of the noise of the averaged score of a piece.
+    """
+    release = curator.release("exit_counts", cost, edges=problem.times, groups=1)
+    counts, sd, n = release.values[0][0], float(release.sds[0].max()), release.n
+    fine = len(problem.times)
+    events, before, after = counts.reshape(3, fine)
+    at_risk = np.cumsum((events + before + after)[::-1])[::-1]  # at the beginning of each
+    middle = np.maximum(at_risk - (events + before) / 2, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
+    cells = _runs(events, max(_FEWEST, _VISIBLE * sd))
+    number = np.maximum(np.bincount(cells, events), 1.0)
+    rates = number / (np.bincount(cells, middle) / np.bincount(cells))
+    pieces = _runs(number, _PIECE_NOISE * score_noise)
+    ends = np.append(np.flatnonzero(np.diff(cells)), fine - 1)
+    edges = np.append(problem.start, problem.times[ends])
+    return Grid(edges, rates, pieces, number, sd * np.sqrt(fine))
+
+
+def _runs(numbers: Array, least: float) -> Array:
+    """Numbers of runs of neighbours whose sums reach `least`; the last run takes what is left over."""
+    runs, total, run = [], 0.0, 0
+    for number in numbers:
+        runs.append(run)
+        total += float(number)
+        if total >= least * (1 - 1e-9):
+            total, run = 0.0, run + 1
+    found = np.array(runs)
+    return np.minimum(found, max(run - 1, 0))

@@ -1,0 +1,24 @@
+"""How a fit spends its budget, and in how many steps: public before any row is read.
+
+See docs/theory/coxph.md#plan.
+"""
+
+from __future__ import annotations
+
+from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
+
+# Shares of mu^2; they add up to 1. Those of columns, early and averaged steps are about those of survreg.
+COLUMNS, COUNTS, EARLY, TAIL = 0.09, 0.08, 0.20, 0.63
+EARLY_STEPS, TAIL_STEPS = 8, 8
+
+
+def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
+    """Split a total of Gaussian differential privacy over the releases of a fit."""
+    steps = "score and information"
+    stages = dict(
+        columns=Stage(COLUMNS, "columns"),
+        counts=Stage(COUNTS, "exit counts"),
+        early=Stage(EARLY, steps, growing(early_steps)),
+        tail=Stage(TAIL, steps, alike(tail_steps)),
+    )
+    return Plan(mu, False, stages)

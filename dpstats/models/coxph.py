@@ -1,0 +1,217 @@
+"""Private regression of hazards without a distribution of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpstats._arguments import numbers
+from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._repr import always_shown
+from dpstats.budget import Budget, Pure
+from dpstats.curator import Curator
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
+from dpstats.estimators.row_scale import Box
+from dpstats.formula import Design, SurvResponse, build_design
+from dpstats.ledger import Ledger
+from dpstats.models.checks import check_budget, rows_of
+from dpstats.models.kept import reusable
+from dpstats.models.publishing import pay, publish
+from dpstats.models.worth import TIMES, check_worth
+from dpstats.results import HazardFit
+from dpstats.schema import Schema
+
+METHOD = "noisy Newton (Gaussian)"
+TIMES_OF_GRID = 25  # of each spacing: even, and of the logarithm
+_DECADES = 4.0  # that the second spacing covers at most, below the upper bound of the time
+
+
+@forgetting
+def coxph(
+    formula: str,
+    data: Any,
+    schema: Schema,
+    times: Sequence[float] | None = None,
+    subset: str | None = None,
+) -> Coxph:
+    """Describe a regression of hazards, as R's coxph does: no distribution of the time is assumed.
+
+    Parameters
+    ----------
+    formula : str
+        Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(entry, time, failed) ~ temp"`` where units
+        are watched from a later time on. The baseline hazard stands in the place of the intercept.
+    data
+        The same as in :func:`dpstats.survreg`.
+    schema : Schema
+        What is public about each variable.
+    times : sequence of float, optional
+        Where the baseline hazard may change, within the bounds of the time. They are public: choose them
+        without looking at the data. The fit takes as many of them as the budget lets it. Default: 25 even
+        steps between the bounds, and 25 of the logarithm.
+    subset : str, optional
+        The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
+        in n: to leave them out beforehand would make a private count public (docs/formula.md).
+
+    Returns
+    -------
+    Coxph
+        It has ``.design``, the dry run, and ``.fit(budget)``. No budget is spent yet.
+
+    Raises
+    ------
+    SpecificationError
+        For a mistake in formula, schema, times or the columns of the data.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> fit = dps.coxph("Surv(time, status) ~ temp", drives.data, drives.schema).fit(dps.zcdp(0.5))
+    >>> fit.hazard_ratios().frame["term"].tolist()
+    ['temp']
+
+    References
+    ----------
+    Cox, D. R. (1972). Regression models and life-tables. Journal of the Royal Statistical Society B 34,
+    187-202. Friedman, M. (1982). Piecewise exponential models for survival data with covariates. Annals of
+    Statistics 10, 101-113.
+    """
+    return Coxph(build_design(formula, schema, subset=subset, baseline=True), data, times)
+
+
+@forgetful
+class Coxph(HoldsRows):
+    """A model that has not been fitted.
+
+    Attributes
+    ----------
+    design : Design
+        Columns, bounds and radius, known before any row is read.
+    times : array, shape (F,)
+        Where the baseline hazard may change; the last is the upper bound of the time.
+    """
+
+    def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
+        self.design = design
+        low, high = _response(design).time_bounds
+        self.times = _grid(low, high, times)
+        self._rows = rows_of(data, design)
+
+    @reusable(HazardFit)
+    def fit(
+        self,
+        budget: Budget,
+        ledger: Ledger | str | Path | None = None,
+        force: bool = False,
+        reuse: bool | str = False,
+    ) -> HazardFit:
+        """Spend a budget and estimate.
+
+        Parameters
+        ----------
+        budget : Budget
+            ``zcdp(rho)``, ``gdp(mu)`` or ``approx(epsilon, delta)``. It is spent whatever comes out.
+        ledger : Ledger or path, optional
+            The ledger that is charged with the whole budget before anything is released. Default: that of
+            :func:`dpstats.use_ledger`, if any.
+        force : bool
+            Fit even where rows and budget are so few that hardly a coefficient would be estimable, which
+            is refused otherwise (docs/planning.md).
+        reuse : bool or str
+            Return the fit that was kept beside the ledger when the same was asked of the same data before,
+            and spend nothing; a text is the version of the data that you declare (docs/ledger.md).
+
+        Returns
+        -------
+        HazardFit
+
+        Raises
+        ------
+        BudgetError
+            If the budget is of pure epsilon, exceeds what the ledger has left, or is too small for any
+            coefficient to be estimable. Nothing is spent then.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> drives = dps.datasets.load("hdfail")
+        >>> model = dps.coxph("Surv(time, status) ~ temp + rsc", drives.data, drives.schema)
+        >>> model.fit(dps.approx(epsilon=2, delta=1e-6)).nobs
+        52422
+        """
+        check_budget(budget, self._rows.n)
+        if isinstance(budget, Pure):
+            raise BudgetError(
+                "coxph adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx, or fit "
+                "survreg, whose Weibull law has proportional hazards and a method of pure epsilon"
+            )
+        curator = Curator(self._rows, self.design, budget)
+        check_worth(curator, budget, len(self.design.names), TIMES, force)
+        plan = make_plan(budget.mu)
+        facts = pay(curator, self.design, budget, ledger, METHOD, plan.costs)
+        result = fit_hazards(curator, _problem(self.design, self.times), plan)
+        entry = _response(self.design).entry
+        return publish(
+            HazardFit,
+            facts,
+            self.design,
+            result,
+            plan.costs,
+            model="coxph",
+            dist="piecewise constant",
+            settings=result.settings if entry is None else {**result.settings, "entry": entry},
+            nevents=result.events,
+            baseline=result.baseline,
+        )
+
+    def _stated(self) -> dict[str, Any]:
+        """What else it was given, for :mod:`dpstats.models.kept`."""
+        return {"model": "coxph", "times": self.times.tolist()}
+
+    @always_shown
+    def __repr__(self) -> str:
+        return f"coxph, baseline hazard at {len(self.times)} times: {self.design!r}"
+
+
+def _response(design: Design) -> SurvResponse:
+    response = design.response
+    if design.intervals:
+        raise FormulaError(
+            f"coxph needs the times of failures, and {response.text} may say only between which times they "
+            "are; fit survreg, or write Surv(time, event) if the times are known"
+        )
+    if not isinstance(response, SurvResponse):
+        raise FormulaError(
+            "coxph needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or Surv(time) "
+            "if every row is a failure"
+        )
+    return response
+
+
+def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
+    """Times above the lower bound, the last of them the upper."""
+    if times is None:
+        steps = np.linspace(low, high, TIMES_OF_GRID + 1)[1:]
+        if high > 0:
+            least = max(low, high * 10.0**-_DECADES)
+            steps = np.append(steps, np.geomspace(least, high, TIMES_OF_GRID + 1)[1:])
+        short = [float(f"{time:.4g}") for time in steps]
+        return np.unique(np.append([time for time in short if low < time < high], high))
+    grid = numbers("times", times)
+    if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
+        raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
+    if grid[0] < low or grid[-1] > high:
+        raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
+    return np.unique(np.append(grid[grid > low], high))
+
+
+def _problem(design: Design, times: np.ndarray) -> Problem:
+    """Public facts in the estimator's terms."""
+    low, high = _response(design).time_bounds
+    lower, upper = np.vstack([design.bounds, (low, high)]).T
+    return Problem(Box(lower, upper, design.binary, design.norms), times, low)

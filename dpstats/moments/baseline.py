@@ -1,0 +1,88 @@
+"""A released baseline hazard that is constant on pieces of a public clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Baseline"]
+
+Array = np.ndarray
+_ARRAYS = ("edges", "clock", "log_hazards", "cov", "cov_privacy")
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Of a regression of hazards: exp(log_hazards[j]) for each unit of the clock on piece j.
+
+    Attributes
+    ----------
+    edges : array, shape (m + 1,)
+        Times, increasing.
+    clock : array, shape (m + 1,)
+        What the clock shows then, 0 at the first; it runs evenly between them.
+    pieces : array of int, shape (m,)
+        To which piece the time before each edge but the first belongs: 0, ..., J - 1.
+    log_hazards : array, shape (J,)
+        Where all covariates are 0.
+    cov, cov_privacy : array, shape (J + k, J + k)
+        Covariance of `log_hazards` and of the k coefficients, and the part of it due to privacy noise.
+    """
+
+    edges: Array
+    clock: Array
+    pieces: Array
+    log_hazards: Array
+    cov: Array
+    cov_privacy: Array
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            array = np.array(getattr(self, name), dtype=float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        pieces = np.array(self.pieces, dtype=int)
+        pieces.setflags(write=False)
+        object.__setattr__(self, "pieces", pieces)
+        m, j = len(self.edges) - 1, len(self.log_hazards)
+        known = np.isfinite(np.concatenate([self.edges, self.clock, self.log_hazards])).all()
+        rising = m > 0 and (np.diff(self.edges) > 0).all() and (np.diff(self.clock, prepend=0.0) >= 0).all()
+        if not (known and rising and self.clock.shape == (m + 1,) and pieces.shape == (m,)):
+            raise ValueError("edges and clock of a baseline must be finite and increase, one more than cells")
+        steps = np.diff(pieces, prepend=0, append=j - 1)
+        if not np.isin(steps, (0, 1)).all() or pieces[0] != 0 or pieces[-1] != j - 1:
+            raise ValueError("pieces of a baseline must be numbered in the order of its cells")
+        if self.cov.ndim != 2 or len(self.cov) < j or self.cov.shape != self.cov.T.shape:
+            raise ValueError("the covariance of a baseline must be square")
+        if self.cov_privacy.shape != self.cov.shape:
+            raise ValueError("both covariances of a baseline must be of one shape")
+
+    def hazards(self, times: Array) -> Array:
+        """Cumulative hazard of each piece until each time, shape (m, J)."""
+        shown = np.interp(times, self.edges, self.clock)
+        last = np.append(np.flatnonzero(np.diff(self.pieces)) + 1, len(self.pieces))
+        ends = self.clock[last]
+        begins = np.append(0.0, ends[:-1])
+        spent = np.clip(shown[:, None], begins, ends) - begins
+        return np.asarray(spent * np.exp(self.log_hazards))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; infinities as texts."""
+        return {name: _plain(getattr(self, name)) for name in _ARRAYS} | {"pieces": self.pieces.tolist()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Baseline:
+        """The baseline that `to_dict` described."""
+        return cls(
+            pieces=np.array(content["pieces"], dtype=int),
+            **{name: np.array(content[name], dtype=float) for name in _ARRAYS},
+        )
+
+
+def _plain(array: Array) -> Any:
+    if array.ndim:
+        return [_plain(item) for item in array]
+    return float(array) if np.isfinite(array) else str(float(array))

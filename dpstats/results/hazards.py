@@ -1,0 +1,343 @@
+"""Fits of hazards without a distribution: hazard ratios, and survival curves at given covariates.
+
+See docs/theory/coxph.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import among, truth
+from dpstats._axes import axes
+from dpstats.errors import SpecificationError
+from dpstats.results import survival_tables as tables
+from dpstats.results.at_times import check_times
+from dpstats.results.estimates import Estimates, with_limits
+from dpstats.results.facts import titled
+from dpstats.results.fit import Fit
+from dpstats.results.format import level_percent, percent, plain
+from dpstats.results.intervals import Estimate, refuse_alpha, standard_errors, transformed
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.plotting import footer, legend, line_with_band, style
+from dpstats.results.prediction import linear_predictor
+from dpstats.results.record import Record, given
+from dpstats.results.released import value_where
+from dpstats.results.standard_errors import failures, privacy_share
+from dpstats.results.summary_tables import ratio_rows, table_of_ratios
+from dpstats.results.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVES = ("survival", "cumhaz")  # kinds of prediction that are of a time
+_LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
+
+
+def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log cumulative hazard of N points at N times, and its gradient, first in log hazards."""
+    baseline = given(record.baseline)
+    each = baseline.hazards(times)
+    whole = np.maximum(each.sum(axis=1), _LEAST)
+    linear, slopes = linear_predictor(record, at)
+    return np.log(whole) + linear, np.hstack([each / whole[:, None], slopes])
+
+
+def joint_cov(record: Record) -> np.ndarray:
+    """Return the covariance of log hazards and coefficients; what was lost of these has no covariances."""
+    cov = np.array(given(record.baseline).cov)
+    for i in np.flatnonzero(np.isinf(np.diagonal(record.cov))) + len(cov) - len(record.names):
+        cov[i], cov[:, i] = 0.0, 0.0
+        cov[i, i] = np.inf
+    return cov
+
+
+class HazardFit(Fit, models=("coxph",)):
+    """A regression of hazards with a baseline that no distribution gives.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> drives = dps.datasets.load("hdfail")
+    >>> fit = dps.coxph("Surv(time, status) ~ temp", drives.data, drives.schema).fit(dps.zcdp(0.5))
+    >>> fit.names
+    ('temp',)
+    >>> at = {"temp": [25, 40]}
+    """
+
+    __slots__ = ()
+    _title = "proportional hazards regression"
+    _response = "log hazard"
+    _bounds = {
+        "cut c": lambda c: f"units count until {percent(-math.expm1(-c))} of their kind have failed",
+        "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
+        "pieces": lambda count: f"baseline hazard on {count:.0f} piece{'s' if count > 1 else ''}",
+    }
+    _needs = ("needs a regression of hazards, and this is {model}", "Fit dps.coxph(...).")
+    _predicts = ("lp", "link", "risk", "response", *CURVES)
+    _refused = {
+        "residuals": (
+            "of the rows would reveal them, and those of others are not offered for hazards",
+            "Use fit.survival(newdata, times).",
+        ),
+        "marginal_effects": (
+            "describe a mean, and this is {model}, of a time to failure",
+            "Use fit.hazard_ratios(), or fit.survival(newdata, times) at two points.",
+        ),
+        "simulate": ("needs a distribution of the time, and this has none", "Fit dps.survreg(...)."),
+    }
+
+    def _has_ratios(self) -> bool:
+        return True
+
+    def _remark(self) -> str:
+        return " hazard = baseline * exp(coef'x). Intervals of ratios are on the log scale."
+
+    def _tables(self, level: float) -> list[Table]:
+        return table_of_ratios(ratio_rows(self.record, "Hazard ratio", level), level)
+
+    @value_where(lambda record: record.nevents is not None)
+    def nevents(self) -> Estimate:
+        """Number of rows that fail, as released; limits are of the noise."""
+        return failures(self.record)
+
+    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+        """Return exp(coef): the factor by which one unit of a column multiplies the hazard.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``: ``term``, ``estimate``, ``conf_low``, ``conf_high``; intervals on the log scale.
+
+        Examples
+        --------
+        >>> fit.hazard_ratios().frame["term"].tolist()
+        ['temp']
+        """
+        return tables.ratios(self.record, "Hazard ratio", *tables.location(self.record), level)
+
+    def survival(
+        self,
+        newdata: NewData | None = None,
+        times: float | Sequence[float] = (),
+        level: float = 0.95,
+        *,
+        clip: bool = False,
+    ) -> Estimates:
+        """Return the fraction that survives, as R's ``survfit(fit, newdata)``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : float or sequence of float
+            In the unit of the response. Default: where the baseline hazard may change.
+        level : float
+        clip : bool
+            As in `predict`.
+
+        Returns
+        -------
+        Estimates
+            Intervals on the scale of the log cumulative hazard: they stay inside [0, 1].
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: the mean of the training rows was not released.
+        SpecificationError
+            For times that are none, or beyond the public bounds of the response.
+
+        Examples
+        --------
+        >>> fit.survival(at, times=[500, 1000]).frame["time"].tolist()
+        [500.0, 1000.0, 500.0, 1000.0]
+        """
+        return self._curve(newdata, times, level, "survival", clip)
+
+    def cumulative_hazard(
+        self,
+        newdata: NewData | None = None,
+        times: float | Sequence[float] = (),
+        level: float = 0.95,
+        *,
+        clip: bool = False,
+    ) -> Estimates:
+        """Return the cumulative hazard, as R's ``basehaz(fit, newdata)``; else as `survival`.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        times : float or sequence of float
+        level : float
+        clip : bool
+
+        Returns
+        -------
+        Estimates
+
+        Examples
+        --------
+        >>> fit.cumulative_hazard({"temp": 30}, times=1000).frame.columns.tolist()
+        ['temp', 'time', 'estimate', 'conf_low', 'conf_high']
+        """
+        return self._curve(newdata, times, level, "cumulative_hazard", clip)
+
+    def predict(
+        self,
+        newdata: NewData | None = None,
+        type: str = "lp",
+        times: float | Sequence[float] = (),
+        *,
+        se_fit: bool = False,
+        clip: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict at new data, as R's ``predict(coxph)``.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame of m rows
+        type : {"lp", "link", "risk", "response", "survival", "cumhaz"}
+            "lp" or "link" is the linear predictor, offset included, which is 0 where all covariates are: R
+            takes that of their means off it. "risk" or "response" is exp of it. "survival" and "cumhaz" are
+            those at `times`.
+        times : float or sequence of float
+            For "survival" and "cumhaz", in the unit of the response.
+        se_fit : bool
+            Add standard errors by the delta method, on the scale of what is predicted.
+        clip : bool
+            Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
+
+        Returns
+        -------
+        Series of m values; for several `times` a DataFrame with one column for each.
+            With `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``, each of them such a Series or
+            DataFrame. What noise hides has an infinite standard error.
+
+        Raises
+        ------
+        NotReleased
+            Without `newdata`: predictions for the training rows would reveal them.
+        SpecificationError
+            For an unknown `type`, or one that needs `times` without them.
+
+        Examples
+        --------
+        >>> fit.predict(at, type="survival", times=[500, 1000]).shape
+        (2, 2)
+        """
+        if not among(type, self._predicts):
+            return super().predict(newdata, type, clip=clip)
+        at = points(self.record, newdata, "predict", clip)
+        if type in CURVES:
+            asked = self._times(times, f"type={type!r}")
+            found = [self._at_time(at, type, time) for time in asked]
+            names = asked.tolist()
+        else:
+            found, names = [self._of_line(at, type in ("risk", "response"))], [0.0]
+        value, errors = (
+            pd.DataFrame(dict(zip(names, parts, strict=True))) for parts in zip(*found, strict=True)
+        )
+        if type not in CURVES or np.ndim(times) == 0:
+            value, errors = value.iloc[:, 0].rename("predicted"), errors.iloc[:, 0]
+        return pd.concat({"predicted": value, "se_fit": errors}, axis=1) if truth("se_fit", se_fit) else value
+
+    def plot_survival(
+        self,
+        newdata: NewData | None = None,
+        level: float = 0.95,
+        ax: Axes | None = None,
+        *,
+        clip: bool = False,
+    ) -> Axes:
+        """Plot the survival curve of each row of new data with its band; needs matplotlib.
+
+        Parameters
+        ----------
+        newdata : dict, list of dict, or DataFrame
+        level : float
+        ax : matplotlib Axes, optional
+            Draw here; default: the axes of a new figure.
+        clip : bool
+            As in `predict`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> fit.plot_survival(at).figure.savefig("survival.png")
+        """
+        refuse_alpha(level)
+        record, at = self.record, points(self.record, newdata, "plot_survival", clip)
+        made, edges = axes(ax), given(record.baseline).edges
+        cov = joint_cov(record)
+        for i in range(len(at.exog)):
+            one = at.rows(np.full(len(edges), i))
+            centre, gradient = log_hazard(record, one, edges)
+            se = standard_errors(gradient, cov)
+            limits = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, _survival)
+            line_with_band(made, edges, limits[0], limits[1:], at.apart(i) or "fit", style(i))
+        made.set(xlabel=f"time{f' ({unit})' if (unit := record.time_unit) else ''}", ylabel="survival")
+        made.set_ylim(0, 1)
+        shared = f" at {at.alike()}" if at.alike() else ""
+        made.set_title(
+            titled(record, f"Survival{shared}, {level_percent(level)} intervals"), fontsize="medium"
+        )
+        if len(at.exog) > 1:
+            legend(made)
+        footer(made, record, privacy_share(record))
+        return made
+
+    def _times(self, times: float | Sequence[float], asked: str) -> np.ndarray:
+        values, last = check_times(times, asked), float(given(self.record.baseline).edges[-1])
+        if values.max() > last:
+            raise SpecificationError(
+                f"{asked} needs times within the public bounds of the response, up to {plain(last)}: beyond "
+                "them the fit knows of no hazard"
+            )
+        return values
+
+    def _curve(
+        self, newdata: NewData | None, times: float | Sequence[float], level: float, kind: str, clip: bool
+    ) -> Estimates:
+        refuse_alpha(level)
+        record, default = self.record, given(self.record.baseline).edges[1:]
+        asked = default if np.ndim(times) and not len(np.atleast_1d(times)) else self._times(times, kind)
+        at = points(record, newdata, kind, clip)
+        every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))
+        back = _survival if kind == "survival" else np.exp
+        columns = with_limits(*log_hazard(record, every, each), joint_cov(record), level, back)
+        head, scale = ("S", "cloglog") if kind == "survival" else ("H", "log")
+        heads = [f"{head}({plain(time)})" for time in each]
+        return tables.by_time(heads, every, {"time": each}, columns, level, scale)
+
+    def _at_time(self, at: Points, kind: str, time: float) -> tuple[np.ndarray, np.ndarray]:
+        centre, gradient = log_hazard(self.record, at, np.full(len(at.exog), time))
+        se, hazard = standard_errors(gradient, joint_cov(self.record)), np.exp(centre)
+        if kind == "cumhaz":
+            return hazard, _times(hazard, se)
+        return np.exp(-hazard), _times(hazard * np.exp(-hazard), se)
+
+    def _of_line(self, at: Points, risk: bool) -> tuple[np.ndarray, np.ndarray]:
+        linear, gradient = linear_predictor(self.record, at)
+        se = standard_errors(gradient, self.record.cov)
+        return (np.exp(linear), _times(np.exp(linear), se)) if risk else (linear, se)
+
+
+def _survival(log: np.ndarray) -> np.ndarray:
+    return np.exp(-np.exp(np.minimum(log, 700.0)))
+
+
+def _times(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
+    """Return slope * se; what is not estimable stays infinite."""
+    known = np.isfinite(se)
+    return np.where(known, slope * np.where(known, se, 0.0), np.inf)
