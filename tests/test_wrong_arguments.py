@@ -126,6 +126,7 @@ TIMES = {"formula": "Surv(time, failed) ~ maker"}
 LABELLED = {"formula": "failed ~ maker", "schema": FLAGGED}
 GIVEN: dict[str, dict[str, Any]] = {
     "survreg": TIMES,
+    "coxph": TIMES,
     "kaplan_meier": TIMES,
     "logit": LABELLED,
     "svm": LABELLED,
@@ -183,6 +184,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     """An object of every public class, and of what public functions return, with good arguments."""
     models = [
         dps.survreg("Surv(time, failed) ~ maker", FRAME, SCHEMA),
+        dps.coxph("Surv(time, failed) ~ maker", FRAME, SCHEMA),
         dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA),
         dps.ols("time ~ maker", FRAME, SCHEMA),
         dps.svm("failed ~ maker", FRAME, FLAGGED),
@@ -200,7 +202,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         models[0].fit(dps.pure(9), force=True).life({"maker": "WDC"}),
         capacitor().forecast({**USE, "age": 100.0}, 300.0),
     )
-    ahead = dps.plan(models[2], BUDGET, 400)
+    ahead = dps.plan(models[3], BUDGET, 400)
     effects = {"effects": {"maker[T.WDC]": 5.0}, "half_width": {"maker[T.WDC]": 500.0}}
     ledger = dps.Ledger(Path(tempfile.mkdtemp(), "a.ledger"), dps.approx(1e9, 1e-3))
     contents = [(each, {"content": each.to_dict()}) for each in (CURVE, MOMENTS, LOOK)]
@@ -216,7 +218,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
     ]
 
 
-FITS = ("survreg-weibull", "ols", "logit", "glm-poisson", "glm-gamma", "svm")
+FITS = ("survreg-weibull", "coxph", "ols", "logit", "glm-poisson", "glm-gamma", "svm")
 
 
 def _methods(owner: Any) -> list[str]:

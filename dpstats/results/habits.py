@@ -51,7 +51,7 @@ HABITS: dict[str, str] = {
     **dict.fromkeys(("rho_", "beta_"), "fit.shape of a Weibull fit"),
     **dict.fromkeys(("lambda_", "alpha_"), "fit.eta(newdata) of a Weibull fit"),
     **dict.fromkeys(
-        ("plot_partial_effects_on_outcome", "plot_survival_function", "plot_survival"),
+        ("plot_partial_effects_on_outcome", "plot_survival_function"),
         "fit.plot_reliability(newdata) of a time to failure",
     ),
     # pandas and tables

@@ -80,6 +80,14 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
                 'Fit with release=["dist"], which spends a fifth of mu^2 on it.',
             ),
         ),
+        **{
+            name: ("is of a regression of hazards, and this is {model}", f"Use fit.{own}(newdata{more}).")
+            for name, own, more in (
+                ("survival", "reliability", ", times"),
+                ("cumulative_hazard", "predict", ", type='cumhaz', times"),
+                ("plot_survival", "plot_reliability", ""),
+            )
+        },
         "marginal_effects": (
             "describe a mean, and this is {model}, of a time to failure",
             "Use fit.time_ratios(), or fit.mttf(newdata) at two points.",

@@ -73,6 +73,7 @@ PUBLIC = {name: column for name, column in made(200, 99).items() if name != "ser
 RIGHT = "temp + load + maker"
 LEFT = {
     "survreg": "Surv(time, failed)",
+    "coxph": "Surv(time, failed)",
     "kaplan_meier": "Surv(time, failed)",
     "ols": "cost",
     "ridge": "cost",
@@ -256,6 +257,8 @@ def refused(case: Case) -> bool:
         return _survreg_refuses(case)
     if case.model == "kaplan_meier":
         return case.option in ("no intercept", "numbers", "offset", "delayed", "inspected", "left")
+    if case.model == "coxph":
+        return case.budget == "pure" or case.option in ("constant", "no intercept", "inspected", "left")
     if case.option in ("all fail", "delayed", "inspected", "left", "dist"):
         return True
     if case.option == "exposure" and case.law not in ("poisson", "gamma"):
@@ -306,7 +309,7 @@ def _glm_refuses(case: Case) -> bool:
 
 # laws of survreg whose rows are those of another, but for the logarithm of the time
 TWINS = ("sev", "logistic", "gaussian")
-PLAIN = ("weibull", "poisson", "logit", "ols", "svm", "kaplan_meier")
+PLAIN = ("weibull", "poisson", "logit", "ols", "svm", "kaplan_meier", "coxph")
 
 
 def repeats(case: Case) -> bool:

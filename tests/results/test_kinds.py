@@ -93,7 +93,8 @@ ONLY = {
     "life": ["survreg-weibull", "survreg-gaussian"],
     "shape": ["survreg-weibull", "survreg-lognormal"],
     "time_ratios": ["survreg-loglogistic"],
-    "hazard_ratios": ["survreg-weibull"],
+    "hazard_ratios": ["survreg-weibull", "coxph"],
+    "survival": ["coxph"],
     "sigma": ["survreg-sev", "ols", "ridge", "glm-gaussian"],
     "ridge_path": ["ols", "ridge"],
     "rsquared": ["ols", "ridge"],
@@ -110,6 +111,7 @@ NEVER = {
     "shape": ["survreg-sev", "logit"],
     "time_ratios": ["survreg-logistic", "ols"],
     "hazard_ratios": ["survreg-loglogistic", "svm"],
+    "survival": ["survreg-weibull", "ols"],
     "sigma": ["logit", "glm-poisson", "svm"],
     "ridge_path": ["survreg-weibull", "logit"],
     "rsquared": ["survreg-weibull", "glm-gaussian"],
@@ -118,8 +120,8 @@ NEVER = {
     "mean_ratios": ["glm-poisson", "svm"],
     "dispersion": ["logit", "glm-poisson", "ols"],
     "decision_function": ["ols", "logit"],
-    "marginal_effects": ["survreg-weibull"],
-    "simulate": ["svm"],
+    "marginal_effects": ["survreg-weibull", "coxph"],
+    "simulate": ["svm", "coxph"],
 }
 
 

@@ -40,7 +40,7 @@ def outputs(fit: Fit, at: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         if DISTS[fit.record.dist].log:
             found |= {"time_ratios": fit.time_ratios, "eta": lambda: fit.eta(at)}
             found["acceleration"] = lambda: fit.acceleration(at, at)
-    elif fit.record.model != "svm":
+    elif fit.record.model not in ("svm", "coxph"):
         found["effects"] = lambda: fit.marginal_effects([at, at])
     return found
 

@@ -41,7 +41,13 @@ def test_training_rows_are_never_used(name: str, model: str) -> None:
         getattr(EVERY[model][0], name)()
 
 
-@pytest.mark.parametrize("model", [model for model in EVERY if not model.startswith("survreg")])
+@pytest.mark.parametrize("name", [name for name in OF_TIME if name != "hazard_ratios"])
+def test_what_follows_from_a_distribution_is_refused_where_there_is_none(name: str) -> None:
+    with pytest.raises(NotReleased, match="needs a distribution of the time, and coxph has none"):
+        getattr(EVERY["coxph"][0], name)()
+
+
+@pytest.mark.parametrize("model", [model for model in EVERY if not model.startswith(("survreg", "coxph"))])
 @pytest.mark.parametrize("name", OF_TIME)
 def test_words_of_times_to_failure_are_refused_by_other_models(name: str, model: str) -> None:
     with pytest.raises(NotReleased, match="needs a time-to-failure model"):

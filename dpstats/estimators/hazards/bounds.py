@@ -25,7 +25,7 @@ CUTS = (2.0, 1.0, 1.25, 1.5, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
 MATRIX_SHARE = 0.5
 FREE = 0.35  # noise in sampling sds that is not worth a bound
 # what weighted rows may bend a line by, as for a generalised linear model (docs/theory/glm.md)
-_BENT = 0.05
+_BENDS = 0.05
 _LOST_WEIGHT = 0.3
 
 
@@ -81,5 +81,5 @@ class Chooser:
         weight, sensitivity = bounds.of_row
         noise = sensitivity / (self.mu * math.sqrt(kept))
         error = sensitivity / (weight * self.mu * kept) * math.sqrt(2 * len(self.scale.center))
-        bias = kept * (_BENT * math.exp(-length)) ** 2 + _LOST_WEIGHT * math.exp(-2 * length)
+        bias = kept * (_BENDS * math.exp(-length)) ** 2 + _LOST_WEIGHT * math.exp(-2 * length)
         return (1 + max(noise, FREE) ** 2 + error**2 + bias) / (1 - lost)

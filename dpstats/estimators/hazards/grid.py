@@ -1,7 +1,8 @@
 """Where the baseline hazard changes: from noisy counts of exits between public times.
 
-The counts give the clock, an estimate of the cumulative hazard of all rows that rises evenly within a cell,
-and the pieces on each of which the baseline is a multiple of the clock's. See docs/theory/coxph.md#grid.
+The counts of a cell, between two of these times, give the clock, an estimate of the cumulative hazard of all
+rows that rises evenly within a cell, and the pieces, on each of which the baseline is a multiple of it.
+See docs/theory/coxph.md#grid.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from dpstats.estimators.hazards.problem import Problem
 
 Array = np.ndarray
 
-# events of a cell in sds of their noise, and at least: below, the clock would follow noise
+# events of a run of cells in sds of their noise, and at least: less is spread evenly over time
 _VISIBLE, _FEWEST = 4.0, 1.0
+# of the events of a cell if they were spread so: no fewer are taken for there
+_LEAST_SHARE = 1e-6
 # of a piece: events in sds of the noise of its score
 _PIECE_NOISE = 16.0
 # rows at risk, of all, that are taken to be there where noise hides them
@@ -89,13 +92,16 @@ def find_grid(curator: Curator, cost: float, problem: Problem, score_noise: floa
     events, before, after = counts.reshape(3, fine)
     at_risk = np.cumsum((events + before + after)[::-1])[::-1]  # at the beginning of each
     middle = np.maximum(at_risk - (events + before) / 2, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
-    cells = _runs(events, max(_FEWEST, _VISIBLE * sd))
-    number = np.maximum(np.bincount(cells, events), 1.0)
-    rates = number / (np.bincount(cells, middle) / np.bincount(cells))
-    pieces = _runs(number, _PIECE_NOISE * score_noise)
-    ends = np.append(np.flatnonzero(np.diff(cells)), fine - 1)
-    edges = np.append(problem.start, problem.times[ends])
-    return Grid(edges, rates, pieces, number, sd * np.sqrt(fine))
+    runs = _runs(events, max(_FEWEST, _VISIBLE * sd))
+    number = np.maximum(np.bincount(runs, events), 1.0)
+    exposed = middle * np.diff(problem.times, prepend=problem.start)
+    spread = number[runs] * exposed / np.bincount(runs, exposed)[runs]
+    trust = spread / (spread + sd**2)
+    each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
+    each *= (number / np.bincount(runs, each))[runs]
+    pieces = _runs(number, _PIECE_NOISE * score_noise)[runs]
+    edges = np.append(problem.start, problem.times)
+    return Grid(edges, each / middle, pieces, each, sd * np.sqrt(fine))
 
 
 def _runs(numbers: Array, least: float) -> Array:

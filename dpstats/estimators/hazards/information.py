@@ -3,7 +3,7 @@
 In coordinates where log hazards of pieces are divided by the root of their share of the events and covariates
 are whitened, it is nearly the share of rows that fail, times 1. The block of the pieces is that: their shares
 are known from counts. The block of the slopes is released, and so is what lies between the two: the means of
-covariates where rows fail, which change slowly as time goes by. Of these a parabola in the share of the
+covariates where rows fail, which change slowly as time goes by. Of these a polynomial in the share of the
 events that have happened is used, as far as it stands out from its noise. See docs/theory/coxph.md#steps.
 """
 
@@ -23,7 +23,7 @@ from dpstats.moments.solution import seen_share
 Array = np.ndarray
 
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
-_TERMS = 3  # of a parabola
+_TERMS = 5  # of a polynomial of the fourth degree
 _FLOOR = 0.75  # eigenvalues are raised to this share of the size of the error
 
 

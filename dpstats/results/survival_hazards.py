@@ -35,6 +35,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CURVES = ("survival", "cumhaz")  # kinds of prediction that are of a time
+_OF_DISTRIBUTIONS = (
+    "simulate",
+    "parameters",
+    "eta",
+    "life",
+    "shape",
+    "reliability",
+    "conditional_reliability",
+    "hazard",
+    "mttf",
+    "time_ratios",
+    "forecast",
+    "plot_life",
+    "plot_reliability",
+    "plot_hazard",
+)
 _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 
@@ -77,9 +93,16 @@ class HazardFit(Fit, models=("coxph",)):
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
         "pieces": lambda count: f"baseline hazard on {count:.0f} piece{'s' if count > 1 else ''}",
     }
-    _needs = ("needs a regression of hazards, and this is {model}", "Fit dps.coxph(...).")
+    _needs = ("needs a time-to-failure model, and this is {model}", "Fit dps.coxph(...).")
     _predicts = ("lp", "link", "risk", "response", *CURVES)
     _refused = {
+        **dict.fromkeys(
+            _OF_DISTRIBUTIONS,
+            (
+                "needs a distribution of the time, and {model} has none",
+                "Use fit.survival(newdata, times), or fit dps.survreg(...).",
+            ),
+        ),
         "residuals": (
             "of the rows would reveal them, and those of others are not offered for hazards",
             "Use fit.survival(newdata, times).",
@@ -88,7 +111,6 @@ class HazardFit(Fit, models=("coxph",)):
             "describe a mean, and this is {model}, of a time to failure",
             "Use fit.hazard_ratios(), or fit.survival(newdata, times) at two points.",
         ),
-        "simulate": ("needs a distribution of the time, and this has none", "Fit dps.survreg(...)."),
     }
 
     def _has_ratios(self) -> bool:
@@ -311,7 +333,7 @@ class HazardFit(Fit, models=("coxph",)):
     ) -> Estimates:
         refuse_alpha(level)
         record, default = self.record, given(self.record.baseline).edges[1:]
-        asked = default if np.ndim(times) and not len(np.atleast_1d(times)) else self._times(times, kind)
+        asked = default if isinstance(times, tuple) and not times else self._times(times, kind)
         at = points(record, newdata, kind, clip)
         every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))
         back = _survival if kind == "survival" else np.exp
