@@ -95,7 +95,7 @@ def test_options_fit_as_from_python(
         ({"method": "newton", "release": "ghost"}, "release"),
         ({"compat": "paper"}, "compat='paper' goes with method='functional'"),
         ({"c": "0.5"}, "--c is for --model glm, logit, svm, not survreg"),
-        ({"times": "500"}, "--times is for --model kaplan_meier, not survreg"),
+        ({"times": "500"}, "--times is for --model coxph, kaplan_meier, not survreg"),
         ({"method": "ghost"}, "method must be"),
         (
             {"model": "kaplan_meier", "formula": "Surv(time, status) ~ 1", "method": "newton"},
