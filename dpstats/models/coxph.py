@@ -26,8 +26,9 @@ from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
-TIMES_OF_GRID = 25  # of each spacing: even, and of the logarithm
-_DECADES = 4.0  # that the second spacing covers at most, below the upper bound of the time
+EVEN, STEPS = 25, 36  # times of each spacing: even, and of the logarithm
+_BEFORE = 1e-3  # of the range of the time: how long rows are at risk before a lower bound that is not above 0
+_DECADES = 6.0  # that the second spacing covers at most, below the upper bound of the time
 
 
 @forgetting
@@ -52,7 +53,7 @@ def coxph(
     times : sequence of float, optional
         Where the baseline hazard may change, within the bounds of the time. They are public: choose them
         without looking at the data. The fit takes as many of them as the budget lets it. Default: 25 even
-        steps between the bounds, and 25 of the logarithm.
+        steps between the bounds, and 36 of the logarithm, over six decades at most.
     subset : str, optional
         The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
         in n: to leave them out beforehand would make a private count public (docs/formula.md).
@@ -152,7 +153,7 @@ class Coxph(HoldsRows):
             )
         curator = Curator(self._rows, self.design, budget)
         check_worth(curator, budget, len(self.design.names), TIMES, force)
-        plan = make_plan(budget.mu)
+        plan = make_plan(budget.mu, delayed=self.design.delayed)
         facts = pay(curator, self.design, budget, ledger, METHOD, plan.costs)
         result = fit_hazards(curator, _problem(self.design, self.times), plan)
         entry = _response(self.design).entry
@@ -194,24 +195,25 @@ def _response(design: Design) -> SurvResponse:
 
 
 def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
-    """Times above the lower bound, the last of them the upper."""
+    """Times between the bounds, with both: shorter ones are moved to the lower, where all are at risk."""
     if times is None:
-        steps = np.linspace(low, high, TIMES_OF_GRID + 1)[1:]
+        steps = np.linspace(low, high, EVEN + 1)[1:]
         if high > 0:
             least = max(low, high * 10.0**-_DECADES)
-            steps = np.append(steps, np.geomspace(least, high, TIMES_OF_GRID + 1)[1:])
+            steps = np.append(steps, np.geomspace(least, high, STEPS + 1)[1:])
         short = [float(f"{time:.4g}") for time in steps]
-        return np.unique(np.append([time for time in short if low < time < high], high))
+        return np.unique([low, *(time for time in short if low < time < high), high])
     grid = numbers("times", times)
     if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
         raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")
     if grid[0] < low or grid[-1] > high:
         raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
-    return np.unique(np.append(grid[grid > low], high))
+    return np.unique([low, *grid, high])
 
 
 def _problem(design: Design, times: np.ndarray) -> Problem:
     """Public facts in the estimator's terms."""
     low, high = _response(design).time_bounds
     lower, upper = np.vstack([design.bounds, (low, high)]).T
-    return Problem(Box(lower, upper, design.binary, design.norms), times, low)
+    start = 0.0 if low > 0 else low - _BEFORE * (high - low)
+    return Problem(Box(lower, upper, design.binary, design.norms), times, start, design.delayed)

@@ -276,6 +276,16 @@ MUTANTS = (
         "math.sqrt(2), 2.0",
         "1.0, 2.0",
     ),
+    planted(
+        "entry counts: one count moves, not two",
+        "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it"
+        "[entry_counts-0-1]",
+        (
+            "curator/statistics/interval_counts.py",
+            "math.sqrt(2), 2.0\n        self.ranges = np.ones(cells)",
+            "1.0, 2.0\n        self.ranges = np.ones(cells)",
+        ),
+    ),
     small(
         "contrasts of hazards: events as the zone before has them",
         "hazard_contrasts",

@@ -336,6 +336,7 @@ SPACES = {
         Space(lambda d: dict(edges=(0.0, 1.0)), 1.5),  # times of 0 are searched
         Space(lambda d: dict(edges=(0.0,), groups=d + 1), 0.6),
     ],
+    "entry_counts": [Space(lambda d: dict(edges=(-1.0, 0.0, 1.0)), 1.5, delayed=True)],
     "residual_moments": [
         Space(pilot(0.9, 2.0), 60.0, 0.97),
         Space(pilot(0.9, 2.0, meat=0.7, meat_limit=1.0, fourth=0.7), 60.0, 0.97),

@@ -12,7 +12,7 @@ from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
 from dpstats.curator.statistics.hazard_score import HazardScore
 from dpstats.curator.statistics.inspections import InspectionCounts
-from dpstats.curator.statistics.interval_counts import ExitCounts
+from dpstats.curator.statistics.interval_counts import EntryCounts, ExitCounts
 from dpstats.curator.statistics.known_scale import KnownScaleAlone, KnownScaleScore, KnownScaleSize
 from dpstats.curator.statistics.loglik import LogLikelihood
 from dpstats.curator.statistics.margin import MarginCurvature, MarginSandwich, MarginScores
@@ -67,6 +67,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         MarginScores,
         MarginSandwich,
         FunctionalWeights,
+        EntryCounts,
         ExitCounts,
         LogLikelihood,
         LikelihoodContrasts,

@@ -1,4 +1,4 @@
-"""How much weight leaves observation between public times, by an event or censored: for survival curves.
+"""How much weight enters and leaves observation between public times: for survival curves.
 
 See docs/theory/kaplan_meier.md.
 """
@@ -15,7 +15,7 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["ExitCounts"]
+__all__ = ["EntryCounts", "ExitCounts"]
 
 
 class ExitCounts(Statistic):
@@ -79,3 +79,42 @@ class ExitCounts(Statistic):
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector.reshape(self._groups, -1),)
+
+
+class EntryCounts(Statistic):
+    """Weights of rows by the interval of time in which they enter; shape (J,).
+
+    The intervals are (-inf, t_1], (t_1, t_2], ..., (t_{J-2}, t_{J-1}], and what is beyond.
+
+    Parameters
+    ----------
+    design : PublicDesign
+        With entries.
+    edges : sequence of float
+        t_1 < ... < t_J; the last is not read.
+
+    Notes
+    -----
+    A valid row adds its weight to exactly one cell, and a row that weighs nothing adds nothing: sensitivities
+    and ranges are those of :class:`ExitCounts`, attained in the same way.
+    """
+
+    name = "entry_counts"
+
+    def __init__(self, design: PublicDesign, *, edges: Sequence[float]) -> None:
+        self._edges = np.asarray(edges, dtype=float)
+        if self._edges.ndim != 1 or not len(self._edges) or not (np.diff(self._edges) > 0).all():
+            raise ValueError("the edges must be numbers that increase")
+        if not design.delayed:
+            raise ValueError("the design has no entries")
+        cells, self._weighted = len(self._edges), design.weights is not None
+        self.parts = (Part(np.ones(1), np.ones(cells)),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.ranges = np.ones(cells)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        weight = np.where(block.ok, block.weight, 0.0) if self._weighted else block.ok
+        return (Factor(weight[:, None], np.searchsorted(self._edges[:-1], block.entry)),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)

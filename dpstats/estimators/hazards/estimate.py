@@ -26,6 +26,7 @@ _UNSETTLED = 2.0  # scatter of the scores over that of their noise
 _MATTERS = 0.1  # share of the sampling variance of the slopes that it must make up
 _MOVING, _SURE = 3.0, 10.0  # of the square of the mean score, in noise variances: times k, and sds beyond
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
+_CELL = 0.1  # 2 / 12 over the root of 3
 _ANY = 1e12  # of the coefficient of a column that may spread far less than its scale
 
 
@@ -144,11 +145,14 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours: a covariance of a twelfth of both ranges.
+    between its neighbours: a covariance of a twelfth of both ranges. Within a cell hazards, which are positive,
+    change by twice their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before the lower bound of the time
+    nobody knows when rows fail: they are taken for at risk throughout, on average half of it too long.
     """
     rises = np.abs(np.gradient(log_hazards)) if len(log_hazards) > 1 else np.zeros(1)
     spent = np.bincount(grid.pieces, grid.rates)
-    return float(grid.shares @ (rises * spent)) / 12
+    cells = grid.rates * grid.events / grid.events.sum()
+    return float(grid.shares @ (rises * spent)) / 12 + _CELL * float(cells.sum()) + float(cells[0]) / 2
 
 
 def _few_events(scale: RowScale, grid: Grid) -> Array:

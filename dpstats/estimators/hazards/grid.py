@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.hazards.problem import Problem
 
 Array = np.ndarray
@@ -75,23 +76,27 @@ class Grid:
         return float(np.clip(beyond @ self.events / self.events.sum(), 0.0, 0.98))
 
 
-def find_grid(curator: Curator, cost: float, problem: Problem, score_noise: float) -> Grid:
+def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float) -> Grid:
     """Release exits between the public times, and choose cells and pieces.
 
     Parameters
     ----------
     curator : Curator
-    cost : float
+    plan : Plan
     problem : Problem
     score_noise : float
         sd of the noise of the averaged score of a piece.
     """
-    release = curator.release("exit_counts", cost, edges=problem.times, groups=1)
+    release = curator.release("exit_counts", plan.cost("counts"), edges=problem.times, groups=1)
     counts, sd, n = release.values[0][0], float(release.sds[0].max()), release.n
     fine = len(problem.times)
     events, before, after = counts.reshape(3, fine)
     at_risk = np.cumsum((events + before + after)[::-1])[::-1]  # at the beginning of each
-    middle = np.maximum(at_risk - (events + before) / 2, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
+    middle = at_risk - (events + before) / 2
+    if problem.delayed:
+        late = curator.release("entry_counts", plan.cost("entries"), edges=problem.times).values[0]
+        middle -= np.cumsum(late[::-1])[::-1] - late / 2
+    middle = np.maximum(middle, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
     runs = _runs(events, max(_FEWEST, _VISIBLE * sd))
     number = np.maximum(np.bincount(runs, events), 1.0)
     exposed = middle * np.diff(problem.times, prepend=problem.start)

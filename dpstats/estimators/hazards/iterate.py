@@ -118,7 +118,7 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     chooser = Chooser(scale, curator.n, curator.cost_per_row(plan.cost("tail")))
     whitening = np.eye(problem.d)
     bounds = chooser.first(whitening)
-    grid = find_grid(curator, plan.cost("counts"), problem, bounds.of_row.sensitivity / chooser.mu)
+    grid = find_grid(curator, plan, problem, bounds.of_row.sensitivity / chooser.mu)
     state = _State(scale, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds)
     _early(curator, plan, chooser, state)
     return estimate(_averaged(curator, plan, state), scale, grid, state.bounds, curator.n)

@@ -9,16 +9,20 @@ from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1. Those of columns, early and averaged steps are about those of survreg.
 COLUMNS, COUNTS, EARLY, TAIL = 0.09, 0.08, 0.20, 0.63
+ENTRIES = 0.05  # of rows that enter late, off the averaged steps
 EARLY_STEPS, TAIL_STEPS = 8, 8
 
 
-def make_plan(mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS) -> Plan:
+def make_plan(
+    mu: float, early_steps: int = EARLY_STEPS, tail_steps: int = TAIL_STEPS, delayed: bool = False
+) -> Plan:
     """Split a total of Gaussian differential privacy over the releases of a fit."""
-    steps = "score and information"
+    steps, entries = "score and information", ENTRIES * delayed
     stages = dict(
         columns=Stage(COLUMNS, "columns"),
         counts=Stage(COUNTS, "exit counts"),
+        entries=Stage(entries, "entry counts"),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(TAIL, steps, alike(tail_steps)),
+        tail=Stage(TAIL - entries, steps, alike(tail_steps)),
     )
     return Plan(mu, False, stages)

@@ -23,11 +23,14 @@ class Problem:
         Where the baseline hazard may change; the last is the upper bound of the time.
     start : float
         Where hazards begin, below all of them.
+    delayed : bool
+        Whether rows may enter late.
     """
 
     box: Box
     times: Array
     start: float
+    delayed: bool = False
 
     @property
     def d(self) -> int:
