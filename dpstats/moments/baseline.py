@@ -11,7 +11,9 @@ import numpy as np
 __all__ = ["Baseline"]
 
 Array = np.ndarray
-_ARRAYS = ("edges", "clock", "log_hazards", "cov", "cov_privacy")
+_ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
+# variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
+_ANY_TIME = 1 / 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,8 @@ class Baseline:
         Times, increasing.
     clock : array, shape (m + 1,)
         What the clock shows then, 0 at the first; it runs evenly between them.
+    variances : array, shape (m,)
+        Of what the clock gains between edges.
     pieces : array of int, shape (m,)
         To which piece the time before each edge but the first belongs: 0, ..., J - 1.
     log_hazards : array, shape (J,)
@@ -34,6 +38,7 @@ class Baseline:
 
     edges: Array
     clock: Array
+    variances: Array
     pieces: Array
     log_hazards: Array
     cov: Array
@@ -50,7 +55,9 @@ class Baseline:
         m, j = len(self.edges) - 1, len(self.log_hazards)
         known = np.isfinite(np.concatenate([self.edges, self.clock, self.log_hazards])).all()
         rising = m > 0 and (np.diff(self.edges) > 0).all() and (np.diff(self.clock, prepend=0.0) >= 0).all()
-        if not (known and rising and self.clock.shape == (m + 1,) and pieces.shape == (m,)):
+        if not (known and rising and self.clock.shape == (m + 1,) and pieces.shape == (m,)) or (
+            self.variances.shape != (m,) or not (self.variances >= 0).all()
+        ):
             raise ValueError("edges and clock of a baseline must be finite and increase, one more than cells")
         steps = np.diff(pieces, prepend=0, append=j - 1)
         if not np.isin(steps, (0, 1)).all() or pieces[0] != 0 or pieces[-1] != j - 1:
@@ -62,12 +69,37 @@ class Baseline:
 
     def hazards(self, times: Array) -> Array:
         """Cumulative hazard of each piece until each time, shape (m, J)."""
-        shown = np.interp(times, self.edges, self.clock)
-        last = np.append(np.flatnonzero(np.diff(self.pieces)) + 1, len(self.pieces))
-        ends = self.clock[last]
+        return np.asarray(self._parts(times, self.clock) * np.exp(self.log_hazards))
+
+    def clock_variances(self, times: Array) -> Array:
+        """Variance of the cumulative hazard until each time by the clock, shape (m,).
+
+        The hazard of a whole piece is known by `log_hazards`. Of what comes before and after a time within
+        it, errors make up for each other in proportion.
+        """
+        spent, whole = self._parts(times, self.clock), np.diff(self._ends(self.clock), prepend=0.0)
+        before, all_of_it = self._parts(times, self._error), np.diff(self._ends(self._error), prepend=0.0)
+        share = spent / np.maximum(whole, 1e-300)
+        variance = before * (1 - share) ** 2 + (all_of_it - before) * share**2
+        cell = np.clip(np.searchsorted(self.edges, times) - 1, 0, len(self.pieces) - 1)
+        inside = np.clip((times - self.edges[cell]) / np.diff(self.edges)[cell], 0.0, 1.0)
+        gained = np.diff(self.clock)[cell] * np.exp(self.log_hazards[self.pieces[cell]])
+        within = 4 * _ANY_TIME * inside * (1 - inside) * gained**2
+        return np.asarray(variance @ np.exp(2 * self.log_hazards) + within)
+
+    @property
+    def _error(self) -> Array:
+        return np.append(0.0, np.cumsum(self.variances))
+
+    def _ends(self, sums: Array) -> Array:
+        """Sums at the ends of the pieces."""
+        return np.asarray(sums[np.append(np.flatnonzero(np.diff(self.pieces)) + 1, len(self.pieces))])
+
+    def _parts(self, times: Array, sums: Array) -> Array:
+        """What sums at the edges gain on each piece until each time, shape (m, J)."""
+        shown, ends = np.interp(times, self.edges, sums), self._ends(sums)
         begins = np.append(0.0, ends[:-1])
-        spent = np.clip(shown[:, None], begins, ends) - begins
-        return np.asarray(spent * np.exp(self.log_hazards))
+        return np.asarray(np.clip(shown[:, None], begins, ends) - begins)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""

@@ -17,7 +17,7 @@ from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
 from dpstats.results.at_times import check_times
-from dpstats.results.estimates import Estimates, with_limits
+from dpstats.results.estimates import Estimates
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent, percent, plain
@@ -55,12 +55,16 @@ _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the log cumulative hazard of N points at N times, and its gradient, first in log hazards."""
+    """Return the log cumulative hazard of N points at N times, and its standard errors."""
     baseline = given(record.baseline)
     each = baseline.hazards(times)
     whole = np.maximum(each.sum(axis=1), _LEAST)
     linear, slopes = linear_predictor(record, at)
-    return np.log(whole) + linear, np.hstack([each / whole[:, None], slopes])
+    gradient = np.hstack([each / whole[:, None], slopes])
+    se = np.hypot(
+        standard_errors(gradient, joint_cov(record)), np.sqrt(baseline.clock_variances(times)) / whole
+    )
+    return np.log(whole) + linear, se
 
 
 def joint_cov(record: Record) -> np.ndarray:
@@ -301,11 +305,9 @@ class HazardFit(Fit, models=("coxph",)):
         refuse_alpha(level)
         record, at = self.record, points(self.record, newdata, "plot_survival", clip)
         made, edges = axes(ax), given(record.baseline).edges
-        cov = joint_cov(record)
         for i in range(len(at.exog)):
             one = at.rows(np.full(len(edges), i))
-            centre, gradient = log_hazard(record, one, edges)
-            se = standard_errors(gradient, cov)
+            centre, se = log_hazard(record, one, edges)
             limits = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, _survival)
             line_with_band(made, edges, limits[0], limits[1:], at.apart(i) or "fit", style(i))
         made.set(xlabel=f"time{f' ({unit})' if (unit := record.time_unit) else ''}", ylabel="survival")
@@ -337,14 +339,15 @@ class HazardFit(Fit, models=("coxph",)):
         at = points(record, newdata, kind, clip)
         every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))
         back = _survival if kind == "survival" else np.exp
-        columns = with_limits(*log_hazard(record, every, each), joint_cov(record), level, back)
+        estimate, low, high = transformed(*log_hazard(record, every, each), level, back)
+        columns = {"estimate": estimate, "conf_low": low, "conf_high": high}
         head, scale = ("S", "cloglog") if kind == "survival" else ("H", "log")
         heads = [f"{head}({plain(time)})" for time in each]
         return tables.by_time(heads, every, {"time": each}, columns, level, scale)
 
     def _at_time(self, at: Points, kind: str, time: float) -> tuple[np.ndarray, np.ndarray]:
-        centre, gradient = log_hazard(self.record, at, np.full(len(at.exog), time))
-        se, hazard = standard_errors(gradient, joint_cov(self.record)), np.exp(centre)
+        centre, se = log_hazard(self.record, at, np.full(len(at.exog), time))
+        hazard = np.exp(centre)
         if kind == "cumhaz":
             return hazard, _times(hazard, se)
         return np.exp(-hazard), _times(hazard * np.exp(-hazard), se)

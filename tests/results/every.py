@@ -51,6 +51,7 @@ def hazards(**changes: Any) -> Fit:
     baseline = Baseline(
         edges=np.array([1.0, 100.0, 300.0, 1000.0]),
         clock=np.array([0.0, 0.1, 0.2, 0.6]),
+        variances=np.array([1e-4, 1e-4, 4e-4]),
         pieces=np.array([0, 0, 1]),
         log_hazards=np.array([-0.3, 0.2]),
         cov=cov,

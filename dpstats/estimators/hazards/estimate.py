@@ -84,8 +84,8 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
+    by_grid = user @ np.append(np.zeros(j), point[j:] * _misfit(grid, point[:j]))
     point = user @ point
-    by_grid = np.append(np.zeros(j), point[j:] * _misfit(grid, point[:j]))
     cov = sampling + privacy + np.outer(by_grid, by_grid)
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     rel = _relative(information, len(slopes))
@@ -95,7 +95,7 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     problems += [f"weak:{i}" for i in weakly]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
     events = Quantity(float(grid.events.sum()), grid.noise, grid.noise)
-    baseline = Baseline(grid.edges, grid.clock, grid.pieces, point[:j], cov, privacy)
+    baseline = Baseline(grid.edges, grid.clock, grid.variances, grid.pieces, point[:j], cov, privacy)
     found = Estimate(
         point[j:], slopes, privacy[j:, j:].copy(), tuple(problems), settings, baseline=baseline, events=events
     )
@@ -145,9 +145,10 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours: a covariance of a twelfth of both ranges. Within a cell hazards, which are positive,
-    change by twice their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before the lower bound of the time
-    nobody knows when rows fail: they are taken for at risk throughout, on average half of it too long.
+    between its neighbours: a covariance of a twelfth of both ranges. Within a cell hazards, which are
+    positive, change by twice their mean at most, if evenly: with any such change as likely, the sd is
+    `_CELL`. Before the lower bound of the time nobody knows when rows fail: they are taken for at risk
+    throughout, on average half of it too long.
     """
     rises = np.abs(np.gradient(log_hazards)) if len(log_hazards) > 1 else np.zeros(1)
     spent = np.bincount(grid.pieces, grid.rates)

@@ -42,6 +42,8 @@ class Grid:
         Noisy numbers, positive.
     noise : float
         sd of the noise of the number of all events.
+    variances : array, shape (m,)
+        Of `rates`, by sampling and by noise.
     """
 
     edges: Array
@@ -49,6 +51,7 @@ class Grid:
     pieces: Array
     events: Array
     noise: float
+    variances: Array
 
     @property
     def count(self) -> int:
@@ -93,9 +96,12 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     events, before, after = counts.reshape(3, fine)
     at_risk = np.cumsum((events + before + after)[::-1])[::-1]  # at the beginning of each
     middle = at_risk - (events + before) / 2
+    sums = 3 * sd**2 * np.arange(fine, 0, -1)  # variance of the noise of these numbers
     if problem.delayed:
-        late = curator.release("entry_counts", plan.cost("entries"), edges=problem.times).values[0]
+        entries = curator.release("entry_counts", plan.cost("entries"), edges=problem.times)
+        late = entries.values[0]
         middle -= np.cumsum(late[::-1])[::-1] - late / 2
+        sums += float(entries.sds[0].max()) ** 2 * np.arange(fine, 0, -1)
     middle = np.maximum(middle, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
     runs = _runs(events, max(_FEWEST, _VISIBLE * sd))
     number = np.maximum(np.bincount(runs, events), 1.0)
@@ -106,7 +112,9 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     each *= (number / np.bincount(runs, each))[runs]
     pieces = _runs(number, _PIECE_NOISE * score_noise)[runs]
     edges = np.append(problem.start, problem.times)
-    return Grid(edges, each / middle, pieces, each, sd * np.sqrt(fine))
+    # of what is spread evenly over a run, all may have come at any time of it
+    errors = (1 - trust) * each * number[runs] / 3 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
+    return Grid(edges, each / middle, pieces, each, sd * np.sqrt(fine), errors / middle**2)
 
 
 def _runs(numbers: Array, least: float) -> Array:
