@@ -27,6 +27,12 @@ _WHOLE = {
         "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
         "on it and depend on the bounds of the score (see Estimand); try another dist",
     ),
+    "changing": (
+        "changing",
+        "hazards are not proportional: effects change as time goes by (see fit.proportional_test()), so that "
+        "coefficients are means over time, which depend on how long units are watched; follow a shorter "
+        "time, or split it and fit each part",
+    ),
     "bends": (
         "bends",
         "the response bends: it does not follow the linear predictor alone, so that coefficients depend on "

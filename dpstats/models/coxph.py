@@ -168,6 +168,7 @@ class Coxph(HoldsRows):
             settings=result.settings if entry is None else {**result.settings, "entry": entry},
             nevents=result.events,
             baseline=result.baseline,
+            trend=result.trend,
         )
 
     def _stated(self) -> dict[str, Any]:

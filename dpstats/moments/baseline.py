@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Baseline"]
+__all__ = ["Baseline", "Trend"]
 
 Array = np.ndarray
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
@@ -112,6 +112,39 @@ class Baseline:
             pieces=np.array(content["pieces"], dtype=int),
             **{name: np.array(content[name], dtype=float) for name in _ARRAYS},
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """By what coefficients change from the first failure to the last, were it in proportion to their share.
+
+    Attributes
+    ----------
+    change : array, shape (k,)
+    cov : array, shape (k, k)
+        0 for a coefficient that is not estimable.
+    """
+
+    change: Array
+    cov: Array
+
+    def __post_init__(self) -> None:
+        for name in ("change", "cov"):
+            array = np.array(getattr(self, name), dtype=float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        k = len(self.change)
+        if self.cov.shape != (k, k) or not np.isfinite(np.append(self.change, self.cov.ravel())).all():
+            raise ValueError("a trend has a finite change of each coefficient, and their covariance")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"change": _plain(self.change), "cov": _plain(self.cov)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Trend:
+        """The trend that `to_dict` described."""
+        return cls(np.array(content["change"], dtype=float), np.array(content["cov"], dtype=float))
 
 
 def _plain(array: Array) -> Any:

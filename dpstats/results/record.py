@@ -19,7 +19,7 @@ from dpstats._arguments import count, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
 from dpstats.formula import Design, build_design
-from dpstats.moments.baseline import Baseline
+from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.facts import Facts
@@ -115,6 +115,8 @@ class Record(Facts):
         that under `dist`, rows clipped, and the sd of its noise.
     baseline : Baseline, optional
         Of a regression of hazards: what they are where all covariates are 0.
+    trend : Trend, optional
+        Of a regression of hazards: by what its coefficients change as time goes by, as far as is known.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -151,6 +153,7 @@ class Record(Facts):
     rivals: tuple[tuple[str, float, float], ...] = ()
     no_errors: str | None = None
     baseline: Baseline | None = None
+    trend: Trend | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -170,6 +173,8 @@ class Record(Facts):
             self.baseline is not None and len(self.baseline.cov) != len(self.baseline.log_hazards) + k
         ):
             raise SpecificationError(f"a {self.model} fit of {k} coefficients has not the baseline it needs")
+        if self.trend is not None and self.trend.change.shape != (k,):
+            raise SpecificationError(f"the trend is of {self.trend.change.shape} coefficients, not {k}")
         if self.linear is not None and self.linear.origin.shape != (k,):
             raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
         if self.tails is not None and self.tails.variances.shape != (k,):

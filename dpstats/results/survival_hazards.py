@@ -25,8 +25,9 @@ from dpstats.results.intervals import Estimate, refuse_alpha, standard_errors, t
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor
+from dpstats.results.proportional import proportional
 from dpstats.results.record import Record, given
-from dpstats.results.released import value_where
+from dpstats.results.released import method_where, value_where
 from dpstats.results.standard_errors import failures, privacy_share
 from dpstats.results.summary_tables import ratio_rows, table_of_ratios
 from dpstats.results.table import Table
@@ -149,6 +150,32 @@ class HazardFit(Fit, models=("coxph",)):
         ['temp']
         """
         return tables.ratios(self.record, "Hazard ratio", *tables.location(self.record), level)
+
+    @method_where(lambda record: record.trend is not None)
+    def proportional_test(self, level: float = 0.95) -> Estimates:
+        """Test whether hazards are proportional, as R's ``cox.zph(fit)``.
+
+        A coefficient is let change in proportion to the share of the failures that have happened, as R's
+        ``transform = "rank"`` does.
+
+        Parameters
+        ----------
+        level : float
+            Of the limits of a change.
+
+        Returns
+        -------
+        Estimates
+            In ``.frame``: ``term``, ``estimate``, by what the coefficient is larger at the last failure than
+            at the first, ``conf_low``, ``conf_high``, ``statistic`` (chi-square), ``df`` and ``p_value``. The
+            last row, ``GLOBAL``, tests all together. Noise counts in all of it.
+
+        Examples
+        --------
+        >>> fit.proportional_test().frame["term"].tolist()
+        ['temp', 'GLOBAL']
+        """
+        return proportional(self.record, level)
 
     def survival(
         self,

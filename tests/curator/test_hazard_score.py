@@ -117,6 +117,40 @@ def test_a_pair_attains_the_sensitivity(c: float, radius: float, share: float) -
     assert found <= statistic.sensitivity * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("trend", [(0.0, -0.4, 0.4), (0.2, 0.5, -0.1), (-0.3, -0.3, 0.1)])
+def test_a_pair_attains_the_sensitivity_of_a_trend(trend: tuple[float, ...]) -> None:
+    """One piece holds a hazard of c; a failure in the next has none of its own."""
+    c, radius = 1.5, 0.7
+    public = dict(center=np.zeros(1), scale=np.ones(1), beta=np.zeros(1), edges=np.arange(4.0), c=c)
+    grid = dict(hazards=(1e-13, c * (1 - 1e-9), 1e-13), pieces=range(3), whitening=np.eye(1), radius=radius)
+    statistic = REGISTRY["hazard_trend"](MadeDesign(1, delayed=True), **public, **grid, trend=trend)
+    spans = [(1.0, 2.0), (1.0, 3.0), (2.0, 2.5), (0.0, 0.5)]
+    rows = [
+        (x, until, until - since, event, 1)
+        for x in (-radius, radius)
+        for since, until in spans
+        for event in (0, 1)
+    ]
+    values = contributions(statistic, np.array(rows))
+    found = np.ptp(values)
+    assert found == pytest.approx(statistic.sensitivity, rel=1e-6)
+
+
+def test_a_trend_is_that_of_the_definition() -> None:
+    row, trend = data(), np.array([-0.5, 0.1, 0.6])
+    public = dict(center=CENTER, scale=SCALE, beta=BETA, edges=EDGES, hazards=HAZARDS, pieces=PIECES, c=C)
+    with noise(NoNoise()):
+        curator = Curator(MadeRows(row), MadeDesign(2, delayed=True), gdp(2))
+        found = curator.release(
+            "hazard_trend", 1, **public, whitening=WHITENING, radius=RADIUS, trend=trend
+        ).values[0]
+    expected = np.zeros(2)
+    for i in range(200):
+        x = WHITENING @ ((row["x"][i] - CENTER) / SCALE)
+        expected += x * (trend @ one(row, i, True)[0])  # which has the weight of the row
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_more_pieces_bring_no_larger_distance() -> None:
     """Four pieces hold all cases of two rows."""
     draw = np.random.default_rng(3)

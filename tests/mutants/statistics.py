@@ -277,13 +277,18 @@ MUTANTS = (
         "1.0, 2.0",
     ),
     planted(
+        "trend of hazards: failures and hazards are never together",
+        "curator/test_hazard_score.py::test_a_pair_attains_the_sensitivity_of_a_trend[trend0]",
+        ("curator/statistics/hazard_score.py", "float(np.tril(both).max())", "0.0"),
+    ),
+    planted(
         "entry counts: one count moves, not two",
         "privacy/test_worst_case.py::test_the_search_reaches_the_sensitivity_and_never_passes_it"
         "[entry_counts-0-1]",
         (
             "curator/statistics/interval_counts.py",
-            "math.sqrt(2), 2.0\n        self.ranges = np.ones(cells)",
-            "1.0, 2.0\n        self.ranges = np.ones(cells)",
+            "self.sensitivity_l1, self.sensitivity = 2.0, math.sqrt(2)",
+            "self.sensitivity_l1, self.sensitivity = 2.0, 1.0",
         ),
     ),
     small(

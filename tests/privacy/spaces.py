@@ -186,6 +186,12 @@ def hazards(c: float, radius: float, share: float, half: float) -> Build:
     return public
 
 
+def trends(c: float, radius: float, trend: tuple[float, ...], half: float) -> Build:
+    """The same rows."""
+    build = hazards(c, radius, 1.0, half)
+    return lambda d: {name: at for name, at in build(d).items() if name != "matrix_share"} | {"trend": trend}
+
+
 def pilot(radius: float, limit: float, **more: float) -> Build:
     """Some pilot fit; in two dimensions and more, rows of full length reach any angle."""
 
@@ -398,6 +404,16 @@ SPACES = {
                 (1.0, 0.5, 3.0, 0.75, True),
                 (6.0, 4.0, 0.5, 0.95, True),
                 (1.5, 0.3, 1.0, 0.75, True),
+            )
+        ),
+    ],
+    # the pair that attains it lies at the same jump
+    "hazard_trend": [
+        *(
+            Space(trends(c, radius, trend, 3 * radius), 3 * radius, reach, delayed=delayed)
+            for c, radius, trend, reach, delayed in (
+                (2.0, 2.0, (-0.4, -0.1, 0.1, 0.4), 0.45, False),
+                (1.5, 0.6, (0.5, -0.5, -0.5, 0.5), 0.59, True),
             )
         ),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 
 import dpstats as dps
 from dpstats.families import DISTS
-from dpstats.moments.baseline import Baseline
+from dpstats.moments.baseline import Baseline, Trend
 from dpstats.results import Fit
 from tests.results import fits, glms, linear
 
@@ -73,6 +73,7 @@ def hazards(**changes: Any) -> Fit:
         "method": "noisy Newton (Gaussian)",
         "settings": {"cut c": 2.0, "R": 2.5, "pieces": 2},
         "baseline": baseline,
+        "trend": Trend(np.array([0.3, -0.2, 0.01]), np.diag([0.09, 0.04, 1e-4])),
     }
     return Fit(**{**fields, **changes})
 

@@ -10,7 +10,7 @@ from dpstats.curator.statistics.columns import ColumnMeans, ColumnOctaves
 from dpstats.curator.statistics.contrasts import HazardContrasts
 from dpstats.curator.statistics.functional import FunctionalWeights
 from dpstats.curator.statistics.glm import FarScores, GlmScore, LogisticScore
-from dpstats.curator.statistics.hazard_score import HazardScore
+from dpstats.curator.statistics.hazard_score import HazardScore, HazardTrend
 from dpstats.curator.statistics.inspections import InspectionCounts
 from dpstats.curator.statistics.interval_counts import EntryCounts, ExitCounts
 from dpstats.curator.statistics.known_scale import KnownScaleAlone, KnownScaleScore, KnownScaleSize
@@ -48,6 +48,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         SignSizes,
         HazardContrasts,
         HazardScore,
+        HazardTrend,
         InspectionCounts,
         ResidualMoments,
         BoxMoments,

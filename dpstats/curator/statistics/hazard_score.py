@@ -17,7 +17,7 @@ from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.hazard_bounds import hazard_bounds
 
-__all__ = ["HazardScore", "HazardTimes"]
+__all__ = ["HazardScore", "HazardTimes", "HazardTrend"]
 
 _FARTHEST = 60.0  # of the linear predictor: a row beyond fails at once, or never
 
@@ -193,3 +193,62 @@ class HazardScore(HazardTimes):
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         baseline, covariates, count, cross, slopes = super().unpack(vector)
         return baseline.ravel(), covariates.ravel(), count.ravel(), cross.T / math.sqrt(2), slopes
+
+
+class HazardTrend(HazardTimes):
+    """Weighted scores of covariates that may act more or less as time goes by, one array of shape (d,).
+
+    With u and the whitened covariates of :class:`HazardScore`, w = min(1, (radius / |x|)^2) and a public
+    number g_j for each piece, a row gives w x sum_j g_j u_j. At the truth its mean is 0.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    whitening : array_like, shape (d, d)
+    radius : float
+        R: no row counts as longer.
+    trend : sequence of float, length J
+        g_j.
+    **times
+        See :class:`HazardTimes`.
+
+    Notes
+    -----
+    Sensitivity: 2 R q, q the largest |sum_j g_j u_j|. w |x| <= R, and the sum is convex in the hazards a of a
+    row, so that its size is largest at a corner of what they may be: 0, or c on one piece, which is no later
+    than that of a failure. So q is the largest of |g_K|, c |g_j| and |g_K - c g_j| with j <= K. Attained by
+    antiparallel rows of length R, in the limit of hazards that lie in one piece.
+    """
+
+    name = "hazard_trend"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        whitening: np.ndarray,
+        radius: float,
+        trend: Sequence[float],
+        **times: object,
+    ) -> None:
+        super().__init__(design, **times)  # type: ignore[arg-type]
+        self._trend = np.asarray(trend, dtype=float)
+        if self._trend.shape != (self._pieces,) or not (np.isfinite(self._trend).all() and self._trend.any()):
+            raise ValueError("trend must hold a finite number for each piece, not all of them 0")
+        if not 0 < radius < math.inf:
+            raise ValueError("radius must be positive and finite")
+        self._radius, self._whitened = radius, RowProducts(whitening / self._map.scale, self._map.scale)
+        both = np.abs(self._trend[:, None] - self._c * self._trend)  # failure by hazard
+        most = max(float(np.tril(both).max()), max(self._c, 1.0) * float(np.abs(self._trend).max()))
+        self.parts = (Part(np.full(len(self._beta), radius), np.array([most])),)
+        self.sensitivity = 2 * radius * most
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        centred, hazards, piece = self._watched(block, scratch)
+        x = self._whitened(centred, scratch("whitened", *centred.shape), scratch)
+        np.multiply(x, np.minimum(1.0, self._radius**2 / squared_norms(x, scratch)), out=x)
+        seen = self._trend[np.maximum(piece, 0)] * (piece >= 0)
+        return (Factor(x.T, (seen - predictor(self._trend, hazards, scratch))[:, None]),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)

@@ -109,7 +109,7 @@ class EntryCounts(Statistic):
             raise ValueError("the design has no entries")
         cells, self._weighted = len(self._edges), design.weights is not None
         self.parts = (Part(np.ones(1), np.ones(cells)),)
-        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.sensitivity_l1, self.sensitivity = 2.0, math.sqrt(2)
         self.ranges = np.ones(cells)
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:

@@ -15,7 +15,7 @@ from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.levels import FEWEST_EVENTS
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
-from dpstats.moments.baseline import Baseline
+from dpstats.moments.baseline import Baseline, Trend
 
 Array = np.ndarray
 
@@ -68,10 +68,13 @@ class Estimate(common.Estimate):
     baseline : Baseline
     events : Quantity
         Number of failures, with the noise of the release that counted them.
+    trend : Trend, optional
+        By what the coefficients change as time goes by, where there are failures enough to tell.
     """
 
     baseline: Baseline | None = None
     events: Quantity | None = None
+    trend: Trend | None = None
 
 
 def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n: int) -> Estimate:
@@ -79,7 +82,7 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     information, axes, j = averaged.information, averaged.axes, grid.count
     step = information.solve(averaged.scores.mean(axis=0))
     point = averaged.points.mean(axis=0) + axes @ step
-    user = _to_user(scale, j)
+    user = to_user(scale, j)
     sampling, privacy, hidden, unsettled = _uncertain(averaged, scale, n, j)
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
@@ -102,7 +105,7 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     return found.lost(lost)
 
 
-def _to_user(scale: RowScale, j: int) -> Array:
+def to_user(scale: RowScale, j: int) -> Array:
     """From log hazards and coefficients of standardised columns to the user's, at columns of 0."""
     user = np.diag(np.append(np.ones(j), 1 / scale.scale))
     user[:j, j:] = -scale.center / scale.scale

@@ -20,6 +20,7 @@ from dpstats.estimators.hazards.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.problem import Problem
+from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn
 from dpstats.estimators.row_scale import RowScale
@@ -121,7 +122,9 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     grid = find_grid(curator, plan, problem, bounds.of_row.sensitivity / chooser.mu)
     state = _State(scale, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds)
     _early(curator, plan, chooser, state)
-    return estimate(_averaged(curator, plan, state), scale, grid, state.bounds, curator.n)
+    averaged = _averaged(curator, plan, state)
+    found = estimate(averaged, scale, grid, state.bounds, curator.n)
+    return checked(curator, plan.cost("check"), averaged, (scale, grid, state.bounds), found)
 
 
 def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1. Those of columns, early and averaged steps are about those of survreg.
-COLUMNS, COUNTS, EARLY, TAIL = 0.09, 0.08, 0.20, 0.63
+COLUMNS, COUNTS, EARLY, TAIL, CHECK = 0.09, 0.08, 0.20, 0.58, 0.05
 ENTRIES = 0.05  # of rows that enter late, off the averaged steps
 EARLY_STEPS, TAIL_STEPS = 8, 8
 
@@ -24,5 +24,6 @@ def make_plan(
         entries=Stage(entries, "entry counts"),
         early=Stage(EARLY, steps, growing(early_steps)),
         tail=Stage(TAIL - entries, steps, alike(tail_steps)),
+        check=Stage(CHECK, "check of proportional hazards"),
     )
     return Plan(mu, False, stages)

@@ -1,0 +1,86 @@
+"""Do covariates act alike early and late? Scores against the share of the failures that have happened.
+
+See docs/theory/coxph.md#proportional-hazards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import special
+
+from dpstats.curator import Curator
+from dpstats.estimators.hazards.bounds import Bounds
+from dpstats.estimators.hazards.estimate import Averaged, Estimate, to_user
+from dpstats.estimators.hazards.grid import Grid
+from dpstats.estimators.row_scale import RowScale
+from dpstats.moments.baseline import Trend
+
+Array = np.ndarray
+
+_ZONES = 8  # of time, with as many failures each: a straight line has no use for more
+_SURE = 0.001  # chance of a test beyond which effects surely change
+
+
+def checked(
+    curator: Curator, cost: float, averaged: Averaged, parts: tuple[RowScale, Grid, Bounds], found: Estimate
+) -> Estimate:
+    """A fit with what its coefficients change by, and the caution "changing" if they surely do.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    averaged : Averaged
+        The last of its points is the one that scores are read at.
+    parts : tuple of RowScale, Grid and Bounds
+    found : Estimate
+    """
+    scale, grid, bounds = parts
+    j, d = grid.count, len(found.params)
+    spent = np.cumsum(grid.events) - grid.events / 2
+    zones = np.minimum((spent / grid.events.sum() * _ZONES).astype(int), _ZONES - 1)
+    zones = np.unique(zones, return_inverse=True)[1]
+    shares = np.bincount(zones, grid.events) / grid.events.sum()
+    middle = np.cumsum(shares) - shares / 2
+    trend = middle - shares @ middle if len(shares) > 1 else np.ones(1)
+    back = np.linalg.inv(to_user(scale, j))
+    assert found.baseline is not None
+    point = back @ np.append(found.baseline.log_hazards, found.params)
+    whitening = averaged.axes[j:, j:]
+    release = curator.release(
+        "hazard_trend",
+        cost,
+        center=scale.center,
+        scale=scale.scale,
+        beta=point[j:],
+        edges=grid.edges,
+        hazards=grid.hazards(point[:j]),
+        pieces=zones,
+        c=bounds.c,
+        whitening=whitening,
+        radius=bounds.radius,
+        trend=trend,
+    )
+    if len(shares) == 1:
+        return found
+    # covariances of covariates at failures are taken for the same early and late: those within pieces
+    matrix, square = averaged.information.matrix, float(shares @ trend**2)
+    within = matrix[j:, j:] - matrix[j:, :j] @ np.linalg.solve(matrix[:j, :j], matrix[:j, j:])
+    inverse = np.linalg.inv(within * square)
+    user = whitening / scale.scale[:, None]
+    change = user @ inverse @ (release.values[0] / release.n)
+    # of pieces and of slopes that noise has moved, scores move: the pieces', as far as covariates drift
+    of_pieces = np.bincount(grid.pieces, trend[zones] * grid.events) / np.bincount(grid.pieces, grid.events)
+    moved = (matrix[j:, :j] * of_pieces) @ np.linalg.inv(averaged.axes)[:j, :j]
+    noise = (release.sd / release.n) ** 2 * np.eye(d)
+    noise += moved @ (back @ found.baseline.cov_privacy @ back.T)[:j, :j] @ moved.T
+    cov = user @ (inverse / release.n + inverse @ noise @ inverse) @ user.T
+    known = np.isfinite(np.diag(found.cov))
+    result = replace(found, trend=Trend(change, np.where(np.outer(known, known), cov, 0.0)))
+    if not known.any():
+        return replace(found, trend=None)
+    statistic = float(change[known] @ np.linalg.solve(cov[np.ix_(known, known)], change[known]))
+    told = special.chdtrc(int(known.sum()), statistic) < _SURE
+    return replace(result, problems=(*result.problems, *("changing",) * bool(told)))
