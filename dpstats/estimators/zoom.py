@@ -9,6 +9,7 @@ See docs/theory/first_stage.md#zooming.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, fields
 from typing import Any
@@ -136,6 +137,7 @@ def _counts(curator: Curator, cost: float, public: dict[str, Any], edges: Array)
     return curator.release("reach_counts", cost, edges=edges[:, 1:-1], **public)
 
 
+@functools.cache  # scipy checks arguments at length, and each look asks twice
 def least_seen(law: str, size: int) -> float:
     """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
     chance = _FALSE_CELL / size

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class LinearMoments(NoisyMoments):
         of all what weighting may have moved a line by that bends. A penalty
         adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
         """
-        fit, params, parts = self._found(alpha)
+        fit, params, parts = self._found(alpha) if alpha else self._line
         if alpha > 0 and self.penalised.any():
             params, parts = self._penalised(fit, alpha, params, parts)
         return self._judged(fit, params, parts)
@@ -72,7 +73,7 @@ class LinearMoments(NoisyMoments):
         theirs alone, whose covariance it has. How covariates go together is that of rows as they were
         weighted, which the release tells better than that of all.
         """
-        fit, params, parts = self._found(0.0)
+        fit, params, parts = self._line
         pulled = Pulled.without(replace(self, whole=None, whole_error=None), dropped)
         apart = params - pulled.way @ params
         sampling, privacy, *hidden = (pulled.way @ part @ pulled.way.T for part in parts)
@@ -86,6 +87,11 @@ class LinearMoments(NoisyMoments):
         sampling, privacy, guess, before = parts
         left = None if fit.before is None else before
         return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
+
+    @cached_property
+    def _line(self) -> tuple[NormalEquations, Array, list[Array]]:
+        """What no penalty finds, which the table asks for several times."""
+        return self._found(0.0)
 
     def _found(self, alpha: float) -> tuple[NormalEquations, Array, list[Array]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -221,7 +222,7 @@ class NoisyMoments:
             raise SpecificationError("the moments of a saved fit are none that a fit could have")
         return made
 
-    @property
+    @cached_property
     def gram_weight(self) -> float:
         """Mean weight of rows in `gram`."""
         if self.constant is None:
@@ -249,6 +250,14 @@ class NoisyMoments:
 
     def normal_equations(self, alpha: float = 0.0) -> NormalEquations:
         """Those of a penalty, solved; where there is a prior, of no penalty, but for `rel`."""
+        return self._equations(alpha) if alpha else self._free
+
+    @cached_property
+    def _free(self) -> NormalEquations:
+        """Those of no penalty, which nearly everything asks for."""
+        return self._equations(0.0)
+
+    def _equations(self, alpha: float) -> NormalEquations:
         penalty, pull = self._penalty(alpha)
         size = self.noise_size
         rel = size / max(float(np.linalg.eigvalsh(self.gram + penalty)[0]), 1e-12)
@@ -277,7 +286,12 @@ class NoisyMoments:
     @property
     def all_rows(self) -> Array:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
-        return positive(self.gram) / self.gram_weight if self.whole is None else self.whole
+        return self.positive_gram / self.gram_weight if self.whole is None else self.whole
+
+    @cached_property
+    def positive_gram(self) -> Array:
+        """The nearest positive semi-definite matrix to `gram`."""
+        return positive(self.gram)
 
     def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, float]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.

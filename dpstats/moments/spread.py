@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
-from dpstats.moments.solution import positive
 from dpstats.moments.tails import tail_mean, tail_rate
 
 __all__ = [
@@ -66,7 +65,7 @@ def _doubt(moments: NoisyMoments, fit: NormalEquations) -> float:
     uneven = 0.0
     if moments.meat is not None:
         variance = residual_variance(moments, fit)
-        model, floor = positive(moments.gram), moments.noise_size * np.eye(len(moments.gram))
+        model, floor = moments.positive_gram, moments.noise_size * np.eye(len(moments.gram))
         apart = np.linalg.solve(model + floor, score_covariance(moments, fit) / variance - model)
         lost = 1 - min(moments.gram_weight / max(moments.share, 0.05), 1.0)
         uneven = 2 * lost * abs(float(np.trace(apart))) / len(apart)
@@ -147,7 +146,7 @@ def _share_of_fitted(moments: NoisyMoments) -> tuple[float, float, float]:
 def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
     """Per unit of row weight, corrected for what the coefficients fitted of the data and the noise."""
     delta, d = fit.delta, len(fit.delta)
-    raw = moments.square - 2 * moments.cross @ delta + delta @ positive(moments.gram) @ delta
+    raw = moments.square - 2 * moments.cross @ delta + delta @ moments.positive_gram @ delta
     raw = float(raw + fit.fitted) / moments.mean_weight
     variance = raw * moments.n / max(moments.n - d, 1)
     return max(variance, _variance_noise(moments, delta) / 2, 1e-12)
@@ -209,7 +208,7 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     size = math.sqrt(square)
     mean = size * tail_mean(moments.limit / size, kurtosis)
     mean = mean if moments.most_lost is None else min(mean, moments.most_lost)
-    gram = positive(moments.gram)
+    gram = moments.positive_gram
     variance = residual_variance(moments, moments.normal_equations())
     uneven = (between / variance - gram) @ moments.constant / 2
     uneven = np.linalg.solve(gram + moments.noise_size * np.eye(len(gram)), uneven)
@@ -227,7 +226,7 @@ def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
     """
     delta, variance = fit.delta, residual_variance(moments, fit)
     if moments.meat is None or moments.noise_meat is None:
-        return variance * _most_weight(moments) * positive(moments.gram)
+        return variance * _most_weight(moments) * moments.positive_gram
     variance *= 1.0 if moments.unit is None else moments.share
     values, vectors = np.linalg.eigh(moments.gram)
     values = np.maximum(values, moments.noise_size) * variance

@@ -58,7 +58,7 @@ def lost_weight(gram: Array, noise: float, place: Coordinates, radius: float, hi
 
 def _normal_weight(degrees: float, least: float, left: float, square: float) -> float:
     """E min(1, square / v), v - least of a gamma law, E min(v, square) = `left`; 0 if no such law is told."""
-    rest = scipy.stats.chi2.ppf(_QUANTILES, degrees)
+    rest = 2 * scipy.special.gammaincinv(degrees / 2, _QUANTILES)  # chi2.ppf checks arguments at length
 
     def shortened(scale: float) -> float:
         return float(np.minimum(least + scale * rest, square).mean()) - left
