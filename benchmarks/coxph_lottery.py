@@ -1,0 +1,234 @@
+"""Regressions of hazards on designs drawn at random: coefficients, survival curves, the test of the model.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/coxph_lottery.py --first 20000 --fits 600 \\
+        | tee benchmarks/results/coxph_lottery.txt
+
+Each design has a law of covariates (normal, skewed, heavy-tailed, flags, factors, correlated), bounds that
+are 1 to 20 times too wide, effects, a baseline hazard (power, log-logistic, Gompertz, bumps), censoring, late
+entry and a budget of its own. Hazards are proportional. The seed of a design, and of its noise, is its number.
+"""
+
+import argparse
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from provenance import header
+from tabulate import tabulate
+from tqdm import tqdm
+
+import dpstats as dps
+from dpstats.testing import SeededNoise, noise
+
+BUMPS = [0, 0.05, 0.1, 0.02, 0.3, 0.1, 1, 5, 1000], [0, 0.1, 0.2, 0.6, 0.65, 1.5, 2, 4, 1000]
+POINTS = 4  # rows at whose covariates curves are looked at, each at three times
+WORTH = 6.5  # of k^1.5 in n mu: fits with less are refused
+
+
+class Design(NamedTuple):
+    """Rows, what is public of them, and the truth.
+
+    `hazard` is the cumulative baseline hazard at `ages`, for rows of linear predictor 0; `line` is that of
+    the rows.
+    """
+
+    data: pd.DataFrame
+    schema: dps.Schema
+    formula: str
+    mu: float
+    effects: dict[str, float]
+    line: np.ndarray
+    ages: np.ndarray
+    hazard: np.ndarray
+
+
+def covariates(rng: np.random.Generator, n: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, float]]:
+    """Columns, their declarations, and effects by the name of a coefficient."""
+    columns: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
+    effects: dict[str, float] = {}
+    base, shared, size = rng.normal(size=n), rng.uniform(0, 0.8), np.exp(rng.uniform(np.log(0.05), 0))
+    for name in [f"x{j}" for j in range(rng.integers(1, 7))]:
+        normal = shared * base + np.sqrt(1 - shared**2) * rng.normal(size=n)
+        kind, loose = rng.integers(5), np.exp(rng.uniform(0, 3))
+        if kind == 0:
+            values, declared[name] = normal, dps.bounded(-5 * loose, 5 * loose)
+        elif kind == 1:
+            values, declared[name] = np.exp(normal * rng.uniform(0.3, 1)), dps.bounded(0, 20 * loose)
+        elif kind == 2:
+            values, declared[name] = 1.0 * (normal > rng.uniform(-1, 2.3)), dps.flag()
+        elif kind == 3:
+            values = np.clip(0.7 * rng.standard_t(3, size=n), -8, 8)
+            declared[name] = dps.bounded(-10 * loose, 10 * loose)
+        else:
+            shares = rng.dirichlet(np.full(rng.integers(2, 6), rng.uniform(0.3, 3)))
+            levels = list("abcdef")[: len(shares)]
+            columns[name] = np.array(levels, dtype=object)[rng.choice(len(shares), n, p=shares)]
+            declared[name] = dps.levels(*levels)
+            effects |= {f"{name}[T.{level}]": size * rng.normal() for level in levels[1:]}
+            continue
+        columns[name] = values
+        effects[name] = size * rng.normal() / max(values.std(), 0.1)
+    return columns, declared, effects
+
+
+def times_of(rng: np.random.Generator, hazard: np.ndarray) -> np.ndarray:
+    """Ages at which the baseline reaches these cumulative hazards."""
+    law, shape = rng.integers(4), np.exp(rng.uniform(-0.9, 0.9))
+    if law == 0:
+        return np.asarray(hazard ** (1 / shape))
+    if law == 1:
+        return np.asarray(np.expm1(np.minimum(hazard, 200)) ** (1 / shape))
+    return np.log1p(hazard * shape) / shape if law == 2 else np.interp(hazard, np.cumsum(BUMPS[0]), BUMPS[1])
+
+
+def design(number: int) -> Design:
+    rng = np.random.default_rng(number)
+    n, mu = (
+        int(np.exp(rng.uniform(np.log(500), np.log(40_000)))),
+        float(np.exp(rng.uniform(np.log(0.1), np.log(4)))),
+    )
+    columns, declared, effects = covariates(rng, n)
+    line = np.zeros(n)
+    for name, effect in effects.items():
+        column, _, level = name.partition("[T.")
+        line += effect * (columns[column] == level[:-1] if level else columns[column])
+    line -= line.mean()
+    hazard = rng.exponential(size=n) * np.exp(-np.clip(line, -15, 15))
+    ages = times_of(rng, hazard)
+    end = np.quantile(ages, np.exp(rng.uniform(np.log(0.02), np.log(0.99))))
+    ends = (np.full(n, end), rng.uniform(0, 2 * end, n), rng.exponential(1.5 * end, n))[rng.integers(3)]
+    unit = 100 / np.quantile(np.minimum(ages, ends), 0.9)
+    ages, time, failed = unit * ages, unit * np.minimum(ages, ends), ages <= ends
+    top = time.max() * np.exp(rng.uniform(-0.4, 1.5))
+    early = np.quantile(time[failed], rng.uniform(0, 0.1)) if failed.any() else top / 100
+    low = min(top * 10 ** rng.uniform(-5, -2), early) if rng.uniform() < 0.8 else 0.0
+    data = pd.DataFrame(columns | {"time": np.maximum(time, low or 1e-9), "failed": 1 * failed})
+    declared |= {"time": dps.bounded(low, top), "failed": dps.event(failed=1, censored=0)}
+    left = "Surv(time, failed)"
+    if rng.uniform() < 0.25:
+        data["entry"] = rng.uniform(-0.5, 1, n) * np.quantile(time, 0.5)
+        declared["entry"], left = dps.bounded(0, top), "Surv(entry, time, failed)"
+        data = data[data["entry"] < data["time"]]
+    order = np.argsort(ages)
+    formula = f"{left} ~ {' + '.join(columns)}"
+    return Design(data, dps.Schema(declared), formula, mu, effects, line, ages[order], hazard[order])
+
+
+def fitted(number: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float | None] | None:
+    """Coefficients, points of curves, and the p-value of the test of all; None where a fit is refused."""
+    drawn = design(number)
+    model = dps.coxph(drawn.formula, drawn.data, drawn.schema)
+    if len(drawn.data) * drawn.mu < WORTH * len(model.design.names) ** 1.5:
+        return None
+    with noise(SeededNoise(number)), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = model.fit(dps.gdp(drawn.mu))
+    codes, late = {code for code, _ in fit.flags}, "entry" in drawn.data
+    told = {message for code, message in fit.flags if code == "weak"}
+    slopes = [
+        {
+            "z": (fit.params[name] - drawn.effects[name]) / fit.bse[name],
+            "known": np.isfinite(fit.bse[name]),
+            "share": share,
+            "level": "[T." in name,
+            "late": late,
+            "weak": any(name in message for message in told),
+            "budget": "below_budget" in codes,
+        }
+        for name, share in zip(fit.names, fit.tidy()["privacy_share"], strict=True)
+    ]
+    test = fit.proportional_test().frame["p_value"].iloc[-1] if fit.record.trend is not None else None
+    return slopes, curves(drawn, fit, late), test
+
+
+def curves(drawn: Design, fit: Any, late: bool) -> list[dict[str, Any]]:
+    """Whether limits of the survival curve at some rows' covariates hold the truth."""
+    low, high = drawn.schema["time"].bounds  # type: ignore[union-attr]
+    failures = drawn.data.loc[drawn.data["failed"] == 1, "time"]
+    times = (
+        [time for time in np.quantile(failures, [0.2, 0.5, 0.8]) if low < time < high]
+        if len(failures)
+        else []
+    )
+    rows = drawn.data.index[:POINTS]
+    if not times:
+        return []
+    frame = fit.survival(drawn.data.loc[rows, [*drawn.schema][:-2]].filter(like="x"), times=times).frame
+    truth = [
+        np.exp(-np.interp(time, drawn.ages, drawn.hazard) * np.exp(drawn.line[row]))
+        for row in rows
+        for time in times
+    ]
+    return [
+        {
+            "held": low <= true <= high,
+            "known": not (low < 1e-12 and high > 1 - 1e-12),
+            "length": high - low,
+            "late": late,
+            "time": k % len(times),
+        }
+        for k, (true, low, high) in enumerate(zip(truth, frame["conf_low"], frame["conf_high"], strict=True))
+    ]
+
+
+def covered(frame: pd.DataFrame) -> list[Any]:
+    held = frame["z"].abs() < 1.96
+    return (
+        [len(frame), f"{100 * held.mean():.1f}", int((frame["z"].abs() > 3.5).sum())]
+        if len(frame)
+        else [0, "", ""]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--first", type=int, required=True)
+    parser.add_argument("--fits", type=int, required=True)
+    given = parser.parse_args()
+    done = [fitted(number) for number in tqdm(range(given.first, given.first + given.fits))]
+    fits = [each for each in done if each is not None]
+    slopes = pd.DataFrame([slope for each in fits for slope in each[0]])
+    points = pd.DataFrame([point for each in fits for point in each[1]])
+    tests = np.array([each[2] for each in fits if each[2] is not None and np.isfinite(each[2])])
+    known = slopes[slopes["known"]]
+    print(header())
+    dead = sum(not any(slope["known"] for slope in each[0]) for each in fits)
+    refused = len(done) - len(fits)
+    print(f"{len(done)} designs, {refused} refused before they spend; in {dead} fits nothing is estimable")
+    print(
+        f"{len(known)} of {len(slopes)} coefficients are estimable. Intervals are of 95 %; far: beyond 3.5 se"
+    )
+    print()
+    clean = ~known["weak"] & ~known["budget"]
+    groups = {
+        "all estimable": known,
+        "noise below half of the variance": known[known["share"] < 0.5],
+        "noise above": known[known["share"] >= 0.5],
+        "levels": known[known["level"]],
+        "late entry": known[known["late"]],
+        "without a caution": known[clean],
+        "caution weak or below_budget": known[~clean],
+    }
+    print(
+        tabulate(
+            [[name, *covered(group)] for name, group in groups.items()],
+            ("coefficients", "number", "covered %", "far"),
+        )
+    )
+    seen = points[points["known"]]
+    early, middle, last = (f"{100 * part:.1f}" for part in seen.groupby("time")["held"].mean())
+    print(f"\nSurvival curves at {len(seen)} of {len(points)} points, where limits are not 0 and 1: covered")
+    print(
+        f"{100 * seen['held'].mean():.1f} %, with late entry {100 * seen[seen['late']]['held'].mean():.1f} %,"
+    )
+    print(f"at early, middle and late failures {early}, {middle}, {last} %; median length of an interval")
+    print(f"{seen['length'].median():.3f}")
+    small, tiny = (f"{100 * (tests < p).mean():.1f}" for p in (0.05, 0.001))
+    print(f"Test of proportional hazards, which hold: p < .05 in {small} % and p < .001 in {tiny} %")
+    print(f"of {len(tests)} fits")
+
+
+if __name__ == "__main__":
+    main()
