@@ -5,7 +5,7 @@
 
 Each design has a law of covariates (normal, skewed, heavy-tailed, flags, factors, correlated), bounds that
 are 1 to 20 times too wide, effects, a baseline hazard (power, log-logistic, Gompertz, bumps), censoring, late
-entry and a budget of its own. Hazards are proportional. The seed of a design, and of its noise, is its number.
+entry and a budget of its own. Hazards are proportional. The number of a design is its seed, and of its noise.
 """
 
 import argparse

@@ -47,7 +47,16 @@ HABITS: dict[str, str] = {
         "fit.predict(newdata, type='cumhaz', times=[100]) of a time to failure",
     ),
     **dict.fromkeys(("median_survival_time_", "median_"), "fit.predict(newdata, type='median')"),
-    "hazard_ratios_": "fit.hazard_ratios() of a Weibull fit, and fit.time_ratios() of any",
+    "hazard_ratios_": "fit.hazard_ratios() of a Weibull fit or of coxph, and fit.time_ratios() of survreg",
+    "predict_partial_hazard": "fit.predict(newdata, type='risk') of coxph",
+    **dict.fromkeys(
+        ("basehaz", "baseline_hazard_", "baseline_cumulative_hazard_"),
+        "fit.cumulative_hazard(newdata) of coxph",
+    ),
+    "baseline_survival_": "fit.survival(newdata) of coxph",
+    **dict.fromkeys(
+        ("zph", "check_assumptions", "proportional_hazard_test"), "fit.proportional_test() of coxph"
+    ),
     **dict.fromkeys(("rho_", "beta_"), "fit.shape of a Weibull fit"),
     **dict.fromkeys(("lambda_", "alpha_"), "fit.eta(newdata) of a Weibull fit"),
     **dict.fromkeys(

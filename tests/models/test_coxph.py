@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
-from dpstats.testing import NoNoise, noise
+from dpstats.testing import NoNoise, SeededNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "coxph.json").read_text())["fits"]
 NAMED = {each["name"]: each for each in FITS}
@@ -47,3 +47,134 @@ def test_without_noise_on_a_fine_grid_it_is_r_s_coxph(name: str) -> None:
     np.testing.assert_allclose(fit.bse, golden["se"], rtol=0.15)
     curve = fit.survival(golden["at"], times=golden["times"]).frame["estimate"]
     assert np.abs((curve - golden["survival"]) / golden["survival_se"]).max() < 0.1
+
+
+SCHEMA = dps.Schema(
+    days=dps.bounded(1, 1000, unit="days"),
+    failed=dps.event(),
+    since=dps.bounded(0, 1000),
+    age=dps.bounded(0, 100),
+    maker=dps.levels("a", "b"),
+    load=dps.bounded(1, 2),
+)
+TRUTH = {"maker[T.b]": 0.6, "age": 0.03}
+
+
+def rows(n: int, seed: int, late: bool = False) -> pd.DataFrame:
+    """Hazards that fall and rise; a quarter censored."""
+    draw = np.random.default_rng(seed)
+    age, maker = np.clip(draw.normal(50, 12, n), 0, 100), draw.choice(["a", "b"], n, p=[0.7, 0.3])
+    spent = draw.exponential(size=n) * np.exp(-0.03 * (age - 50) - 0.6 * (maker == "b"))
+    days = np.interp(spent, [0, 0.4, 0.6, 1.5, 60], [0, 30, 250, 400, 1000])
+    end = draw.uniform(50, 1000, n)
+    data = pd.DataFrame(
+        {"days": np.minimum(days, end), "failed": 1 * (days <= end), "age": age, "maker": maker}
+    )
+    data["since"] = draw.uniform(-100, 200, n) if late else 0.0
+    return data[data["since"] < data["days"]]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_intervals_count_sampling_and_noise(late: bool) -> None:
+    left = "Surv(since, days, failed)" if late else "Surv(days, failed)"
+    z = []
+    for seed in range(25):
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph(f"{left} ~ maker + age", rows(3000, seed, late), SCHEMA).fit(dps.gdp(0.7))
+        z += ((fit.params - pd.Series(TRUTH)) / fit.bse).tolist()
+        assert (fit.tidy()["privacy_share"].between(0.02, 0.9)).all()
+    assert np.mean(np.abs(z) < 1.96) > 0.85  # of 50; 3 sds below 95 % is 86
+    assert 0.6 < np.std(z) < 1.4
+
+
+def test_curves_hold_the_truth_and_stay_between_0_and_1() -> None:
+    with noise(SeededNoise(3)):
+        fit = dps.coxph("Surv(days, failed) ~ maker + age", rows(20_000, 3), SCHEMA).fit(dps.gdp(1))
+    times = [30, 250, 400]
+    frame = fit.survival({"maker": ["a", "b"], "age": 50}, times).frame
+    hazard = np.array([0.4, 0.6, 1.5])
+    truth = np.exp(-np.concatenate([hazard, hazard * np.exp(0.6)]))
+    assert ((frame["conf_low"] <= truth) & (truth <= frame["conf_high"])).all()
+    assert (frame["conf_high"] - frame["conf_low"] < 0.12).all()
+    log = fit.cumulative_hazard({"maker": "a", "age": 50}, times).frame["estimate"]
+    np.testing.assert_allclose(np.exp(-log), frame["estimate"][:3])
+    predicted = fit.predict({"maker": ["a", "b"], "age": 50}, type="survival", times=times, se_fit=True)
+    np.testing.assert_allclose(predicted["predicted"].to_numpy().ravel(), frame["estimate"])
+    assert (predicted["se_fit"].to_numpy() < 0.05).all()
+    risk = fit.predict({"maker": "b", "age": 60}, type="risk")
+    np.testing.assert_allclose(np.log(risk), fit.params @ [1, 60])
+    ends = fit.survival({"maker": "a", "age": 50}).frame["estimate"]
+    assert (np.diff(ends) <= 0).all() and ends.between(0, 1).all()
+    with pytest.raises(dps.SpecificationError, match="up to 1000: beyond them the fit knows of no hazard"):
+        fit.survival({"maker": "a", "age": 50}, times=1001)
+
+
+def test_a_unit_with_several_rows_is_protected_whole() -> None:
+    """Stretches of time with another load each; noise is that of four rows, and bounds are the narrower."""
+    draw, n = np.random.default_rng(1), 4000
+    load, start = draw.uniform(1, 2, (n, 4)), np.tile([0.0, 100, 200, 300], (n, 1))
+    spent = np.cumsum(0.3 * np.exp(1.2 * (load - 1.5)), axis=1)
+    life = draw.exponential(size=(n, 1))
+    before = np.column_stack([np.zeros(n), spent[:, :-1]])
+    stop = start + 100 * np.clip((life - before) / (spent - before), 1e-3, 1)
+    there = (life > before).ravel()
+    columns = {"since": start, "days": np.maximum(stop, 1), "failed": 1 * (life <= spent), "load": load}
+    data = pd.DataFrame(
+        {name: np.broadcast_to(values, (n, 4)).ravel()[there] for name, values in columns.items()}
+    )
+    data["serial"] = np.repeat(np.arange(n).astype(str), 4)[there]
+    with noise(SeededNoise(1)):
+        one, four = (
+            dps.coxph("Surv(since, days, failed) ~ load", data, schema).fit(dps.gdp(2))
+            for schema in (SCHEMA, SCHEMA.unit("serial", max_rows=4))
+        )
+    assert abs(four.params["load"] - 1.2) < 3 * four.bse["load"]
+    assert four.bse["load"] > 1.02 * one.bse["load"]
+    assert four.record.settings["cut c"] < one.record.settings["cut c"]
+    assert "serial" in str(four.summary())
+
+
+def test_effects_that_change_are_told() -> None:
+    draw, n = np.random.default_rng(2), 10_000
+    age, life = draw.normal(50, 12, n), draw.exponential(size=n)
+    first, second = np.exp(0.06 * (age - 50)), np.ones(n)
+    days = np.where(life < first, 100 * life / first, 100 + 100 * (life - first) / second)
+    data = {"days": np.clip(days, 1, 1000), "failed": np.ones(n), "age": np.clip(age, 0, 100)}
+    with noise(SeededNoise(1)):
+        fit = dps.coxph("Surv(days, failed) ~ age", data, SCHEMA).fit(dps.gdp(1))
+        steady = dps.coxph("Surv(days, failed) ~ maker + age", rows(10_000, 1), SCHEMA).fit(dps.gdp(1))
+    test = fit.proportional_test().frame.set_index("term")
+    assert test.loc["age", "conf_high"] < 0 and test.loc["GLOBAL", "p_value"] < 1e-4
+    assert "changing" in [code for code, _ in fit.flags]
+    assert steady.proportional_test().frame["p_value"].iloc[-1] > 0.01 and not steady.flags
+
+
+def test_what_noise_hides_is_not_estimated() -> None:
+    with noise(SeededNoise(1)):
+        fit = dps.coxph("Surv(days, failed) ~ maker + age", rows(200, 1), SCHEMA).fit(
+            dps.gdp(0.05), force=True
+        )
+    assert np.isinf(fit.bse).all() and "not_estimable" in [code for code, _ in fit.flags]
+    limits = fit.survival({"maker": "a", "age": 50}, times=100).frame
+    assert limits["conf_low"][0] == 0 and limits["conf_high"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("formula", "more", "says"),
+    [
+        ("Surv(days, failed) ~ 1", {}, "has no column on the right of ~"),
+        ("Surv(days, failed) ~ age - 1", {}, "a baseline hazard always stands in its place"),
+        ("days ~ age", {}, "coxph needs Surv\\(time, event\\) left of ~"),
+        ("Surv(since, days, type='interval2') ~ age", {}, "coxph needs the times of failures"),
+        ("Surv(days, failed) ~ age", {"times": [5, 2]}, "times must be finite numbers that increase"),
+        ("Surv(days, failed) ~ age", {"times": [0.5, 20]}, "times must lie within the public bounds"),
+    ],
+)
+def test_mistakes_are_refused_before_a_row_is_read(formula: str, more: dict[str, Any], says: str) -> None:
+    with pytest.raises(dps.SpecificationError, match=says):
+        dps.coxph(formula, rows(10, 1), SCHEMA, **more)
+
+
+def test_pure_epsilon_is_refused_with_the_remedy() -> None:
+    with pytest.raises(dps.BudgetError, match="give zcdp, gdp or approx, or fit survreg"):
+        dps.coxph("Surv(days, failed) ~ age", rows(100, 1), SCHEMA).fit(dps.pure(1))
