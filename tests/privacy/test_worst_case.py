@@ -76,7 +76,8 @@ def search(
     values = contributions(statistic, rows)[:, :end]
     distances = distance.cdist(values, values, "minkowski", p=order)
     best = 0.0
-    for index in np.argsort(distances, axis=None)[-1:-400:-100]:
+    largest = np.argpartition(distances, -400, axis=None)[-400:]
+    for index in largest[np.argsort(distances.ravel()[largest])][-1:-400:-100]:
         pair = [rows[i] for i in np.unravel_index(index, distances.shape)]
         flags = [row[-2:] for row in pair]
 
