@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -110,13 +111,24 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     if not set(told) <= readable:
         raise SpecificationError(
             "covariates= names something that the formula does not read; it reads "
-            f"{', '.join(sorted(readable)) or 'no variable'}"
+            f"{', '.join(sorted(readable)) or 'no variable'}{_meant(set(told) - readable, readable)}"
         )
     own = told.pop(response) if response in told else None
     spreads, shares, assumed = _marginals(told, names, design.schema)
     if response is not None and own is not None:
         spreads[response] = _of_response(response, own, design.schema)
     return Known(spreads, shares, _correlations(pairs, spreads), None, assumed)
+
+
+def _meant(unknown: set[Any], readable: set[str]) -> str:
+    """Ask for the variable that a misspelt name is like; the name, which may be a cell, is not shown."""
+    names = sorted(readable - unknown)
+    close = {name for one in unknown for name in _like(one, names)}
+    return f"; did you mean {' and '.join(map(repr, sorted(close)))}?" if close else ""
+
+
+def _like(one: Any, names: list[str]) -> list[str]:
+    return get_close_matches(one, names, 1) if isinstance(one, str) else []
 
 
 def _of_description(found: Description, readable: set[str]) -> dict[Any, Any]:

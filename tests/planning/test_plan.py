@@ -247,3 +247,13 @@ def test_a_model_plans_for_the_rows_that_it_has() -> None:
     pd.testing.assert_frame_equal(own.table(), dps.plan(other, BUDGET, 700, **given).table())
     with pytest.raises(SpecificationError, match="n must be given"):
         other.plan(BUDGET, **given)
+
+
+def test_a_misspelt_variable_is_answered_with_the_one_it_is_like() -> None:
+    model = dps.ols("y ~ load", None, dps.Schema(y=dps.bounded(0, 10), load=dps.bounded(0, 10)))
+    with pytest.raises(SpecificationError, match="did you mean 'load'") as refused:
+        dps.plan(model, dps.zcdp(0.5), 1000, covariates={"laod": (5, 2)})
+    assert "laod" not in str(refused.value)  # which may be a cell
+    with pytest.raises(SpecificationError) as refused:
+        dps.plan(model, dps.zcdp(0.5), 1000, covariates={"humidity": (5, 2), 7: 1})
+    assert "did you mean" not in str(refused.value)
