@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpstats.moments.noisy import NoisyMoments, NormalEquations
+from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
 from dpstats.moments.pulled import Pulled
 from dpstats.moments.solution import Solution, judged
 from dpstats.moments.spread import (
@@ -91,7 +91,9 @@ class LinearMoments(NoisyMoments):
     @cached_property
     def _line(self) -> tuple[NormalEquations, Array, list[Array]]:
         """What no penalty finds, which the table asks for several times."""
-        return self._found(0.0)
+        fit, params, parts = self._found(0.0)
+        read_only([params, *parts])
+        return fit, params, parts
 
     def _found(self, alpha: float) -> tuple[NormalEquations, Array, list[Array]]:
         """The equations, coefficients, and parts of their covariance, on the user's scale."""

@@ -6,7 +6,7 @@ See docs/theory/linear.md#one-joint-release.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
 
-__all__ = ["NoisyMoments", "NormalEquations"]
+__all__ = ["NoisyMoments", "NormalEquations", "read_only"]
 
 Array = np.ndarray
 
@@ -31,6 +31,13 @@ _BEFORE = 2.0
 _SAME = 5.0
 
 _Moments = TypeVar("_Moments", bound="NoisyMoments")
+
+
+def read_only(kept: Iterable[object]) -> None:
+    """Let nobody write to arrays that a fit keeps, for all that it answers rests on them."""
+    for item in kept:
+        if isinstance(item, np.ndarray):
+            item.setflags(write=False)
 
 
 class NormalEquations(NamedTuple):
@@ -255,7 +262,9 @@ class NoisyMoments:
     @cached_property
     def _free(self) -> NormalEquations:
         """Those of no penalty, which nearly everything asks for."""
-        return self._equations(0.0)
+        found = self._equations(0.0)
+        read_only(found)
+        return found
 
     def _equations(self, alpha: float) -> NormalEquations:
         penalty, pull = self._penalty(alpha)
@@ -291,7 +300,9 @@ class NoisyMoments:
     @cached_property
     def positive_gram(self) -> Array:
         """The nearest positive semi-definite matrix to `gram`."""
-        return positive(self.gram)
+        found = positive(self.gram)
+        read_only([found])
+        return found
 
     def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, float]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
