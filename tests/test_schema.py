@@ -120,6 +120,7 @@ warm        flag     true = True, false = False"""
         (lambda: bounded(0, 1, unit=3), "unit must be a text"),
         (lambda: count(0), "whole number from 1"),
         (lambda: count(2.5), "whole number from 1"),
+        (lambda: count(0, 50), r"count\(50\)"),
         (lambda: levels("a"), "two levels"),
         (lambda: levels(), "two levels"),
         (lambda: levels("a", "b", "a"), "declared twice, as number 1 and number 3"),

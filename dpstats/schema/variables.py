@@ -241,7 +241,7 @@ def count(upper: int, unit: str | None = None) -> Count:
     Raises
     ------
     SchemaError
-        If the maximum is not a whole number from 1.
+        If the maximum is not a whole number from 1, or two bounds are given.
 
     Examples
     --------
@@ -249,6 +249,8 @@ def count(upper: int, unit: str | None = None) -> Count:
     >>> dps.count(20, unit="visits").bounds
     (0.0, 20.0)
     """
+    if isinstance(unit, int | float):
+        raise SchemaError(f"count takes the maximum alone, for counts begin at 0: count({shown(unit)})")
     return Count(upper, unit)
 
 
