@@ -164,7 +164,7 @@ def _how_far(code: str, record: Record) -> str:
         return ""
     found = off_the_law(record)
     errors = abs(found.estimate) / found.std_error
-    return f" ({errors:.1f} standard errors off, {figures(100 * abs(found.estimate))} % of the failures)"
+    return f" ({errors:.1f} standard errors off, {100 * abs(found.estimate):.1f} % of the failures)"
 
 
 def _failures(record: Record) -> str:
