@@ -190,6 +190,8 @@ class Fits:
     """Fits of designs of the lottery, each with its own rows and noise; imports the package."""
 
     def __init__(self) -> None:
+        package = importlib.import_module("dpstats")
+        assert Path(str(package.__file__)).parent == PACKAGE, "another copy of the package is imported"
         self.designs = importlib.import_module("lots.designs")
         self.score = importlib.import_module("lots.score")
         self.sample = importlib.import_module("lots.rows").sample
