@@ -24,6 +24,7 @@ import itertools
 import json
 import math
 import multiprocessing
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -47,6 +48,7 @@ FOLDERS = ("estimators", "moments")
 NEEDED = ("pandas", "scipy.optimize", "scipy.stats", "statsmodels.api", "opendp.prelude")  # of every fit
 GRID = 5  # numbers in order that are taken for the grid of a search
 FAR = 10.0  # standard errors, as which an error beyond counts
+PATIENCE = 60  # seconds that the fits of one change may take
 HEADS = ("number", "value", "change", "read", "changed", "error", "length", "held", "flagged", "lost")
 
 
@@ -311,12 +313,20 @@ def tried(task: Task) -> Record:
     """Fits with a number changed."""
     number, change, seeds = task
     sys.meta_path.insert(0, Finder(number, change))
+    signal.signal(signal.SIGALRM, overdue)
+    signal.alarm(PATIENCE)
     try:
         own = Fits()
         scores = {str(seed): own.fit(seed) for seed in seeds}
-    except Exception as fault:  # of an import, which any number may break
+    except Exception as fault:  # any number may break an import, or let a loop run for ever
         scores = {str(seed): {"fault": repr(fault)} for seed in seeds}
+    signal.alarm(0)
     return {"number": str(number), "change": change, "scores": scores}
+
+
+def overdue(*_: object) -> None:
+    """Of fits that take far longer than the usual ones."""
+    raise TimeoutError("does not end")
 
 
 class Effect(NamedTuple):
