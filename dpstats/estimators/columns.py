@@ -33,7 +33,7 @@ _AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
-_SURE = 2.0  # sds of noise by which a variance is surely there
+SURE = 2.0  # sds of noise by which a variance is surely there
 # a response seems constant if one cell holds this share of it and no other is seen
 _SPIKE = 0.9
 
@@ -140,7 +140,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         shares=zoomed.shares[:-1],
         places=places[:-1],
         constant=constant,
-        y_sure=float(fraction * ratio[-1] * max(1 - _SURE * error[-1], 0.0)),
+        y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
     )

@@ -10,6 +10,8 @@ import numpy as np
 Array = np.ndarray
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
+SMALLEST = 1e-4  # eigenvalue of moments: columns are not told apart beyond a correlation of 1 minus this
+
 
 def symmetric_power(matrix: Array, power: float, least: float = -math.inf) -> Array:
     """A power of a symmetric positive definite matrix, its eigenvalues raised to `least`."""

@@ -36,7 +36,7 @@ UNSEEN_SD = 1 / 3
 # least variance of a column in the box where it is seen
 LEAST_VARIANCE = 1e-3
 # a column seen in one cell alone may have so many noise sds of rows elsewhere, rare values far away
-_HIDDEN = 1.5
+HIDDEN = 1.5
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _seen(counts: Release, edges: Array, origin: Array) -> Zoomed:
         np.where(found, mean, 0.0),
         np.where(found, np.maximum(variance, LEAST_VARIANCE), UNSEEN_SD**2),
         np.where(found, _BY_CELLS, 1.0),
-        np.where(found & (visible.sum(axis=1) == 1), min(_HIDDEN * counts.sd / counts.n, 1.0), 0.0),
+        np.where(found & (visible.sum(axis=1) == 1), min(HIDDEN * counts.sd / counts.n, 1.0), 0.0),
         seen / np.clip(total, counts.sd, counts.n),
         shares,
         edges,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Solution", "believed", "hidden", "judged", "positive", "seen_share", "wider"]
+__all__ = ["HOPELESS", "WEAK", "Solution", "believed", "hidden", "judged", "positive", "seen_share", "wider"]
 
 Array = np.ndarray
 
 # Usability of the released matrix: the size of its noise over its least eigenvalue
 # (docs/theory/linear.md#usability).
-_WEAK, _HOPELESS = 0.6, 1.3
+WEAK, HOPELESS = 0.6, 1.3
 # Where a prior was learnt from earlier releases: up to this `rel` what they left open is the size of an error
 # and not a guess. Of 1,262 coefficients of random designs that rested on it by more than .3 of their variance
 # .97 were covered, of 578 by more than half .96; none was off by two half-lengths.
@@ -76,11 +76,11 @@ def judged(
     """
     cov, cov_privacy = sampling + privacy + guess, privacy + guess
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
-    lost, leaning = (share > 0.5) & (rel > _HOPELESS), (share > 0.1) & (rel > _WEAK)
+    lost, leaning = (share > 0.5) & (rel > HOPELESS), (share > 0.1) & (rel > WEAK)
     if before is not None:
         left = np.diag(guess) > _STILL * np.diag(before)
         lost = ((share > _RESTING) | left) & (rel > _SEEN)
-        leaning = (share > _LEANING) & (rel > _HOPELESS)
+        leaning = (share > _LEANING) & (rel > HOPELESS)
     lost |= not seen
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf

@@ -280,7 +280,7 @@ MUTANTS = (
     planted(
         "steps that have not arrived count as if they had (glm)",
         f"{SECOND_ORDER}a_step_that_has_not_arrived_counts_as_error_and_says_so",
-        (NEWTON, "* spread + weak + drifts * np.outer(step, step)", "* spread + weak"),
+        (NEWTON, "* spread + weak + drift * np.outer(step, step)", "* spread + weak"),
     ),
     planted(
         "scatter beyond the noise widens nothing (glm)",
@@ -295,7 +295,7 @@ MUTANTS = (
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
         f"{SECOND_ORDER}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
-        ("estimators/newton/located.py", "(hidden & self.dim) * _ANY", "(hidden & self.dim)"),
+        ("estimators/newton/located.py", "(hidden & self.dim) * ANY", "(hidden & self.dim)"),
     ),
     planted(
         "a bend is not told (glm)",
@@ -351,8 +351,8 @@ MUTANTS = (
         "estimators/test_dispersion.py::test_counts_beyond_any_negative_binomial_law_carry_a_caution",
         (
             "estimators/newton/dispersion.py",
-            "return seen.ratio - _SURE *",
-            "return seen.ratio < 2 * ratio and seen.ratio - _SURE *",
+            "return seen.ratio - SURE *",
+            "return seen.ratio < 2 * ratio and seen.ratio - SURE *",
         ),
     ),
     planted(
@@ -392,7 +392,7 @@ MUTANTS = (
     planted(
         "what few steps scatter by chance is told (glm)",
         f"{SECOND_ORDER}scatter_of_few_steps_may_be_chance",
-        (NEWTON, "max(_UNSETTLED, _by_chance((steps - 1) * len(step)))", "_UNSETTLED"),
+        (NEWTON, "max(UNSETTLED, _by_chance((steps - 1) * len(step)))", "UNSETTLED"),
     ),
     planted(
         "columns are looked for in their declared bounds alone (glm)",

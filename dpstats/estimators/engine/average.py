@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
+
+# scatter of scores, in variances of their noise, beyond which they do not follow a line; and the share of the
+# sampling variance that this must make up, to matter
+UNSETTLED, MATTERS = 2.0, 0.1
+# square of the mean score that noise leaves, where the iteration has arrived, in variances of each: times
+# their number, and sds of it beyond
+_LEFT, _BEYOND = 3.0, 10.0
 
 
 def scatter(
@@ -25,3 +34,12 @@ def scatter(
     moves = (points - points.mean(axis=0)) @ np.linalg.inv(axes).T
     rest, steps = scores - scores.mean(axis=0) + moves @ matrix, len(scores)
     return rest, max(float(np.mean((rest / noise) ** 2)) * steps / (steps - 1), 1.0)
+
+
+def drifts(scores: Array, noise: Array | float) -> bool:
+    """Whether the mean score is further from zero than noise leaves it where the iteration has arrived.
+
+    Parameters as of :func:`scatter`.
+    """
+    squares, k = (scores.mean(axis=0) / noise) ** 2 * len(scores), scores.shape[1]
+    return bool(squares.sum() > _LEFT * k + _BEYOND * math.sqrt(2 * k))

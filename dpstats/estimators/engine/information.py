@@ -12,6 +12,13 @@ from dpstats.estimators.matrices import not_noise
 
 Array = np.ndarray
 
+# weight of the past in an early step, while whitening and residuals still change
+FORGET = 0.85
+# eigenvalues are raised to this share of the size of the error
+FLOOR = 0.75
+# variance of the coefficient of a column whose scale may be a million times too large
+ANY = 1e12
+
 
 @dataclass(frozen=True)
 class Information:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 # Of the first stage, in squares of mu or in epsilon: cells, means, octaves, moments. On random designs a
 # larger whole brought nothing more where n epsilon is large.
 _SHARES = (0.12, 0.08, 0.3, 0.5)
+EARLY_STEPS, TAIL_STEPS = 8, 8  # towards the root, and averaged
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,10 @@ import numpy as np
 
 Array = np.ndarray
 
+LONGEST = 2.0  # cap of a step of the location, in sds of the linear predictor, or sigmas
+DAMPING = 0.4  # of averaged steps; their average is unchanged by it, their scatter is smaller
+CHOOSE = 4  # early step before which bounds are chosen from the releases so far
+
 
 def capped(step: Array, longest: float) -> tuple[Array, bool]:
     """A step in whitened coordinates, no longer than `longest`; and whether it was cut short."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator import Release
+from dpstats.estimators.columns import SURE
 from dpstats.estimators.gram.bounds import Bounds, base_square
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
@@ -19,7 +20,6 @@ from dpstats.moments.posterior import most_explained, posterior
 
 Array = np.ndarray
 
-_SURE = 2.0  # sds of noise by which a line surely explains no more
 _ALL_ROWS = 2.0  # of what it explains of rows of which long ones weigh less, that of all is at most so much
 
 
@@ -131,7 +131,7 @@ class Coordinates:
         error = noise.cross**2 + (noise.gram**2 / 2) * float(delta @ delta)
         left = max(left, 0.0) + self.reach.beyond(limit) + 2 * error * float(np.trace(told.gain))
         explained = 2 * float(delta @ cross) - float(delta @ told.gram @ delta)
-        explained += 2 * _SURE * math.sqrt(error * float(delta @ delta))
+        explained += 2 * SURE * math.sqrt(error * float(delta @ delta))
         sure = self.sure - _ALL_ROWS * self.sigma**2 * max(explained, 0.0)
         least = max(2 * noise.square, sure / self.sigma**2, 1e-6)
         sigma = math.sqrt(max(left, least)) if noise.square < 0.5 else 1.0

@@ -18,7 +18,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import PILOT_LIMIT, moved_share
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.tail import Tail
-from dpstats.estimators.zoom import least_seen
+from dpstats.estimators.zoom import HIDDEN, least_seen
 
 Array = np.ndarray
 
@@ -27,8 +27,6 @@ _RATIO = math.sqrt(2)
 _BULK = 4.0
 # cells that are looked at together: laws that noise hides in each cell alone may spread over two octaves
 _WINDOWS = (1, 2, 4)
-# a share of rows that noise may hide, in sds of one cell
-_HIDDEN = 1.5
 
 
 def with_reach(curator: Curator, cost: float, place: Coordinates) -> Coordinates:
@@ -53,7 +51,7 @@ def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
     counts, ends = release.values[0], np.append(edges, max(place.widest, edges[-1])) * place.sigma
     sd, far = float(release.sds[0][0]), counts[1:]
     seen = _seen(far, release.law, sd)
-    hidden = _HIDDEN * sd / release.n
+    hidden = HIDDEN * sd / release.n
     if place.scale.rare and not seen.any():  # what noise hides may lie anywhere
         return Tail(np.array([hidden]), ends[-1:], ends[-1:], hidden)
     shares = np.maximum(far, 0.0) / release.n

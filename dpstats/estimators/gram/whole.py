@@ -14,7 +14,7 @@ from scipy import special
 
 from dpstats.estimators.gram.bounds import Bounds, kept_square, mean_weight
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.matrices import by_precision, with_floor
+from dpstats.estimators.matrices import SMALLEST, by_precision, with_floor
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import LinearMoments
 
@@ -28,7 +28,6 @@ _EDGE = 1.31  # of a cell of one octave, over its root mean square
 # the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
 # columns the relative error of a variance is then one to one and a half of these sds.
 _NORMAL, _HEAVIER, _LIGHTEST, _HEAVIEST = 2.5, 1.5, 0.25, 4.0
-_LEAST = 1e-4  # eigenvalue of the covariance of columns of variance 1
 _LEAST_ERROR = 1e-6
 _FAR = 30.0  # sds, beyond which nothing is
 
@@ -94,7 +93,7 @@ def _centred(moments: LinearMoments, place: Coordinates) -> tuple[Array, Array]:
     back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
     rows = back @ moments.gram @ back / moments.gram_weight
     mean = rows[:first, first:]
-    return mean, with_floor(rows[first:, first:] - mean.T @ mean, _LEAST)
+    return mean, with_floor(rows[first:, first:] - mean.T @ mean, SMALLEST)
 
 
 def _in_units(scale: RowScale, n: int, within: Array, error: Array, apart: Array) -> Array:

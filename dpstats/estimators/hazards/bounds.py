@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import longest_square
@@ -17,16 +18,10 @@ from dpstats.families.hazard_bounds import HazardBounds, hazard_bounds
 
 Array = np.ndarray
 
-# square length, in the number of columns, and cumulative hazards to choose from; the first of each before
-# anything is known
-LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0)
+# cumulative hazards to choose from; the first before anything is known
 CUTS = (2.0, 1.0, 1.25, 1.5, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
 # of the largest contribution of a matrix, against the largest distance of scores: it adds at most 12 % to it
 MATRIX_SHARE = 0.5
-FREE = 0.35  # noise in sampling sds that is not worth a bound
-# what weighted rows may bend a line by, as for a generalised linear model (docs/theory/glm.md)
-_BENDS = 0.05
-_LOST_WEIGHT = 0.3
 
 
 @dataclass(frozen=True)
@@ -81,5 +76,4 @@ class Chooser:
         weight, sensitivity = bounds.of_row
         noise = sensitivity / (self.mu * math.sqrt(kept))
         error = sensitivity / (weight * self.mu * kept) * math.sqrt(2 * len(self.scale.center))
-        bias = kept * (_BENDS * math.exp(-length)) ** 2 + _LOST_WEIGHT * math.exp(-2 * length)
-        return (1 + max(noise, FREE) ** 2 + error**2 + bias) / (1 - lost)
+        return (1 + max(noise, FREE) ** 2 + error**2 + of_weighting(length, kept)) / (1 - lost)

@@ -7,27 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
 from dpstats.estimators.engine.finish import weak
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.levels import FEWEST_EVENTS
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
+from dpstats.moments.solution import HOPELESS, WEAK
 
 Array = np.ndarray
 
-# size of the error of the information over its eigenvalue, beyond which coefficients are weak, and not
-# estimable: those of a generalised linear model (docs/theory/glm.md#usability)
-WEAK, HOPELESS = 0.6, 1.3
-_UNSETTLED = 2.0  # scatter of the scores over that of their noise
-_MATTERS = 0.1  # share of the sampling variance of the slopes that it must make up
-_MOVING, _SURE = 3.0, 10.0  # of the square of the mean score, in noise variances: times k, and sds beyond
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _CELL = 0.1  # 2 / 12 over the root of 3
-_ANY = 1e12  # of the coefficient of a column that may spread far less than its scale
 
 
 @dataclass(frozen=True)
@@ -123,18 +117,16 @@ def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Arr
     unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
     across = np.linalg.inv(averaged.axes)[:, j:]
     hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
-    guess = guess + (across * (hidden & scale.unknown) * _ANY) @ across.T
-    mean = averaged.scores.mean(axis=0)
-    square, k = float(np.sum((mean / averaged.noise) ** 2)) * steps, len(mean)
-    drifts = square > _MOVING * k + _SURE * np.sqrt(2 * k)
-    step = information.solve(mean)
-    privacy = inflate @ noise @ inflate.T * spread + guess + drifts * np.outer(step, step)
+    guess = guess + (across * (hidden & scale.unknown) * ANY) @ across.T
+    drift = drifts(averaged.scores, averaged.noise)
+    step = information.solve(averaged.scores.mean(axis=0))
+    privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
     # of the slopes: a piece that still moves has few events
     beyond = (
-        np.trace(noise[j:, j:]) * (spread - 1) * (spread > _UNSETTLED),
-        drifts * float(step[j:] @ step[j:]),
+        np.trace(noise[j:, j:]) * (spread - 1) * (spread > UNSETTLED),
+        drift * float(step[j:] @ step[j:]),
     )
-    unsettled = averaged.capped or max(beyond) > _MATTERS * np.trace(sampling[j:, j:])
+    unsettled = averaged.capped or max(beyond) > MATTERS * np.trace(sampling[j:, j:])
     return sampling, privacy, guess, bool(unsettled)
 
 

@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import FLOOR, FORGET, Information
 from dpstats.estimators.matrices import not_noise
-from dpstats.estimators.newton.information import FORGET, Accumulator, usable
+from dpstats.estimators.newton.information import Accumulator, usable
 from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
 
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
 _TERMS = 5  # of a polynomial of the fourth degree
-_FLOOR = 0.75  # eigenvalues are raised to this share of the size of the error
 
 
 @dataclass
@@ -89,6 +88,6 @@ class Known:
         along = np.where(lengths > _LITTLE, part / np.maximum(lengths, _LITTLE), np.eye(d)[0][:, None])
         sds = self.slopes.sds(whitening, along) * lengths**2
         sizes = sds * math.sqrt(2 * d)
-        used = np.maximum(values, np.maximum(_FLOOR * sizes, 1e-12))
+        used = np.maximum(values, np.maximum(FLOOR * sizes, 1e-12))
         seen = seen_share(values, np.maximum(sizes, 1e-12))
         return Information(values, vectors, used, sds, seen, np.ones(j + d))

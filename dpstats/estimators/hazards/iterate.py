@@ -14,24 +14,21 @@ import numpy as np
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import capped
+from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Bounds, Chooser
 from dpstats.estimators.hazards.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.trend import checked
-from dpstats.estimators.matrices import not_noise, symmetric_power
+from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
 from dpstats.estimators.newton.information import drawn
 from dpstats.estimators.row_scale import RowScale
 from dpstats.estimators.stretch import unstretched
 
 Array = np.ndarray
 
-_DAMPING = 0.4  # of the tail steps; their average is unchanged by it, their scatter is smaller
-_LONGEST, _HIGHEST = 2.0, 1.0  # cap of one step, in sds of the linear predictor and as a log hazard
-_CHOOSE = 4  # early step before which bounds are chosen from the releases so far
-_LEAST = 1e-4  # columns are not told apart beyond a correlation of about 1 minus this
+_HIGHEST = 1.0  # cap of one step of a log hazard
 
 
 @dataclass
@@ -94,7 +91,7 @@ class _State:
     def move(self, step: Array, damping: float = 1.0) -> None:
         """Take a step in the coordinates of `axes`, no longer than the caps."""
         j = self.grid.count
-        slopes, short = capped(step[j:], _LONGEST)
+        slopes, short = capped(step[j:], LONGEST)
         rise = step[:j] * self.grid.shares**-0.5
         self.log_hazards = self.log_hazards + damping * np.clip(rise, -_HIGHEST, _HIGHEST)
         self.beta = self.beta + damping * self.whitening @ slopes
@@ -130,7 +127,7 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
 def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
     for t, mu in enumerate(plan["early"]):
-        if t == _CHOOSE:
+        if t == CHOOSE:
             _choose(chooser, state)
         scores, noise = state.release(curator, mu)
         information = state.known.information(state.grid.shares, state.whitening)
@@ -163,7 +160,7 @@ def _rewhiten(state: _State) -> None:
     level = state.known.level
     back = np.linalg.inv(state.whitening)
     moments = back @ (drawn(slopes, level) / level) @ back
-    state.whitening = symmetric_power(unstretched(moments, state.bounds.radius, state.scale), -0.5, _LEAST)
+    state.whitening = symmetric_power(unstretched(moments, state.bounds.radius, state.scale), -0.5, SMALLEST)
 
 
 def _averaged(curator: Curator, plan: Plan, state: _State) -> Averaged:
@@ -174,7 +171,7 @@ def _averaged(curator: Curator, plan: Plan, state: _State) -> Averaged:
         scores.append(score)
         noise.append(sds**2)
         information = state.known.information(state.grid.shares, state.whitening)
-        state.move(information.solve(score), _DAMPING)
+        state.move(information.solve(score), DAMPING)
     rms = np.sqrt(np.mean(noise, axis=0))
     return Averaged(
         np.array(points), np.array(scores), rms, information, state.axes, state.capped, math.sqrt(len(points))

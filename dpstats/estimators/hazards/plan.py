@@ -5,12 +5,11 @@ See docs/theory/coxph.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1. Those of columns, early and averaged steps are about those of survreg.
 COLUMNS, COUNTS, EARLY, TAIL, CHECK = 0.09, 0.08, 0.20, 0.58, 0.05
 ENTRIES = 0.05  # of rows that enter late, off the averaged steps
-EARLY_STEPS, TAIL_STEPS = 8, 8
 
 
 def make_plan(

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Curator
+from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.estimate import Averaged, Estimate, to_user
 from dpstats.estimators.hazards.grid import Grid
@@ -20,7 +21,6 @@ from dpstats.moments.baseline import Trend
 Array = np.ndarray
 
 _ZONES = 8  # of time, with as many failures each: a straight line has no use for more
-_SURE = 0.001  # chance of a test beyond which effects surely change
 
 
 def checked(
@@ -82,5 +82,5 @@ def checked(
     if not known.any():
         return replace(found, trend=None)
     statistic = float(change[known] @ np.linalg.solve(cov[np.ix_(known, known)], change[known]))
-    told = special.chdtrc(int(known.sum()), statistic) < _SURE
+    told = special.chdtrc(int(known.sum()), statistic) < DOUBTFUL
     return replace(result, problems=(*result.problems, *("changing",) * bool(told)))

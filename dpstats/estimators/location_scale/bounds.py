@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from dpstats.estimators.engine.bounds import LENGTHS, NOTHING
 from dpstats.estimators.location_scale.event_law import LEAST_KEPT, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
@@ -30,12 +31,8 @@ Array = np.ndarray
 P = TypeVar("P", bound=Placement, covariant=True)
 
 CUTS = (1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
-LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
 WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40.0)
 FREE = 0.45
-# below this many sampling sds, noise is nothing beside the data, and nothing is bounded: the estimate is then
-# the maximum likelihood one
-_NOTHING = 0.01
 # the hazard that rows collect more than this many sigmas below their pivot is nothing too
 _FAR = 60.0
 # below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
@@ -158,7 +155,7 @@ class Bounding(Generic[P]):
     def choose(self, whitening: Whitening, point: Array) -> Choice:
         """The bounds for these values."""
         widest = self._widest(whitening, point)
-        if max(widest.location_noise, widest.log_sigma_noise) < _NOTHING:
+        if max(widest.location_noise, widest.log_sigma_noise) < NOTHING:
             return widest
         choice = self._cut_and_radius(whitening, point)
         return choice if self.placement.problem.known_scale else self._with_width(choice, point)

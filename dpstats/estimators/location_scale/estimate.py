@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.average import UNSETTLED, scatter
 from dpstats.estimators.engine.finish import to_user, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FEWEST_EVENTS, level
@@ -27,10 +27,8 @@ Array = np.ndarray
 USABLE, HOPELESS, _OF_LOG_SIGMA = 1.8, 3.0, 1.6
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
 _COUNT_USABLE = 0.05
-_PRIOR_SQUARE = (
-    0.25  # variance of the linear predictor, in event variances, along a direction that is not seen
-)
-_UNSETTLED = 2.0
+# variance of the linear predictor, in event variances, along a direction that is not seen
+PRIOR_SQUARE = 0.25
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
 _CURVED = 1.5
@@ -124,7 +122,7 @@ def estimate(
     noise = inverse @ np.diag(found.noise) @ inverse
     inflate = information.inflation
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    guess = information.blind(_PRIOR_SQUARE / sigma_of(mean) ** 2)
+    guess = information.blind(PRIOR_SQUARE / sigma_of(mean) ** 2)
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
     privacy += information.error_of(found.step)
@@ -142,7 +140,7 @@ def estimate(
     cov = cov_privacy + sampling
 
     problems = [f"weak:{j}" for j in weak(hidden, cov)]
-    problems += ["unsettled"] * bool(found.unsettled or spread > _UNSETTLED)
+    problems += ["unsettled"] * bool(found.unsettled or spread > UNSETTLED)
     problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
     settings = _settings(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd

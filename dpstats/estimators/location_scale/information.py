@@ -14,22 +14,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import SMALLEST
 
 Array = np.ndarray
 
 # sd of the structure's error, per event: correlations that bounding brings in, the truth of the model
 _STRUCTURE = 0.1
 _LOG_SIGMA_STRUCTURE = 0.25
-# weight of the past in an early step, while the whitening and the residuals still change
-_FORGET = 0.85
 # a direction is not seen at all where its eigenvalue is below the first multiple of its error, which it is
 # raised to, and in full from the second on
 SEEN = (1.6, 2.8)
-# columns are not told apart beyond a correlation of about 1 minus this
-_LEAST = 1e-4
 
 
 @dataclass
@@ -50,7 +47,7 @@ class Accumulator:
         if not self.mean.size:
             self.mean, self.precision = matrix, weight
             return
-        past = self.precision * (_FORGET if forget else 1.0)
+        past = self.precision * (FORGET if forget else 1.0)
         self.mean = (self.mean * past + matrix * weight) / (past + weight)
         self.precision = past + weight
 
@@ -128,6 +125,6 @@ def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information
     squares = (axes.T @ vectors) ** 2
     variances = (error / np.outer(unit, unit)) ** 2
     noise = np.sqrt(np.einsum("ij,ik,kj->j", squares, variances, squares))
-    used = np.maximum(values, np.maximum(SEEN[0] * noise, _LEAST))
+    used = np.maximum(values, np.maximum(SEEN[0] * noise, SMALLEST))
     seen = np.clip((values / noise - SEEN[0]) / (SEEN[1] - SEEN[0]), 0.0, 1.0)
     return Information(values, vectors, used, noise, seen, unit)

@@ -16,6 +16,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.step import CHOOSE
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
@@ -53,7 +54,6 @@ _LARGEST_LOG_SIGMA = 0.5  # of one step
 # relative sd of the spread of residuals about the events' line that the family expects: in simulations it was
 # .9 to 2 times as large, and up to 3 times with all but 5 % censored at random
 _SPREAD_SD = 0.5
-_CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
@@ -176,7 +176,7 @@ def _early(
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
     _, before, after = plan["inspections"]
     for t, mu in enumerate(plan["early"]):
-        if t == _CHOOSE:
+        if t == CHOOSE:
             bounding = _placed_again(curator, before, bounding, state)
             state.choice = bounding.choose(state.whitening, state.point)
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
 COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.61, 0.05
-EARLY_STEPS, TAIL_STEPS, LOCATION_STEPS = 10, 8, 4
+EARLY_STEPS, LOCATION_STEPS = 10, 4
 # Counts of inspections, at the start, where bounds are chosen, and after the early steps: off the averaged
 # steps, whose information they tell far better.
 INSPECTIONS, INSPECTED = 0.06, 3

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
+from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
@@ -22,7 +23,7 @@ from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncati
 Array = np.ndarray
 
 CUTS = (1.0, 1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
-LENGTHS = (0.7, 0.85, 1.0, 1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
+_LENGTHS = (0.7, 0.85, 1.0, *LENGTHS)
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
 # noise below this many sampling sds is free, so that bounds widen with the budget
@@ -84,7 +85,7 @@ class PureBounding(Bounding[PlacedByLine]):
         bias = _CUT_BIAS * math.exp(-c / self.placement.problem.family.cut.bias) + _FLOOR_BIAS * floor.bias
         per_length = self._per_length(bounds)
         best = (math.inf, choice)
-        for length in (max(length, levels / k) for length in LENGTHS):
+        for length in (max(length, levels / k) for length in _LENGTHS):
             square = min(k * length, box)
             slope_w, variance_w = _kept_rows(k, square) if square < box else (1.0, 1.0)
             longer = _LENGTH_BIAS * math.exp(-1.35 * length) if square < box else 0.0

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import capped
+from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.location_scale.estimate import Estimate, estimate
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
@@ -30,7 +30,6 @@ from dpstats.estimators.row_scale import RowScale
 Array = np.ndarray
 
 _EARLY = 0.65  # of a full step, beside what noise shrinks
-_LONGEST = 2.0  # cap of a step, in sigmas
 # of the early steps, the last are averaged too
 _KEPT = 6
 # sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after early
@@ -161,5 +160,5 @@ def _slopes(curator: Curator, mu: float, frame: Frame, point: Array) -> Step:
 def _with_slopes(frame: Frame, point: Array, step: Array) -> Array:
     """The point after a whitened step of the slopes, no longer than the cap."""
     point = point.copy()
-    point[:-1] += math.exp(point[-1]) * (frame.whitening.T @ capped(step, _LONGEST)[0])
+    point[:-1] += math.exp(point[-1]) * (frame.whitening.T @ capped(step, LONGEST)[0])
     return point

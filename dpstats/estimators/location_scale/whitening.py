@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpstats.estimators.engine.step import capped
+from dpstats.estimators.engine.step import LONGEST, capped
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, sigma_of
 from dpstats.estimators.matrices import symmetric_power
@@ -21,7 +21,6 @@ Array = np.ndarray
 
 # how far re-whitening may move away from the released event matrix, as eigenvalues of the change
 _LEAST, _MOST = 0.4, 9.0
-_LONGEST = 2.0  # step of the location, in sigmas
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Whitening:
         step has none.
         """
         k = len(self.matrix)
-        location, short = capped(step[:k], _LONGEST)
+        location, short = capped(step[:k], LONGEST)
         if len(step) == k:
             return np.append(
                 point[:-1] + sigma_of(point) * (self.matrix @ (damping * location)), point[-1]

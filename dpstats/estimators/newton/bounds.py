@@ -16,28 +16,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, of_weighting
 from dpstats.estimators.matrices import longest_image
-from dpstats.estimators.newton.located import FIRST_LENGTH, Located, weighted_square
+from dpstats.estimators.newton.located import Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 
 Array = np.ndarray
 
-LENGTHS = (FIRST_LENGTH, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
 SPREADS = (2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 15.0, 20.0, 30.0)
 STEEPEST = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
-FREE = 0.35
-# with less noise than this, in sampling sds, nothing is bounded but by the declared ranges
-_NOTHING = 0.01
-# where log odds or log means bend in a column, unless it is 0 for nearly all rows: weighting rows moves its
-# coefficient by this times exp(-length)
-_BENT = 0.05
 # of the information of a row, what is taken for able to tell of a bend: few events tell of none
 _TOLD = 1 / 8
 # overdispersed counts leave room for rows of a larger mean, up to this multiple
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
-_ROOM = 3.0
+ROOM = 3.0
 # least curvature at the mean response: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
@@ -81,7 +75,7 @@ class Chooser:
 
     def first(self, whitening: Array) -> Bounds:
         """Narrow bounds for the first steps, where noise and the start are worse than any bias."""
-        radius = self._radius(FIRST_LENGTH, whitening)
+        radius = self._radius(LENGTHS[0], whitening)
         if not self.problem.family.unlimited:
             return Bounds(radius, self._unclipped)
         level, dispersion = self.start_level, self.start_dispersion
@@ -118,7 +112,7 @@ class Chooser:
         widest = self._radius(math.inf, whitening)
         family = self.problem.family
         if not family.unlimited:
-            if self._noise(widest, family.largest_score, level) < _NOTHING:
+            if self._noise(widest, family.largest_score, level) < NOTHING:
                 return Bounds(widest, self._unclipped)
             length = self._length(whitening, level, family.largest_score, family.most_curved, level)
             return Bounds(self._radius(length, whitening), self._unclipped)
@@ -127,9 +121,9 @@ class Chooser:
             level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
         variance = level * dispersion
         score = self._unbounded(level, dispersion)
-        if self._noise(widest, score.limit, variance) < _NOTHING:
+        if self._noise(widest, score.limit, variance) < NOTHING:
             return Bounds(widest, score)
-        radius = self._radius(FIRST_LENGTH, whitening)
+        radius = self._radius(LENGTHS[0], whitening)
         score = self._score(self._spread(radius, level, dispersion), level, dispersion)
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
         return Bounds(self._radius(length, whitening), score)
@@ -152,12 +146,11 @@ class Chooser:
         self, whitening: Array, level: float, limit: float, curvature_limit: float, variance: float
     ) -> float:
         """Length of least loss, in the mean over the columns."""
-        best, k = (math.inf, FIRST_LENGTH), self.problem.k
+        best, k = (math.inf, LENGTHS[0]), self.problem.k
         for length in LENGTHS:
             radius = self._radius(length, whitening)
             noise = self._noise(radius, limit, variance)
-            bias = self.n * min(level, _TOLD) * (_BENT * math.exp(-length)) ** 2
-            plain = max(noise, FREE) ** 2 + 0.3 * math.exp(-2 * length) + bias
+            plain = max(noise, FREE) ** 2 + of_weighting(length, self.n * min(level, _TOLD))
             rare = self._rare(length)
             value = (k - len(rare)) * plain + sum(
                 max(noise * math.sqrt(full) / left, FREE) ** 2 + full / left - 1 for full, left in rare
@@ -181,7 +174,7 @@ class Chooser:
 
     def _spread(self, radius: float, level: float, dispersion: float) -> float:
         """Sds of scores that are kept: of least loss, in the mean over the columns."""
-        best, rare = (math.inf, SPREADS[0]), self._rare(FIRST_LENGTH)
+        best, rare = (math.inf, SPREADS[0]), self._rare(LENGTHS[0])
         plain = (1 - len(rare) / self.problem.k, 1.0)
         weights = [plain, *((1 / self.problem.k, math.sqrt(full) / left) for full, left in rare)]
         for spread in SPREADS:
@@ -201,13 +194,13 @@ class Chooser:
             steepest = min(self._steepest(level), top)
             excess = (dispersion - 1) / level
             excess = excess if excess > 1e-3 else 0.0
-            return BoundedScore(family, limit, steepest, _ROOM, excess, predictors, top)
+            return BoundedScore(family, limit, steepest, ROOM, excess, predictors, top)
         limit = spread * math.sqrt(dispersion) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
     def _steepest(self, level: float) -> float:
         """Largest curvature: rows beyond count less, and the error of the information grows with it."""
-        radius = math.sqrt(FIRST_LENGTH * self.problem.k)
+        radius = math.sqrt(LENGTHS[0] * self.problem.k)
         best = (math.inf, STEEPEST[0])
         for multiple in STEEPEST:
             error = self._matrix_noise(radius, multiple * level, level) / self.located.thinnest

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.information import Accumulator
 from dpstats.families.bounded_score import BoundedScore
@@ -25,7 +26,7 @@ _EXACT = 0.02
 _RANGE = 4.0
 _MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
 _STEP = 1e-3  # of a numerical derivative
-_SURE, _FEWER = 2.0, 6  # sds of what is sure; and laws that are tried
+_FEWER = 6  # laws that are tried
 _LAW = (np.arange(2000) + 0.5) / 2000
 
 
@@ -103,7 +104,7 @@ def surely_scattered(seen: Seen, score: BoundedScore, least: float) -> bool:
     laws = [_of_counts(score, seen.curvature, phi) for phi in np.linspace(1.0, least, _FEWER)]
     ratio, kurtosis = max(laws)
     sampling = seen.ratio * math.sqrt(max(kurtosis - 1, 0.0) / seen.rows)
-    return seen.ratio - _SURE * math.hypot(sampling, seen.noise, seen.doubt) > ratio
+    return seen.ratio - SURE * math.hypot(sampling, seen.noise, seen.doubt) > ratio
 
 
 def _inverse(

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
-from dpstats.estimators.engine.average import scatter
+from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
 from dpstats.estimators.engine.finish import weak, widened
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
@@ -26,15 +27,10 @@ from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
+from dpstats.moments.solution import HOPELESS, WEAK
 
 Array = np.ndarray
 
-# size of the error of the information over its smallest eigenvalue, beyond which coefficients are weak, and
-# not estimable (docs/theory/glm.md#usability)
-WEAK, HOPELESS = 0.6, 1.3
-# scatter of scores, in variances of their noise, beyond which they do not follow a line, though it be chance
-# in one fit of so many; and the share of the sampling variance that it must make up
-_UNSETTLED, _CHANCE, _MATTERS = 2.0, 0.001, 0.1
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
 # counts with this dispersion have a tail, which matters if scores are limited to fewer sds
@@ -135,14 +131,14 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
     _, spread = scatter(
         averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.whitening
     )
-    drifts = _drifts(averaged)
+    drift = drifts(averaged.scores, averaged.noise)
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = located.unknown(information.blind(), np.linalg.inv(averaged.whitening))
-    privacy = inflate @ noise @ inflate.T * spread + weak + drifts * np.outer(step, step)
+    privacy = inflate @ noise @ inflate.T * spread + weak + drift * np.outer(step, step)
     # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
-    scatters = spread > max(_UNSETTLED, _by_chance((steps - 1) * len(step)))
-    beyond = scatters * np.trace(noise) * (spread - 1), drifts * float(step @ step)
-    unsettled = max(beyond) > _MATTERS * np.trace(sampling)
+    scatters = spread > max(UNSETTLED, _by_chance((steps - 1) * len(step)))
+    beyond = scatters * np.trace(noise) * (spread - 1), drift * float(step @ step)
+    unsettled = max(beyond) > MATTERS * np.trace(sampling)
     return sampling, privacy, weak, unsettled
 
 
@@ -178,7 +174,7 @@ def _second_order(averaged: Averaged, step: Array) -> Array:
 
 def _by_chance(numbers: int) -> float:
     """What the mean square of so many numbers of variance 1 exceeds by chance."""
-    return float(scipy.stats.chi2.isf(_CHANCE, numbers)) / numbers
+    return float(scipy.stats.chi2.isf(DOUBTFUL, numbers)) / numbers
 
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:
@@ -219,10 +215,3 @@ def _variability(averaged: Averaged) -> Array:
     values, vectors = np.linalg.eigh(relative)
     relative = (vectors * np.maximum(values, 0.3 * phi)) @ vectors.T
     return np.asarray(root @ relative @ root)
-
-
-def _drifts(averaged: Averaged) -> bool:
-    """Whether the mean score is further from zero than noise leaves it where the iteration has arrived."""
-    squares = (averaged.scores.mean(axis=0) / averaged.noise) ** 2 * len(averaged.scores)
-    k = len(squares)
-    return bool(squares.sum() > 3 * k + 10 * math.sqrt(2 * k))

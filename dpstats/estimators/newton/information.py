@@ -7,17 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import FLOOR, FORGET, Information
 from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
 
-# weight of the past in an early step, while whitening and residuals still change
-FORGET = 0.85
 # sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
 _CHANGE = 0.3
-# eigenvalues are raised to this share of the size of the error
-_FLOOR = 0.75
 _SOLVER_STEPS = 60
 
 
@@ -92,7 +88,7 @@ def usable(releases: Accumulator, whitening: Array) -> Information:
     """Raise eigenvalues that the error could explain."""
     values, vectors = np.linalg.eigh(releases.mean(whitening))
     sds, sizes = releases.sds(whitening, vectors), math.sqrt(2 * len(values))
-    used = np.maximum(values, _FLOOR * sds * sizes)
+    used = np.maximum(values, FLOOR * sds * sizes)
     return Information(values, vectors, used, sds, seen_share(values, sds * sizes), np.ones(len(values)))
 
 
@@ -101,7 +97,7 @@ def drawn(information: Information, level: float) -> Array:
     values, vectors, sizes = information.values, information.vectors, information.sizes
     prior = level**2 / (level**2 + sizes**2)
     values = prior * values + (1 - prior) * level
-    values = np.maximum(values, _FLOOR * np.minimum(sizes, level))
+    values = np.maximum(values, FLOOR * np.minimum(sizes, level))
     return np.asarray((vectors * values) @ vectors.T)
 
 

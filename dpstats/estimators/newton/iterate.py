@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, checked, tailed
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
-from dpstats.estimators.newton.information import FORGET, dispersion, drawn, past
+from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
@@ -28,10 +29,7 @@ from dpstats.estimators.newton.whitening import rewhitened
 
 Array = np.ndarray
 
-_DAMPING = 0.4  # of the tail steps; their average is unchanged by it, their scatter is smaller
-_LONGEST = 2.0  # cap of one step, in sds of the linear predictor
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
-_CHOOSE = 4  # early step before which bounds are chosen from the releases so far
 _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
@@ -75,7 +73,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         dispersion=chooser.start_dispersion,
     )
     _early(curator, plan, chooser, state)
-    averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), _DAMPING)
+    averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, averaged, found)
     found = tailed(curator, plan.cost("beyond"), located, read, found)
@@ -112,7 +110,7 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
 def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:
     """Steps towards the root, each shrunk by what noise alone would have made of it."""
     for t, mu in enumerate(plan["early"]):
-        if t == _CHOOSE:
+        if t == CHOOSE:
             _choose(chooser, state)
         scores, noise = state.release(curator, mu)
         information = state.usable
@@ -150,8 +148,8 @@ def _changed(before: Bounds, after: Bounds) -> bool:
 def _longest(bounds: Bounds) -> float:
     """Cap of a step, in sds of the linear predictor."""
     if bounds.score is None or not math.isinf(bounds.score.family.most_curved):
-        return _LONGEST
-    return min(_LONGEST, _STEEPEST / bounds.radius)
+        return LONGEST
+    return min(LONGEST, _STEEPEST / bounds.radius)
 
 
 def _level(chooser: Chooser, state: _State, information: Information) -> float:

@@ -13,14 +13,15 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.columns import zoom_in
+from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.finish import to_user
+from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.zoom import HIDDEN
 
 Array = np.ndarray
 
-# square length, in the number of columns, of the longest row before any radius is chosen
-FIRST_LENGTH = 1.25
 # sd of a covariate in its declared box, half-width 1, if nothing is known: bounds three sds wide
 _PRIOR_SD = 1 / 3
 # a column stretched by this against its root mean square has rare long values, which shall keep their weight
@@ -29,10 +30,10 @@ _STRETCHED = 1.5
 _LEAST_NOISE = 0.5
 # shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
 # octave may be constant but for so many noise sds of rows
-_VISIBLE, _CONSTANT, _HIDDEN = 3.0, 0.8, 1.5
-# sd of log odds or log means between two levels; variance of the coefficient of a column whose scale may be a
-# million times too large; share of a column's square that may lie where nothing is seen without this counting
-_LOG_RATIO, _ANY, _SHOWN = 2.0, 1e12, 0.05
+_VISIBLE, _CONSTANT = 3.0, 0.8
+# sd of log odds or log means between two levels; share of a column's square that may lie where nothing is
+# seen without this counting
+_LOG_RATIO, _SHOWN = 2.0, 0.05
 # sd of the share of rows that cannot be used, before any release: from none to nearly all
 _USABLE_SD = 0.5
 # as rarely exceeded by noise with longer tails
@@ -109,7 +110,7 @@ class Located:
         """
         hidden = np.sum((unseen @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
         prior = np.eye(len(unseen)) + (axes * (self.prior - 1)) @ axes.T
-        return np.asarray(unseen @ prior @ unseen + (axes * (hidden & self.dim) * _ANY) @ axes.T)
+        return np.asarray(unseen @ prior @ unseen + (axes * (hidden & self.dim) * ANY) @ axes.T)
 
     def public(self) -> dict[str, Any]:
         return dict(center=self.center, scale=self.scale)
@@ -236,7 +237,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     constant[covariates:] = False
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
     farthest = np.arange(octaves) == reach[:, None]
-    shares = shares + np.where(constant[:, None] & farthest, _HIDDEN * noise, 0.0)
+    shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)
     # and the distance of the rest is that between it and the noisy mean
     rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
@@ -254,7 +255,7 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
     best = (math.inf, root)
     for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
-        information = scale**2 * weighted_square(shares, squares / scale**2, FIRST_LENGTH * k, k - 1)
+        information = scale**2 * weighted_square(shares, squares / scale**2, LENGTHS[0] * k, k - 1)
         best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
     return best[1]
 

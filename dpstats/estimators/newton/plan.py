@@ -5,12 +5,11 @@ See docs/theory/glm.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2; they add up to 1.
 FIRST, OCTAVES, EARLY, TAIL, FAR, CHECK = 0.03, 0.03, 0.24, 0.61, 0.06, 0.03
 TAILS = 0.03  # taken from the averaged steps, where scores are clipped whose law may have a longer tail
-EARLY_STEPS, TAIL_STEPS = 8, 8
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
 _PLENTY, _FEW = 3000.0, (6, 3)
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.matrices import SMALLEST, symmetric_power
 from dpstats.estimators.newton.located import Located
 
 Array = np.ndarray
-
-# columns are not told apart beyond a correlation of about 1 minus this
-_SMALLEST = 1e-4
 
 
 def rewhitened(whitening: Array, information: Array, located: Located) -> Array:
@@ -21,4 +18,4 @@ def rewhitened(whitening: Array, information: Array, located: Located) -> Array:
     back = np.linalg.inv(whitening)
     moments = back @ information @ back
     moments += np.diag(np.maximum(0.0, located.least - np.diag(moments)))
-    return symmetric_power(moments, -0.5, _SMALLEST)
+    return symmetric_power(moments, -0.5, SMALLEST)

@@ -14,13 +14,13 @@ import numpy as np
 
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
+from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
-from dpstats.estimators.newton.bounds import LENGTHS
 from dpstats.estimators.newton.check import Read, checked
 from dpstats.estimators.newton.levels import few_events
-from dpstats.estimators.newton.located import FIRST_LENGTH, Located, locate
+from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.estimate import Estimate, estimate, judged
 from dpstats.estimators.objective.plan import least_ridge
@@ -110,10 +110,10 @@ def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan) -> U
     correlated; else short.
     """
     about = dict(loss=LOGISTIC_LOSS, params=np.zeros(problem.k))
-    short = _of_length(FIRST_LENGTH, located, problem)
+    short = _of_length(LENGTHS[0], located, problem)
     _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **short.public(), **about)
     error = noise_edge(sds) / (_LEVEL * curator.n) * problem.k  # of the curvature, for each unit of length
-    length = max([FIRST_LENGTH, *(length for length in LENGTHS if error * length < _RESOLVED)])
+    length = max([LENGTHS[0], *(length for length in LENGTHS if error * length < _RESOLVED)])
     return _of_length(length, located, problem)
 
 

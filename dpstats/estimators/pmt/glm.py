@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from dpstats.curator import Curator, Release
-from dpstats.estimators.engine.information import Information
-from dpstats.estimators.newton.bounds import Bounds
+from dpstats.estimators.engine.information import FORGET, Information
+from dpstats.estimators.newton.bounds import ROOM, Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
-from dpstats.estimators.newton.information import FORGET, dispersion
+from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
@@ -32,7 +32,6 @@ MEAN = 0.05
 """Share of mu squared for the mean response, from which the bounds of a score follow; none for a logit."""
 
 _LONGEST = 3.0  # cap of one step, in sds of the linear predictor
-_ROOM = 3.0  # rows whose score has more than so many sds below its limit keep their weight
 _SDS = 3.0  # of a score whose law is the same for all rows, within which it counts in full
 _PHIS = (0.02, 4.0)
 
@@ -143,7 +142,7 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
         return BoundedScore(family, _SDS * family.longer_tail, 1.0, 0.0, phi, predictors)
     limit, steepest = min(top, 2 + 3 * math.sqrt(located.mean)), min(top, 3 * located.mean + 1)
     excess = max(phi - 1, 0.0) / level
-    return BoundedScore(family, limit, steepest, _ROOM, excess if excess > 1e-3 else 0.0, predictors)
+    return BoundedScore(family, limit, steepest, ROOM, excess if excess > 1e-3 else 0.0, predictors)
 
 
 def _phi(state: State, information: Information) -> float:

@@ -1,0 +1,20 @@
+"""How long rows may be: lengths to choose from, and what a choice counts beside noise."""
+
+from __future__ import annotations
+
+import math
+
+# square lengths, in the number of columns, of the longest row that counts in full; the first one before any
+# is chosen
+LENGTHS = (1.25, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 6.0, 9.0, 16.0, 32.0, 64.0)
+# noise in sampling sds that lengthens an interval by 6 %, and is not worth a bound; and less than which
+# nothing is bounded but by the declared ranges
+FREE, NOTHING = 0.35, 0.01
+# where the model bends in a column, unless it is 0 for nearly all rows: weighting rows moves its coefficient
+# by the first times exp(-length); and the information that it loses is the second times exp(-2 length)
+_BENT, _LOST = 0.05, 0.3
+
+
+def of_weighting(length: float, rows: float) -> float:
+    """Assumed bias, squared, in variances of a coefficient of so many rows, and lost information."""
+    return rows * (_BENT * math.exp(-length)) ** 2 + _LOST * math.exp(-2 * length)
