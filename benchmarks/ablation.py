@@ -20,6 +20,7 @@ with a run that was stopped.
 import argparse
 import ast
 import importlib
+import importlib.util
 import itertools
 import json
 import math
@@ -42,7 +43,7 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 Record = dict[str, Any]
-PACKAGE = ROOT / "dpstats"
+PACKAGE = Path(str(importlib.util.find_spec("dpstats").origin)).parent
 WORK = Path(__file__).parent / ".work"
 FOLDERS = ("estimators", "moments")
 NEEDED = ("pandas", "scipy.optimize", "scipy.stats", "statsmodels.api", "opendp.prelude")  # of every fit
@@ -192,8 +193,6 @@ class Fits:
     """Fits of designs of the lottery, each with its own rows and noise; imports the package."""
 
     def __init__(self) -> None:
-        package = importlib.import_module("dpstats")
-        assert Path(str(package.__file__)).parent == PACKAGE, "another copy of the package is imported"
         self.designs = importlib.import_module("lots.designs")
         self.score = importlib.import_module("lots.score")
         self.sample = importlib.import_module("lots.rows").sample
@@ -306,7 +305,7 @@ def names_of(number: Number, made: dict[str, set[str]]) -> set[str]:
 
 def module_of(path: Path) -> str:
     """Of a file of the package."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def tried(task: Task) -> Record:
@@ -422,6 +421,7 @@ def main() -> None:
     for name in NEEDED:
         importlib.import_module(name)
     assert not any(name.startswith("dpstats") for name in sys.modules)
+    assert PACKAGE == ROOT / "dpstats", "another copy of the package would be imported"
     listed = {str(number): number for folder in options.folders for number in found(folder)}
     with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=1) as pool:
         given = options.route, options.rows, options.fits, options.seed
