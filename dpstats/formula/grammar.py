@@ -7,6 +7,7 @@ patsy sees the text of the formula and a public probe made from the schema; it n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -169,6 +170,22 @@ def _check_width(terms: Sequence[tuple[str, ...]], factors: Mapping[str, Factor]
         )
 
 
+def _as_named(text: Any, names: Sequence[str]) -> Any:
+    """`text` with coefficients spaced as their names are, so that ``I(x/100) = 0`` is of ``I(x / 100)``."""
+    if not isinstance(text, str):
+        return text
+    spaced = {"".join(name.split()): name for name in names}
+    ways = []
+    for close in sorted(spaced, key=len, reverse=True):  # of x and x:z, the longer is meant where it stands
+        ways += [re.escape(name) for name in names if "".join(name.split()) == close]
+        ways.append(r"\s*".join(map(re.escape, close)))
+
+    def named(found: re.Match[str]) -> str:
+        return found[0] if found[0] in names else spaced["".join(found[0].split())]
+
+    return re.sub("|".join(ways), named, text)
+
+
 def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
     """Coefficients L, shape (r, k), and constants q, shape (r,), of linear hypotheses ``L params = q``.
 
@@ -179,7 +196,7 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
     """
     try:
         constraint = patsy.DesignInfo(list(names)).linear_constraint(
-            ", ".join(text) if isinstance(text, list) else text
+            _as_named(", ".join(text) if isinstance(text, list) else text, names)
         )
         return np.array(constraint.coefs, dtype=float), np.array(constraint.constants, dtype=float).ravel()
     except patsy.PatsyError as error:

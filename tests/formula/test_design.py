@@ -206,6 +206,20 @@ def test_linear_hypotheses_use_the_names_of_columns():
             DESIGN.linear_constraint(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("I(x/100) = 0", [1, 0, 0, 0, 0]),
+        ("x:z - x = 0", [0, -1, 1, 0, 0]),
+        ("x : z = I( x / 100 )", [-1, 0, 1, 0, 0]),
+        ("g[T.a b] = g[T.ab]", [0, 0, 0, 1, -1]),  # both names, as they are
+    ],
+)
+def test_the_spaces_of_a_name_do_not_count_in_a_hypothesis(text: str, row: list[float]) -> None:
+    names = ("I(x / 100)", "x", "x:z", "g[T.a b]", "g[T.ab]")
+    np.testing.assert_array_equal(DESIGN.linear_constraint(text, names)[0], [row])
+
+
 def test_the_levels_of_a_category_are_public_rows_of_its_columns():
     rows = [[np.nan, *level, np.nan] for level in ([0, 0], [1, 0], [0, 1])]
     np.testing.assert_array_equal(DESIGN.levels, rows)
