@@ -9,7 +9,6 @@ See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,22 +87,32 @@ def solved(level: Level, fraction: float, prior: tuple[float, float]) -> tuple[f
     m = len(level.scores)
     point, scale = np.zeros(2), np.append(level.noise, prior[:m])
     target, free = np.append(level.scores, np.zeros(m)), np.eye(2)[:m]
+    typical = _Typical(level, fraction)
     for _ in range(_ITERATIONS):
-        here = _expected(level, fraction, point)[:m]
-        beside = [_expected(level, fraction, point + change)[:m] - here for change in _CHANGE * free]
-        slope = np.vstack([np.column_stack(beside) / _CHANGE, np.eye(m)]) / scale[:, None]
+        here, *beside = typical.scores(np.vstack([point, point + _CHANGE * free]))[:, :m]
+        slope = np.vstack([np.column_stack([other - here for other in beside]) / _CHANGE, np.eye(m)])
         rest = (target - np.append(here, point[:m])) / scale
-        step = np.linalg.lstsq(slope, rest, rcond=None)[0] @ free
+        step = np.linalg.lstsq(slope / scale[:, None], rest, rcond=None)[0] @ free
         point = np.clip(point + np.clip(step, -_LONGEST, _LONGEST), _LOWEST, _HIGHEST)
     return float(point[0]), float(point[1])
 
 
-def _expected(level: Level, fraction: float, point: Array) -> Array:
-    """Scores of typical rows whose residuals are shifted, and spread."""
-    f, where = min(fraction, 0.999), level.where
-    failed = f * (np.arange(_ROWS) + 0.5) / _ROWS
-    z = point[0] + math.exp(point[1]) * where.family.quantile(np.append(failed, f))
-    weights, event = np.append(np.full(_ROWS, f / _ROWS), 1 - f), np.append(np.ones(_ROWS), 0.0)
-    pivot = np.full_like(z, np.clip(level.pivot, *where.pivots))
-    found = scores(where.cut, z, event, pivot, where.limits)
-    return np.array([weights @ found.psi, weights @ found.chi])
+class _Typical:
+    """Typical rows, of which so many fail: those that do, evenly, and one that does not, for all others."""
+
+    def __init__(self, level: Level, fraction: float) -> None:
+        self._where = level.where
+        f = min(fraction, 0.999)
+        failed = f * (np.arange(_ROWS) + 0.5) / _ROWS
+        self._quantiles = self._where.family.quantile(np.append(failed, f))
+        self._weights = np.append(np.full(_ROWS, f / _ROWS), 1 - f)
+        self._event = np.append(np.ones(_ROWS), 0.0)
+        self._pivot = np.clip(level.pivot, *self._where.pivots)
+
+    def scores(self, points: Array) -> Array:
+        """Mean scores where residuals are shifted, and spread; shape (points, 2)."""
+        z = points[:, :1] + np.exp(points[:, 1:]) * self._quantiles
+        event = np.tile(self._event, len(points))
+        pivot = np.full(z.size, self._pivot)
+        found = scores(self._where.cut, z.ravel(), event, pivot, self._where.limits)
+        return np.column_stack([score.reshape(z.shape) @ self._weights for score in (found.psi, found.chi)])
