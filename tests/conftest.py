@@ -14,7 +14,7 @@ settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "of the long tests of every fit, part K of N, by their names; all other tests run in each part"
+    told = "of long cases of tests that have short ones, part K of N, by their names; all else runs each time"
     parser.addoption("--part", metavar="K/N", type=_part, default=(1, 1), help=told)
 
 
@@ -27,15 +27,16 @@ def _part(text: str) -> tuple[int, int]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part, parts = config.getoption("--part")
+    short = {_test(item) for item in items if item.get_closest_marker("long") is None}
     chosen, others = list[pytest.Item](), list[pytest.Item]()
     for item in items:
-        elsewhere = _repeats(item) and zlib.crc32(item.nodeid.encode()) % parts != part - 1
+        repeats = item.get_closest_marker("long") is not None and _test(item) in short
+        elsewhere = repeats and zlib.crc32(item.nodeid.encode()) % parts != part - 1
         (others if elsewhere else chosen).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = chosen
 
 
-def _repeats(item: pytest.Item) -> bool:
-    """Whether it is a long test of a fit, which takes nearly the path of another in a short test."""
-    asked = getattr(item, "callspec", None)
-    return item.get_closest_marker("long") is not None and asked is not None and "case" in asked.params
+def _test(item: pytest.Item) -> str:
+    """A test of several cases is one: the long ones go nearly the path of those that are not."""
+    return item.nodeid.partition("[")[0]
