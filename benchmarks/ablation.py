@@ -12,13 +12,15 @@ Designs are those of the lottery, in turn wide and ordinary, and every fit of a 
 seed of its noise, so that fits differ by the number alone. A number counts as read by a fit in which any code
 ran that names it, or a constant made of it; only fits that read a number are made again.
 
-Errors are in standard errors of the fit as it is, so that each design counts alike. After +- stands the
-paired Monte Carlo error, from fit to fit. Each change is a line of a file in --work; the same command goes on
-with a run that was stopped.
+A fit counts as changed where anything that it holds did, be it the last digit of a share explained. Errors
+are in standard errors of the fit as it is, so that each design counts alike. After +- stands the paired Monte
+Carlo error, from fit to fit. Each change is a line of a file in --work; the same command goes on with a run
+that was stopped.
 """
 
 import argparse
 import ast
+import hashlib
 import importlib
 import importlib.util
 import itertools
@@ -94,6 +96,8 @@ def grid(node: ast.expr) -> tuple[float, ...] | None:
 
 def edited(value: Any, change: str) -> Any:
     """A number or a grid after a change; whole where it was whole."""
+    if change.startswith("="):
+        return ast.literal_eval(change[1:].strip())
     if change in ("thinned", "cut"):
         return value[::2] if change == "thinned" else value[: math.ceil(len(value) * 2 / 3)]
     factor = {"half": 0.5, "twice": 2.0}[change]
@@ -205,9 +209,22 @@ class Fits:
         design = self.design(seed)
         drawn = self.sample(design)
         _, cov = self.score.exact(design.model, design.dist, drawn, slice(0, design.n))
-        model = partial(self.score.model_of, design, drawn)
         given = design.budget, seed, drawn.truth, np.zeros(len(cov)), cov
-        return dict(self.score.scored_or_not(lambda: self.score.fitted(model(), *given)))
+        keeping = Keeping(partial(self.score.model_of, design, drawn))
+        found = dict(self.score.scored_or_not(lambda: self.score.fitted(keeping, *given)))
+        return found | {"digest": keeping.digest}
+
+
+class Keeping:
+    """A model that keeps a digest of its fit."""
+
+    def __init__(self, model: Callable[[], Any]) -> None:
+        self.model, self.digest = model, ""
+
+    def fit(self, budget: Any) -> Any:
+        found = self.model().fit(budget)
+        self.digest = hashlib.sha256(json.dumps(found.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return found
 
 
 def chosen(route: str, rows: int, fits: int, first: int) -> list[int]:
@@ -410,6 +427,9 @@ def main() -> None:
     parser.add_argument("--route", required=True, help='of designs, such as "ols gaussian" or "logit pure"')
     parser.add_argument("--folders", nargs="+", default=FOLDERS, help="of dpstats, whose constants vary")
     parser.add_argument("--only", nargs="+", default=[""], help="texts in the names of numbers")
+    parser.add_argument(
+        "--set", nargs="+", default=[], help="such as newton.bounds._ROOM=4, in the place of all"
+    )
     parser.add_argument("--fits", type=int, default=60)
     parser.add_argument("--rows", type=int, default=12_000, help="of a design, at most")
     parser.add_argument("--seed", type=int, default=1, help="of the first design that is tried")
@@ -417,6 +437,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args()
+    given_values = [tuple(text.split("=", 1)) for text in options.set]
     until, top = time.monotonic() + 60 * options.minutes, header(work=options.work)
     for name in NEEDED:
         importlib.import_module(name)
@@ -432,8 +453,9 @@ def main() -> None:
         for key, number in listed.items():
             names = names_of(number, made)
             read = [seed for seed, (_, known) in fits.items() if names & set(known)]
+            changes = [f"= {value}" for name, value in given_values if name == key]
             if read and any(text in key for text in options.only):
-                tasks += [(number, change, read) for change in number.changes]
+                tasks += [(number, change, read) for change in (changes if given_values else number.changes)]
         wanted = {(str(number), change) for number, change, _ in tasks}
         path = options.work / f"ablation-{'-'.join(map(str, given))}-{estimator()}.jsonl".replace(" ", "-")
         records = done(path, partial(pool.imap_unordered, tried), tasks, options.jobs, until)
