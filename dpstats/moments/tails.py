@@ -16,7 +16,6 @@ __all__ = ["grown_kurtosis", "tail_mean", "tail_rate"]
 # Laws with heavier tails than the exponential lose more of their mean, as about this power of their excess
 # kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
 _HEAVIER = 3.5
-_MOST_EXCESS = 100.0  # beyond any law's, so that noise makes no number that is not finite
 _FARTHEST = 12.0  # sds: what exponential errors lose beyond is hidden by rounding
 _LEAST_GROWTH = 0.03  # of exponential errors: a wider limit that adds less tells nothing
 _LEAST_LIMIT = 2.0  # in sds; a narrower one has left too little of residuals to compare with
@@ -49,7 +48,7 @@ def tail_mean(limit: float, kurtosis: float) -> float:
     skewed at all is not known. No law of variance 1 has more than 1 / limit of its mean beyond the limit.
     """
     _, excess, normal = _tail_rate(_known(limit))
-    heavy = min(max((kurtosis - normal) / excess, 0.0), _MOST_EXCESS)
+    heavy = max((kurtosis - normal) / excess, 0.0)
     return min(math.exp(-(limit + 1)) * max(heavy, heavy**_HEAVIER), 1 / limit)
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dpstats.budget import Budget, Pure
-from dpstats.estimators.engine.plan import Plan, Stage
+from dpstats.estimators.engine.plan import BENDS, Plan, Stage
 
-# Gaussian noise: shares of mu^2, of which the last release has what the others leave. Pure epsilon: shares
-# of epsilon, which add up to 1.
-COLUMNS, REACH, CHECK = 0.08, 0.03, 0.03
+# Shares of mu^2, or of epsilon; the last release has what the others leave.
+COLUMNS, REACH = 0.08, 0.03
 # Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_FINAL = 0.14, 0.3, (0.1, 0.15), 0.24
-PURE_REACH, PURE_CHECK = 0.04, 0.03
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH = 0.14, 0.3, (0.1, 0.15), 0.04
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -31,17 +29,19 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
     """
+    check = BENDS * constant
     if isinstance(budget, Pure):
-        check, left = PURE_CHECK * constant, 1 - (PURE_COLUMNS + PURE_MATRIX) * public
+        left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
+        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - check
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
             reach=Stage(PURE_REACH / left, "reach of residuals"),
-            final=Stage((PURE_FINAL + PURE_CHECK - check) / left, "score"),
+            final=Stage(rest / left, "score"),
             check=Stage(check / left, "check for bends"),
         )
         return Plan(budget.epsilon, True, later if public else first | later)
-    mu, check = budget.mu, CHECK * constant
+    mu = budget.mu
     usual = next(shares for multiple, shares in _PILOTS if n * mu >= multiple * k**1.5)
     columns, pilots = (0.0, (PUBLIC_PILOT,)) if public else (COLUMNS, usual)
     stages = dict(

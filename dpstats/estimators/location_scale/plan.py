@@ -9,11 +9,11 @@ import math
 
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan, Stage, alike, growing
 
-# Shares of mu^2; they add up to 1.
-COLUMNS, MATRIX, LOCATION, EARLY, TAIL, CHECK = 0.09, 0.10, 0.015, 0.135, 0.61, 0.05
+# Shares of mu^2; the averaged steps have what the others leave.
+COLUMNS, MATRIX, LOCATION, EARLY, CHECK = 0.09, 0.10, 0.015, 0.135, 0.05
 EARLY_STEPS, LOCATION_STEPS = 10, 4
-# Counts of inspections, at the start, where bounds are chosen, and after the early steps: off the averaged
-# steps, whose information they tell far better.
+# Counts of inspections, at the start, where bounds are chosen, and after the early steps. They tell of the
+# information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
 
 
@@ -32,13 +32,14 @@ def make_plan(
         Whether failures may lie between two times.
     """
     steps, inspections = "score and information", INSPECTIONS * intervals
+    rest = 1 - COLUMNS - MATRIX - LOCATION - EARLY - inspections - CHECK
     stages = dict(
         columns=Stage(COLUMNS, "columns"),
         matrix=Stage(MATRIX, "event matrix"),
         location=Stage(LOCATION, "location score", alike(LOCATION_STEPS)),
         early=Stage(EARLY, steps, growing(early_steps)),
         inspections=Stage(inspections, "inspections", alike(INSPECTED)),
-        tail=Stage(TAIL - inspections, steps, alike(tail_steps)),
+        tail=Stage(rest, steps, alike(tail_steps)),
         check=Stage(CHECK, "check of the law"),
     )
     return Plan(mu, False, stages)

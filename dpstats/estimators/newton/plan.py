@@ -5,11 +5,11 @@ See docs/theory/glm.md#plan.
 
 from __future__ import annotations
 
-from dpstats.estimators.engine.plan import EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
+from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike, growing
 
-# Shares of mu^2; they add up to 1.
-FIRST, OCTAVES, EARLY, TAIL, FAR, CHECK = 0.03, 0.03, 0.24, 0.61, 0.06, 0.03
-TAILS = 0.03  # taken from the averaged steps, where scores are clipped whose law may have a longer tail
+# Shares of mu^2; the averaged steps have what the others leave.
+FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
+TAILS = 0.03  # where scores are clipped whose law may have a longer tail
 # with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
 _PLENTY, _FEW = 3000.0, (6, 3)
 
@@ -31,12 +31,13 @@ def make_plan(
     Without an intercept no bend is looked for. Where the dispersion is free, the law of scores is one, and
     what lies in its tail is looked at; a count's scatter tells of its tail.
     """
-    check, tails, steps = CHECK * constant, TAILS * (constant and free_dispersion), "score and information"
+    check, tails, steps = BENDS * constant, TAILS * (constant and free_dispersion), "score and information"
+    rest = 1 - FIRST - OCTAVES - EARLY - FAR - check - tails
     stages = dict(
         columns=Stage(FIRST, "column means"),
         octaves=Stage(OCTAVES, "column octaves"),
         early=Stage(EARLY, steps, growing(early_steps)),
-        tail=Stage(TAIL + CHECK - check - tails, steps, alike(tail_steps)),
+        tail=Stage(rest, steps, alike(tail_steps)),
         far=Stage(FAR, "check of long rows"),
         check=Stage(check, "check for bends"),
         beyond=Stage(tails, "check of the tail"),

@@ -13,7 +13,8 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.information import FORGET, Information
-from dpstats.estimators.newton.bounds import ROOM, Bounds
+from dpstats.estimators.engine.step import LONGEST
+from dpstats.estimators.newton.bounds import DISPERSIONS, ROOM, Bounds
 from dpstats.estimators.newton.estimate import Estimate, estimate
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.located import Located
@@ -31,9 +32,7 @@ STEPS = 8
 MEAN = 0.05
 """Share of mu squared for the mean response, from which the bounds of a score follow; none for a logit."""
 
-_LONGEST = 3.0  # cap of one step, in sds of the linear predictor
 _SDS = 3.0  # of a score whose law is the same for all rows, within which it counts in full
-_PHIS = (0.02, 4.0)
 
 
 def costs(mu: float, problem: Problem) -> dict[str, float]:
@@ -73,13 +72,13 @@ def fit_pmt_glm(curator: Curator, problem: Problem, public: ColumnMoments, mu: f
     for _ in range(STEPS // 2):
         scores, _ = state.release(curator, step_mu)
         information = state.usable
-        state.move(information.solve(scores), _LONGEST)
+        state.move(information.solve(scores), LONGEST)
         state.information.forget(FORGET)
         state.variability.forget(FORGET)
     phi = 1.0 if state.bounds.score is None else _phi(state, information)
     state.bounds = Bounds(radius, _score(problem, located, phi, level))
     state.forget()
-    averaged = averaged_steps(curator, [step_mu] * (STEPS - STEPS // 2), state, start, _LONGEST)
+    averaged = averaged_steps(curator, [step_mu] * (STEPS - STEPS // 2), state, start, LONGEST)
     return estimate(averaged, problem, located, state.bounds, curator.n)
 
 
@@ -148,4 +147,4 @@ def _score(problem: Problem, located: Located, phi: float, level: float) -> Boun
 def _phi(state: State, information: Information) -> float:
     """The dispersion that scores showed so far, as far as noise allows; else 1."""
     seen, noise = dispersion(state.variability, information, state.whitening)
-    return float(np.clip((seen + noise**2) / (1 + noise**2), *_PHIS))
+    return float(np.clip((seen + noise**2) / (1 + noise**2), *DISPERSIONS))
