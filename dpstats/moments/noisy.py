@@ -21,8 +21,8 @@ __all__ = ["NoisyMoments", "NormalEquations", "read_only"]
 
 Array = np.ndarray
 
-# Weighing rows are not seen to be there if their mean weight is below so many sds of its noise
-_SEEN = 3.0
+# Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise
+SEEN = 3.0
 # A line that residuals are about, and that no prior is known of, came from releases with at least this many
 # times the noise of the last: the largest share of a budget before the last is half of that
 _BEFORE = 2.0
@@ -245,10 +245,10 @@ class NoisyMoments:
     def seen(self) -> bool:
         """Whether noise leaves it to be seen that there is any row that weighs."""
         if self.rows is not None or self.constant is None:
-            return self.rows is None or self.rows > _SEEN
+            return self.rows is None or self.rows > SEEN
         shape = np.eye(len(self.gram)) if self.shape is None else self.shape
         weight, noise = (float(self.constant @ part @ self.constant) for part in (self.gram, shape))
-        return weight > _SEEN * self.noise_gram * noise
+        return weight > SEEN * self.noise_gram * noise
 
     @property
     def noise_size(self) -> float:

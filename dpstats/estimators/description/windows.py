@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.moments.noisy import SEEN
+
 __all__ = ["Wanted", "Window", "first_edges", "next_edges", "projected", "reaches", "windows"]
 
 Array = np.ndarray
@@ -25,7 +27,6 @@ _EACH = 5  # cells of the window of one quantile
 _SURE, SURE_AT_LAST = 2.0, 2.8
 # ends of cells beyond the outermost windows, in distances of these from the median
 _REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
-_SEEN = 3.0  # noise sds of a count that stands out
 _LEAST = 2.0**-44  # width of a window, of that of the bounds
 
 
@@ -143,7 +144,7 @@ def box(
     """
     ends = np.concatenate([[wanted.lower], edges, [wanted.upper]])
     total = max(float(counts.sum()), sd)
-    clean = np.where(counts > _SEEN * sd, projected(counts, total), 0.0) / total
+    clean = np.where(counts > SEEN * sd, projected(counts, total), 0.0) / total
     middles = (ends[1:] + ends[:-1]) / 2
     chosen = []
     for candidates in reaches(wanted, window):

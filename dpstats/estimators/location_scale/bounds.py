@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from dpstats.estimators.engine.bounds import LENGTHS, NOTHING
-from dpstats.estimators.location_scale.event_law import LEAST_KEPT, Floor
+from dpstats.estimators.location_scale.event_law import LEAST_KEPT, UNSEEN, Floor
 from dpstats.estimators.location_scale.placement import Placement, declared_range
 from dpstats.estimators.location_scale.problem import sigma_of
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -35,8 +35,6 @@ WIDTHS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0, 14.0, 20.0, 40
 FREE = 0.45
 # the hazard that rows collect more than this many sigmas below their pivot is nothing too
 _FAR = 60.0
-# below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
-_UNSEEN = 9.0
 # pivots are clipped to this many sds of the pivots of the events
 _PIVOT_SDS = 3.0
 # with delayed entry the first cut leaves this share of the information
@@ -101,7 +99,7 @@ class Bounding(Generic[P]):
         if not family.bounded and not math.isfinite(floor):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
-            floor = min(max(lowest, -_FAR), -_UNSEEN)
+            floor = min(max(lowest, -_FAR), -UNSEEN)
         known, limits, pivots = placement.problem.known_scale, _NO, _NO
         if not known:
             limits = self._limits(choice.width, point)

@@ -28,6 +28,8 @@ Array = np.ndarray
 
 # noise can put the line anywhere; beyond these there is nothing to be said
 _FARTHEST, _HIGHEST_OFFSET, LEAST_KEPT = 50.0, 20.0, 0.01
+# below minus this, a normal row collects a hazard of 1e-19: freezing h1* there changes no compensator
+UNSEEN = 9.0
 LEAST_SAID = 0.02  # square of a score of an event, however late rows enter
 # Size of the bias assumed at distance 0 of the floor, in sds of one event, falling as exp(-distance): the
 # slopes of a noise-free log-normal fit of rotterdam move by this within a factor of two.

@@ -35,7 +35,7 @@ _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the las
 # Of the slopes of the line through the points of the events, which are those of inspections too: between .6
 # and .8 take away the correlation of log sigma and the slopes, of one inspection a row and of many. Where
 # points hardly vary about their line, as at one time of inspection, all of them do.
-_SLOPES, _ALL_SLOPES = 0.7, 1.0
+_SLOPES = 0.7
 _ALL, _WHOLE = (-60.0, 60.0), 64.0  # limits of rho and a cut that take nothing away
 
 
@@ -110,7 +110,7 @@ class PlacedByInspections(PlacedByLine):
         return Delayed(self.law_of_rows, self.expected)
 
     def line(self, point: Array) -> Array:
-        slopes = _ALL_SLOPES - (_ALL_SLOPES - _SLOPES) * self.varied(point)
+        slopes = 1 - (1 - _SLOPES) * self.varied(point)
         return np.append(self.law_of_rows.centre, slopes * super().line(point)[1:])
 
     def varied(self, point: Array) -> float:

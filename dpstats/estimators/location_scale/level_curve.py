@@ -10,13 +10,13 @@ import functools
 import numpy as np
 
 from dpstats.estimators.levels import SHIFTS, slope_in_middle
+from dpstats.estimators.location_scale.event_law import UNSEEN
 from dpstats.families import Family
 from dpstats.families.martingale import taper
 
 Array = np.ndarray
 
 _EARLIEST, _POINTS = -14.0, 400  # residuals at which hardly any row has failed; of an integral
-_FLOOR = -9.0  # below which hardly any row fails
 _FARTHEST = 8.0  # end of watching, whatever noise makes of a coefficient
 _END = 0.1  # steps of the residual at which watching ends, so that a curve serves many levels
 
@@ -48,7 +48,7 @@ def _curve(family: Family, c: float, end: int) -> Array:
     z = np.linspace(_EARLIEST, end * _END, _POINTS)
     true = z - SHIFTS[:, None]
     living, hazard = family.sf(true), family.hazard(true)
-    h1 = taper(family, c, _FLOOR).g(z) * family.log_hazard_slope(z)
+    h1 = taper(family, c, -UNSEEN).g(z) * family.log_hazard_slope(z)
     score = np.trapezoid(living * h1 * (family.hazard(z) - hazard), z, axis=1)
     events = np.trapezoid(living * hazard * family.log_hazard_slope(true) ** 2, z, axis=1)
     left = slope_in_middle(score) / events[len(events) // 2]

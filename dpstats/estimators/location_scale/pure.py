@@ -35,8 +35,6 @@ from dpstats.families.score_bounds import score_bounds
 Array = np.ndarray
 
 _LARGEST_LOG_SIGMA = 0.7  # of one step
-# squared lengths of the rows of the event matrix, covariates and whole, against k
-_MATRIX_RADIUS, _MATRIX_LIMIT = 1.0, 1.0
 # mean squared residual of the events, in sds of its noise, at least
 _LEAST_RESIDUAL = 1.5
 # relative sd of what the model says of the information on log sigma
@@ -149,8 +147,8 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
         "event_matrix",
         cost,
         **scale.public(),
-        radius=math.sqrt(_MATRIX_RADIUS * k),
-        limit=math.sqrt(_MATRIX_RADIUS * k + _MATRIX_LIMIT),
+        radius=math.sqrt(k),
+        limit=math.sqrt(k + 1),
     )
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
@@ -160,7 +158,7 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
-    return in_full(events, scale, problem.alone, _MATRIX_RADIUS * k)
+    return in_full(events, scale, problem.alone, k)
 
 
 def _far_start(fraction: float, noise: float) -> float:

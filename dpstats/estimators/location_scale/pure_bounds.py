@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.engine.bounds import LENGTHS
-from dpstats.estimators.location_scale.bounds import USUAL_WIDTH, WIDTHS, Bounding, Choice
+from dpstats.estimators.location_scale.bounds import CUTS, USUAL_WIDTH, WIDTHS, Bounding, Choice
 from dpstats.estimators.location_scale.event_law import EventLaw, Floor, watched
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -22,7 +22,7 @@ from dpstats.families.score_bounds import LOG_SIGMA_SHARE, ScoreBounds, Truncati
 
 Array = np.ndarray
 
-CUTS = (1.0, 1.34, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0)
+_CUTS = (1.0, *CUTS)
 _LENGTHS = (0.7, 0.85, 1.0, *LENGTHS)
 # sd of linf noise for three numbers, in ranges over epsilon
 SIZE_SD = math.sqrt(20 / 3)
@@ -52,7 +52,7 @@ class PureBounding(Bounding[PlacedByLine]):
     """
 
     sizes: float
-    cuts: ClassVar[tuple[float, ...]] = CUTS
+    cuts: ClassVar[tuple[float, ...]] = _CUTS
 
     def bounds(self, where: Truncation) -> ScoreBounds:
         """Sizes of the scores, and the sensitivities that Gaussian noise of the same variances would have."""

@@ -30,7 +30,6 @@ Array = np.ndarray
 # is a sum of directions, of which noise hides least.
 _RADIUS = 0.5
 _LONGEST = 4.0  # and where they add no more to the sizes of the information
-_RESPONSE = 1.0  # squared length of the response beside them, in the event matrix
 _MATRIX_SHARE = 0.4  # of the release of intercept and log sigma
 _LEAST_EIGENVALUE = 0.02
 _SIZE_SD, _LEAST_SIZE = 0.2, 0.3  # relative sd of what the family says of the sizes, and the least believed
@@ -150,7 +149,7 @@ def _shape(curator: Curator, mu: float, scale: RowScale) -> Shape:
     d, f = len(scale.center), scale.fraction
     square = _RADIUS * (d + 1)
     release = curator.release(
-        "event_matrix", mu, **scale.public(), radius=math.sqrt(square), limit=math.sqrt(square + _RESPONSE)
+        "event_matrix", mu, **scale.public(), radius=math.sqrt(square), limit=math.sqrt(square + 1)
     )
     matrix, noise = release.values[0][1:-1, 1:-1] / release.n, release.sd / release.n
     size = max(float(np.trace(matrix)) / d, _LEAST_TRACE * _RADIUS * f)

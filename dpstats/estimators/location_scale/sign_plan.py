@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 
-from dpstats.estimators.engine.plan import Plan, Stage, alike
+from dpstats.estimators.engine.plan import EARLY_STEPS, TAIL_STEPS, Plan, Stage, alike
 
 # Shares of what is left of mu^2; the last steps get what these leave.
 START, EARLY, SIZES, CHECK = 0.02, 0.38, 0.01, 0.02
 # The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is
 # this over their number, between these.
 _SHAPE, _LEAST_SHAPE, _MOST_SHAPE = 0.4, 0.02, 0.1
-START_STEPS, EARLY_STEPS, LAST_STEPS, LEVEL_STEPS = 3, 8, 8, 4
+START_STEPS, LEVEL_STEPS = 3, 4
 # of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
 # then about the same in sampling sds
 _SLOPES = 0.55
@@ -35,8 +35,8 @@ def make_sign_plan(mu: float, k: int) -> Plan:
         early=Stage(EARLY * (1 - level * _EARLY_LEVEL), slopes, alike(EARLY_STEPS)),
         early_level=Stage(EARLY * level * _EARLY_LEVEL, both, alike(EARLY_STEPS)),
         sizes=Stage(SIZES, slopes),
-        last=Stage(last * (1 - level), slopes, alike(LAST_STEPS)),
-        last_level=Stage(last * following, both, alike(LAST_STEPS)),
+        last=Stage(last * (1 - level), slopes, alike(TAIL_STEPS)),
+        last_level=Stage(last * following, both, alike(TAIL_STEPS)),
         level=Stage(last * waiting, both, alike(LEVEL_STEPS)),
         check=Stage(CHECK, "check of the law"),
     )

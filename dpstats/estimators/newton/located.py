@@ -19,6 +19,7 @@ from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import HIDDEN
+from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
@@ -28,9 +29,8 @@ _PRIOR_SD = 1 / 3
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
 _LEAST_NOISE = 0.5
-# shares of rows are seen if they exceed their noise so many times; a column with more than this share in one
-# octave may be constant but for so many noise sds of rows
-_VISIBLE, _CONSTANT = 3.0, 0.8
+# a column with more than this share of its rows in one octave may be constant
+_CONSTANT = 0.8
 # sd of log odds or log means between two levels; share of a column's square that may lie where nothing is
 # seen without this counting
 _LOG_RATIO, _SHOWN = 2.0, 0.05
@@ -217,7 +217,7 @@ def _usable(octaves: Release) -> tuple[float, bool]:
     seen, sd = float(octaves.values[0].sum()) / columns / octaves.n, octaves.sd * math.sqrt(cells / columns)
     sd /= octaves.n
     share = (seen / sd**2 + 1 / _USABLE_SD**2) / (sd**-2 + _USABLE_SD**-2)
-    return float(np.clip(share, min(sd, 1.0), 1.0)), seen < _VISIBLE * sd < _VISIBLE * _USABLE_SD
+    return float(np.clip(share, min(sd, 1.0), 1.0)), seen < SEEN * sd < SEEN * _USABLE_SD
 
 
 def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
@@ -227,7 +227,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     octaves = counts.shape[1]
     edges = 2.0 * 2.0 ** -np.arange(octaves)  # upper ends of the distance
     squares = edges**2 * 7 / 12  # of a uniform between half the edge and the edge
-    visible = _VISIBLE * _TAILS.get(release.law, 1.0)
+    visible = SEEN * _TAILS.get(release.law, 1.0)
     shares = np.where(counts > visible * noise, counts, 0.0)
     told = np.sum(shares > 0, axis=1)
     prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
