@@ -136,6 +136,53 @@ def test_a_pair_attains_the_sensitivity_of_a_trend(trend: tuple[float, ...]) -> 
     assert found == pytest.approx(statistic.sensitivity, rel=1e-6)
 
 
+def overshot() -> tuple[tuple[float, ...], tuple[float, float, float]]:
+    """Edges of two cells, and an entry and a time in the first at which its clock is full, and overfull.
+
+    The cell ends near 0, where floats lie close; last comes by how much the clock exceeds what it adds.
+    """
+    times = 1e-6 * (1 - np.logspace(-15.5, -4, 200))
+    for start in -np.linspace(1, 9, 4000):
+        edges = (float(start), 1e-6, 9.0)
+        clock = np.interp(times, edges, (0.0, 1.2, 2.4))
+        full = times[clock == 1.2]
+        if (clock > 1.2).any() and len(full) and full.min() < times[clock > 1.2].max():
+            time = times[clock > 1.2].max()
+            return edges, (
+                float(full.min()),
+                float(time),
+                float(np.interp(time, edges, (0.0, 1.2, 2.4)) - 1.2),
+            )
+    raise AssertionError("no clock is overfull")
+
+
+@pytest.mark.parametrize(
+    ("name", "c", "more"),
+    [("hazard_score", 1.0, {"matrix_share": 0.5}), ("hazard_trend", 3.0, {"trend": (-0.1, 0.9)})],
+)
+def test_the_last_bit_of_the_clock_gives_no_hazard_on_a_later_piece(
+    name: str, c: float, more: dict[str, object]
+) -> None:
+    """At a risk of e^35 it would be a hazard of c, on a piece after that of the failure."""
+    edges, (entry, time, last_bit) = overshot()
+    slope = 100 * math.log(c / last_bit * (1 - 1e-9))
+    public = dict(center=np.zeros(2), scale=np.ones(2), beta=np.array([slope, 0.0]), edges=edges, c=c)
+    grid = dict(hazards=(1.2, 1.2), pieces=(0, 1), whitening=np.eye(2), radius=0.5)
+    statistic = REGISTRY[name](MadeDesign(2, delayed=True), **public, **grid, **more)
+    even = math.log(c / 1.2 * (1 - 1e-9)) / slope  # of rows whose hazard is c over one cell
+    spans = [(edges[0], edges[1]), (edges[0], np.nextafter(edges[1], 1)), edges[1:]]
+    watched = [(0.01, entry, time), *((even, since, until) for since, until in spans)]
+    rows = [
+        (x, sign * math.sqrt(0.25 - x**2), until, until - since, event, 1)
+        for sign in (-1, 1)
+        for x, since, until in watched
+        for event in (0, 1)
+    ]
+    values = contributions(statistic, np.array(rows))
+    found = np.linalg.norm(values[:, None] - values, axis=2).max()
+    assert 0.85 * statistic.sensitivity < found <= statistic.sensitivity * (1 + 1e-9)
+
+
 def test_a_trend_is_that_of_the_definition() -> None:
     row, trend = data(), np.array([-0.5, 0.1, 0.6])
     public = dict(center=CENTER, scale=SCALE, beta=BETA, edges=EDGES, hazards=HAZARDS, pieces=PIECES, c=C)

@@ -325,6 +325,19 @@ MUTANTS = (
         ("curator/statistics/hazard_score.py", "stop = np.minimum(whole, self._c)", "stop = whole"),
     ),
     planted(
+        "scores of hazards: the clock is rounded beyond the piece of a failure",
+        tuple(
+            "curator/test_hazard_score.py::test_the_last_bit_of_the_clock_gives_no_hazard_on_a_later_piece"
+            + case
+            for case in ("[hazard_score-1.0-more0]", "[hazard_trend-3.0-more1]")
+        ),
+        (
+            "curator/statistics/hazard_score.py",
+            "np.minimum(np.interp(block.time, self._edges, self._baseline), self._ends[last])",
+            "np.interp(block.time, self._edges, self._baseline)",
+        ),
+    ),
+    planted(
         "scores of hazards: the information is free",
         "curator/test_hazard_score.py::test_a_pair_attains_the_sensitivity[1.0-4.0-99.0]",
         (

@@ -82,7 +82,9 @@ class HazardTimes(Statistic):
         if self._offset:
             np.add(eta, block.offset, out=eta)
         risk = np.exp(np.clip(eta, -_FARTHEST, _FARTHEST, out=eta), out=eta)
-        until = np.interp(block.time, self._edges, self._baseline)
+        last = np.searchsorted(self._inner, block.time)
+        # rounding may carry the clock beyond the end of the piece that the row leaves in
+        until = np.minimum(np.interp(block.time, self._edges, self._baseline), self._ends[last])
         since = np.interp(block.entry, self._edges, self._baseline) if self._map.design.delayed else 0.0
         whole = risk * np.maximum(until - since, 0.0)
         stop = np.minimum(whole, self._c)
@@ -94,7 +96,7 @@ class HazardTimes(Statistic):
         sums[-1] = stop
         hazards = np.subtract(sums[1:], sums[:-1], out=scratch("hazards", self._pieces, len(stop)))
         seen = (events(block, scratch) > 0) & (whole <= self._c)
-        return centred, hazards, np.where(seen, np.searchsorted(self._inner, block.time), -1)
+        return centred, hazards, np.where(seen, last, -1)
 
 
 class HazardScore(HazardTimes):
@@ -133,12 +135,14 @@ class HazardScore(HazardTimes):
     w <= 1 and w |x|^2 <= R^2: at most tau^2 Q^2 (m + m'), m = 1 for a row that is seen to fail, else 0.
 
     The hazards of a row are not negative and add up to no more than c, whether it is seen to fail or not, and
-    one that fails in piece K has none later. So u is -a or e_K - a, with a in the simplex whose corners are 0
-    and c e_j, j up to J or K, and psi is linear in a. The sum of the bounds is a maximum of convex functions
-    of (a, a') and is largest at two corners. There each row is described by K, or none, and by the piece of
-    its hazard, or none: what counts is which of these four are the same, and their order, so that four pieces
-    hold all cases, of which :func:`dpstats.families.hazard_bounds.hazard_bounds` takes the largest. It is
-    attained in the limit of hazards that lie in one piece, by antiparallel rows of length R. The row that
+    one that fails in piece K has none later, not by rounding either: the clock shows no more at its time than
+    at the end of K, or a risk of e^35 would make c of the last bit. So u is -a or e_K - a, with a in the
+    simplex whose corners are 0 and c e_j, j up to J or K, and psi is linear in a. The sum of the bounds is a
+    maximum of convex functions of (a, a') and is largest at two corners. There each row is described by K, or
+    none, and by the piece of its hazard, or none: what counts is which of these four are the same, and their
+    order, so that four pieces hold all cases, of which
+    :func:`dpstats.families.hazard_bounds.hazard_bounds` takes the largest. It is attained in the limit of
+    hazards that lie in one piece, by antiparallel rows of length R. The row that
     weighs nothing is one without event and hazard.
 
     tau = matrix_share D_0 / (sqrt 2 Q), D_0 the bound for the scores alone.
