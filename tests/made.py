@@ -40,6 +40,7 @@ class MadeBlock:
     ok: np.ndarray
     entry: np.ndarray | None = None
     ends: tuple[np.ndarray, np.ndarray] | None = None
+    weight: np.ndarray | None = None
 
 
 @dataclass
@@ -53,6 +54,10 @@ class MadeDesign:
     weights: str | None = None
     delayed: bool = False
     intervals: bool = False
+
+    @property
+    def counts_units(self) -> bool:
+        return self.weights is not None
 
     @property
     def names(self) -> tuple[str, ...]:

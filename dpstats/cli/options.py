@@ -110,7 +110,7 @@ def _add_model_options(command: Parser) -> None:
     command.add_argument(
         "--weights",
         metavar="EXPRESSION",
-        help="the rows' weights; of ols, ridge, logit and glm, and of kaplan_meier, where they count units",
+        help="of ols, ridge, logit and glm; of survreg and kaplan_meier how many units a row stands for",
     )
     command.add_argument(
         "--times",

@@ -313,7 +313,7 @@ class Curator(HoldsRows):
         parts = self._rows.parts()
         with closing(Bar(self.n, self._passes, shown=bool(parts))) as bar:
             if self._engine is None:
-                return summed(statistic, bar.over(self._blocks), self._scratch[1])
+                return summed(self._design, statistic, bar.over(self._blocks), self._scratch[1])
             task, totals = Task(self._design, statistic.name, public, self._block_rows), []
             for total in gathered(self._engine, task, parts):
                 totals.append(total)

@@ -52,6 +52,7 @@ class Folded:
         low, high = design.offset_bounds
         self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
         self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
+        self.counts_units = design.counts_units
 
     def read(self, columns: dict[str, np.ndarray]) -> Block:
         """As the design's, with the covariates in the offset."""

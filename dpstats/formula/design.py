@@ -109,6 +109,11 @@ class Design:
         return isinstance(self.response, IntervalResponse)
 
     @property
+    def counts_units(self) -> bool:
+        """Whether rows may stand for several units, which are watched alike and leave at the same time."""
+        return self.weights is not None and isinstance(self.response, SurvResponse | IntervalResponse)
+
+    @property
     def offset_bounds(self) -> tuple[float, float]:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)

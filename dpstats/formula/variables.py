@@ -40,6 +40,7 @@ class VariableColumns:
     intervals: ClassVar[bool] = False
     offset_bounds: ClassVar[tuple[float, float]] = (0.0, 0.0)
     weights: ClassVar[str | None] = None
+    counts_units: ClassVar[bool] = False
 
     @property
     def subset(self) -> str | None:

@@ -35,8 +35,8 @@ _INSTEAD = {
     "ifelse": "is not available; write a comparison as a number, 1 * (x > 0.5)",
     "pmin": "is not available; write minimum(x, a)",
     "pmax": "is not available; write maximum(x, a)",
-    "weights": "is not a term; linear models take weights as an argument, weights='w'",
-    "weight": "is not a term; linear models take weights as an argument, weights='w'",
+    "weights": "is not a term; weights are an argument of the model, weights='w'",
+    "weight": "is not a term; weights are an argument of the model, weights='w'",
 }
 
 

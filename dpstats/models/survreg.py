@@ -70,6 +70,7 @@ def survreg(
     dist: str = "weibull",
     subset: str | None = None,
     scale: float | None = None,
+    weights: str | None = None,
 ) -> Survreg:
     """Describe a location-scale regression of a censored time, as R's survreg does.
 
@@ -95,6 +96,10 @@ def survreg(
         Sigma, where it is known, as R's survreg has it: 1 / shape of a Weibull, whose fit engineers then call
         Weibayes. It is that of log time, or of the response where the distribution is not of a logarithm.
         No budget goes to it. Default: it is estimated; that of the exponential is 1.
+    weights : str, optional
+        How many units a row stands for, which are watched alike and leave at the same time: an expression
+        such as ``"units"`` with bounds from 0 to a public maximum, R's case weights. One row is what is
+        protected, whatever it weighs, so that noise grows with the maximum.
 
     Returns
     -------
@@ -123,7 +128,7 @@ def survreg(
     Nelson, W. (1985). Weibull analysis of reliability data with few or no failures. Journal of Quality
     Technology 17, 140-146: a known shape.
     """
-    return Survreg(formula, data, schema, dist, subset, scale)
+    return Survreg(formula, data, schema, dist, subset, scale, weights)
 
 
 @forgetful
@@ -147,11 +152,12 @@ class Survreg(Plannable):
         dist: str,
         subset: str | None = None,
         scale: float | None = None,
+        weights: str | None = None,
     ) -> None:
         law = law_named("dist", dist, DISTS)
         check_dist(law)
         self.dist, self.scale = law.name, _known(scale, law)
-        self.design: Design = build_design(formula, schema, subset=subset)
+        self.design: Design = build_design(formula, schema, weights, subset)
         _check(self.design, law)
         self._rows = rows_of(data, self.design)
 
@@ -218,7 +224,7 @@ class Survreg(Plannable):
         check_budget(budget, self._rows.n)
         curator = Curator(self._rows, self.design, budget)
         if method == "functional":
-            _check_estimated(self.scale)
+            _check_functional(self.design, self.scale)
             return fit_by_functional(
                 curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
             )
@@ -254,6 +260,8 @@ class Survreg(Plannable):
             return False, "survreg by the functional mechanism"
         if isinstance(budget, Pure):
             return False, "survreg under pure epsilon"
+        if self.design.weights is not None:
+            return False, "survreg with weights"
         return not self.design.delayed, "survreg with late entries"
 
     def _asked_for(
@@ -339,11 +347,13 @@ def _known(scale: float | None, dist: Dist) -> float | None:
     return value
 
 
-def _check_estimated(scale: float | None) -> None:
+def _check_functional(design: Design, scale: float | None) -> None:
     if scale is not None:
         raise SpecificationError(
             "method='functional' estimates the scale, and this model knows it; take the default method"
         )
+    if design.weights is not None:
+        raise SpecificationError("method='functional' takes no weights; take the default method")
 
 
 def _times(design: Design) -> SurvResponse | IntervalResponse:
@@ -372,4 +382,5 @@ def _problem(design: Design, dist: Dist, scale: float | None) -> Problem:
         design.binary[1:],
         scale,
         design.intervals,
+        design.max_weight,
     )

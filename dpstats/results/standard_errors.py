@@ -69,9 +69,9 @@ def off_the_law(record: Record) -> Estimate:
 
 
 def failures(record: Record) -> Estimate:
-    """Return the number of rows that fail, where it was released; limits are of the noise."""
+    """Return the number of failures, where it was released; limits are of the noise."""
     found = given(record.nevents)
     half = critical(0.95) * found.se
-    most = math.inf if record.nobs is None else float(record.nobs)
+    most = math.inf if record.nobs is None else record.nobs * record.design.max_weight
     low, high = (min(max(found.value + side, 0.0), most) for side in (-half, half))
     return Estimate("nevents", found.value, found.se, low, high, 0.95, 1.0)

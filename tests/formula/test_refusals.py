@@ -158,7 +158,7 @@ from tests.formula.strategies import SCHEMA
         ("I(2 * offset(x))", r"uses offset\(\) inside an expression; write offset\(...\) as a term"),
         ("offset(offset(x))", r"uses offset\(\) inside an expression"),
         ("offset(x) - 1", "no column on the right"),
-        ("weights(x)", "linear models take weights as an argument, weights='w'"),
+        ("weights(x)", "weights are an argument of the model, weights='w'"),
         ("Surv(t, e)", "belongs on the left"),
         ("I(-(x > 0))", "is true or false"),
         ("I((x > 0) + (z > 1))", "combines two comparisons"),

@@ -14,6 +14,11 @@ def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARC
 
 
 MUTANTS = (
+    planted(
+        "rows of several units: a symmetric part is weighed twice",
+        "curator/test_units.py::test_a_row_adds_its_share_of_what_it_adds_alone[event_matrix-0]",
+        ("curator/partial.py", "(root if right is None else weight)", "weight"),
+    ),
     small(
         "event moments: two events are forgotten",
         "event_moments",

@@ -278,7 +278,7 @@ def _survreg_refuses(case: Case) -> bool:
     if case.option == "no intercept" or (case.compat and not functional) or (functional and not pure):
         return True
     exponential, known = case.law == "exponential", case.option == "known scale"
-    if (exponential and known) or (functional and (exponential or known)):
+    if (exponential and known) or (functional and (exponential or known or case.option == "weights")):
         return True
     return case.option in ("loglik", "dist", "delayed", "inspected", "left") and pure
 

@@ -44,6 +44,7 @@ def refused(case: Case) -> bool:
 # public rows tell of covariates, of which a constant has none; linear models use their response, too
 BOTH_REFUSED: tuple[set[str], ...] = (
     {"loglik", "weights"},
+    {"dist", "weights"},
     {"loglik", "delayed"},
     {"dist", "delayed"},
     {"constant", "public rows"},

@@ -27,6 +27,8 @@ class AtResiduals(Statistic):
     sigma : float
     """
 
+    by_unit = True
+
     def __init__(
         self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float, **row: Any
     ) -> None:

@@ -35,9 +35,13 @@ class Statistic(ABC):
         Size of each coordinate of that difference, at most; infinite where nothing is said of it.
     spherical : bool
         Whether noise of pure epsilon must be spherical, as a paper has it, whatever else would do better.
+    by_unit : bool
+        Whether a row that stands for several units adds as often what it adds
+        (:func:`dpstats.curator.partial.summed`). Other statistics weigh rows by themselves, or do not.
     """
 
     name: ClassVar[str]
+    by_unit: ClassVar[bool] = False
     parts: tuple[Part, ...]
     sensitivity: float
     sensitivity_l1: float | None = None

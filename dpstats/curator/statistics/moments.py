@@ -44,7 +44,7 @@ class EventMoments(Statistic):
     Ranges: 2, 1.6 and 1.5, attained by a = 1 against -1, and by |a| = 1 against a = 0 or no event.
     """
 
-    name = "event_moments"
+    name, by_unit = "event_moments", True
 
     def __init__(self, design: PublicDesign, *, center: np.ndarray, half: np.ndarray, log: bool) -> None:
         middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
@@ -93,7 +93,7 @@ class EventMatrix(Statistic):
     the Frobenius norm.
     """
 
-    name = "event_matrix"
+    name, by_unit = "event_matrix", True
     Y_CLIP = 4.0
 
     def __init__(

@@ -137,13 +137,15 @@ def estimate(
     axes = back @ to_params
     privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
     cov_privacy = privacy * excess + sampling * (excess - 1)
+    units = bounding.placement.problem.units
+    sampling = sampling / units  # what widens it stays that of so many rows
     cov = cov_privacy + sampling
 
     problems = [f"weak:{j}" for j in weak(hidden, cov)]
     problems += ["unsettled"] * bool(found.unsettled or spread > UNSETTLED)
     problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
     settings = _settings(choice, bounding, mean)
-    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
+    events = units * bounding.n * scale.fraction, units * bounding.n * scale.fraction_sd
     result = Estimate(
         back @ point + shift, cov, cov_privacy, tuple(problems), settings, events=Quantity(*events, events[1])
     )

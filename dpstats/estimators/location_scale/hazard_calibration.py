@@ -64,7 +64,7 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
         contrasts=contrasts.steps,
     )
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
-    sampling = np.sqrt(_MIXED * events * contrasts.square)
+    sampling = np.sqrt(_MIXED * events * contrasts.square / placement.problem.units)
     result = replace(result, law=_clearest(found / events, sampling / events, noise / events))
     chance = _DOUBTFUL / 2 / len(found)
     usual = float(scipy.stats.norm.isf(chance))

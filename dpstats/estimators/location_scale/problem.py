@@ -44,6 +44,8 @@ class Problem:
         Sigma on the model's scale, where it is known and not estimated.
     intervals : bool
         Whether rows may be known to have failed between two times alone.
+    units : float
+        How many units a row stands for at most; releases count rows by their share of it.
     """
 
     family: Family
@@ -56,6 +58,7 @@ class Problem:
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     known_sigma: float | None = None
     intervals: bool = False
+    units: float = 1.0
 
     @property
     def known_scale(self) -> bool:
