@@ -1,5 +1,6 @@
 """The first lines of a table of results: the command, and the state of the code."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def header(**paths: object) -> str:
         Of this machine; the command shows their names, in capitals, in their place.
     """
     names = {str(path): name.upper() for name, path in paths.items()}
-    given = [names.get(word, word) for word in sys.argv[1:]]
+    given = [shlex.quote(names.get(word, word)) for word in sys.argv[1:]]
     words = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *given])
     commit = _git("log", "-1", "--format=%h")
     return f"command: OMP_NUM_THREADS=1 PYTHONPATH=. {words}\ncommit {commit}, estimator {estimator()}"

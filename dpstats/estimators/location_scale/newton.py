@@ -16,7 +16,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import CHOOSE
+from dpstats.estimators.engine.step import CHOOSE, DAMPING
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
@@ -35,7 +35,7 @@ from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import after_columns
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, Problem, sigma_of
 from dpstats.estimators.location_scale.score_release import Reading, release_scores
 from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_score import fit_by_sign_score
@@ -45,12 +45,10 @@ from dpstats.estimators.row_scale import RowScale
 
 Array = np.ndarray
 
-_DAMPING = 0.35  # of the tail steps; their average is unchanged by it, their scatter is smaller
 # Of the early steps where noise is below this many sampling sds, and bounds therefore wide: if the model does
 # not hold there, the events' matrix may be less than half the slope of the scores, and full steps would go to
 # and fro. Where there is more noise, half steps would not arrive.
 _EARLY_DAMPING, _QUIET = 0.5, 0.3
-_LARGEST_LOG_SIGMA = 0.5  # of one step
 # relative sd of the spread of residuals about the events' line that the family expects: in simulations it was
 # .9 to 2 times as large, and up to 3 times with all but 5 % censored at random
 _SPREAD_SD = 0.5
@@ -184,7 +182,7 @@ def _early(
         read, information = _step(curator, mu, bounding, state, forget=True)
         damping = _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0
         step = information.shrunk(read.scores, read.noise)
-        state.point, _ = state.whitening.moved(state.point, step, read.pivot, _LARGEST_LOG_SIGMA, damping)
+        state.point, _ = state.whitening.moved(state.point, step, read.pivot, LARGEST_LOG_SIGMA, damping)
         if t > 0:
             _rewhiten(bounding, state, information)
     bounding = _placed_again(curator, after, bounding, state)
@@ -211,8 +209,8 @@ def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state:
         points.append(state.point)
         scores.append(read.scores)
         noise.append(read.noise**2)
-        step = _DAMPING * np.linalg.solve(information.matrix, read.scores)
-        state.point, short = state.whitening.moved(state.point, step, read.pivot, _LARGEST_LOG_SIGMA)
+        step = DAMPING * np.linalg.solve(information.matrix, read.scores)
+        state.point, short = state.whitening.moved(state.point, step, read.pivot, LARGEST_LOG_SIGMA)
         capped |= short
     mean = np.mean(points, axis=0)
     to_params = step_to_params(mean, bounding.placement.pivot(mean), state.whitening.matrix)

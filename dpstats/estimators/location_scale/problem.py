@@ -12,6 +12,7 @@ from dpstats.families import Family
 
 Array = np.ndarray
 
+LARGEST_LOG_SIGMA = 0.7  # of one step
 LOG_SIGMA_RANGE = (-6.0, 3.0)  # on the scale of the events, whatever noise makes of a step
 
 

@@ -25,7 +25,7 @@ from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import Problem, sigma_of
+from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, not_noise
@@ -34,7 +34,6 @@ from dpstats.families.score_bounds import score_bounds
 
 Array = np.ndarray
 
-_LARGEST_LOG_SIGMA = 0.7  # of one step
 # mean squared residual of the events, in sds of its noise, at least
 _LEAST_RESIDUAL = 1.5
 # relative sd of what the model says of the information on log sigma
@@ -242,7 +241,7 @@ def _step(curator: Curator, cost: float, frame: _Frame, point: Array) -> _Step:
 
 def _moved(frame: _Frame, step: _Step, move: Array) -> tuple[Array, bool]:
     """The point after a step, no longer than the caps; whether one was binding."""
-    return frame.whitening.moved(step.point, move, frame.pivot(step.point), _LARGEST_LOG_SIGMA)
+    return frame.whitening.moved(step.point, move, frame.pivot(step.point), LARGEST_LOG_SIGMA)
 
 
 def _combined(steps: list[_Step], frame: _Frame, information: Information, capped: bool) -> Found:

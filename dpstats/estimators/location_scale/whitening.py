@@ -19,7 +19,8 @@ from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstr
 
 Array = np.ndarray
 
-# how far re-whitening may move away from the released event matrix, as eigenvalues of the change
+# How far re-whitening may move away from the released event matrix, as eigenvalues of the change. No random
+# design reaches either, but without them a fit of one row and little budget has a matrix that is not finite.
 _LEAST, _MOST = 0.4, 9.0
 
 

@@ -32,7 +32,7 @@ _TOLD = 1 / 8
 _HEAVY = 2.0
 # rows whose score has more than so many sds below the limit keep their weight
 ROOM = 3.0
-# least curvature at the mean response: of events in one row of a thousand
+# least curvature: of events in one row of a thousand
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
 DISPERSIONS = (0.05, 4.0)
@@ -97,7 +97,12 @@ class Chooser:
         family, mean, usable = self.problem.family, self.located.mean, self.located.usable
         if family.free_dispersion:
             return usable
-        return usable * max(float(family.variance(np.array(mean))), _LEAST_LEVEL)
+        return max(usable * float(family.variance(np.array(mean))), self.least_level)
+
+    @property
+    def least_level(self) -> float:
+        """The least curvature that is believed, per row."""
+        return self.located.usable * _LEAST_LEVEL
 
     @property
     def start_dispersion(self) -> float:

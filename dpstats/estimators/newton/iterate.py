@@ -32,7 +32,6 @@ Array = np.ndarray
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
 _LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
-_LEVELS = (1 / 15, 1.5)  # mean curvature against that at the mean response
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 _LOST = 1 / 16  # share of weight that rows of large means may have lost where scores are limited
 
@@ -154,7 +153,7 @@ def _longest(bounds: Bounds) -> float:
 
 def _level(chooser: Chooser, state: _State, information: Information) -> float:
     """Mean curvature: the information on the intercept alone, or the mean of the eigenvalues."""
-    k, start = len(information.values), chooser.start_level
+    k = len(information.values)
     squares = np.full(k, 1 / k)
     if chooser.problem.intercept:
         squares = (information.vectors.T @ np.linalg.solve(state.whitening, np.eye(k)[0])) ** 2
@@ -162,7 +161,7 @@ def _level(chooser: Chooser, state: _State, information: Information) -> float:
     prior = _LEVEL_SD * state.level
     weight = prior**2 / (prior**2 + noise**2)
     level = weight * seen + (1 - weight) * state.level
-    return float(np.clip(level, start * _LEVELS[0], start * _LEVELS[1]))
+    return max(level, chooser.least_level)
 
 
 def _dispersion(chooser: Chooser, state: _State, information: Information) -> float:
