@@ -23,7 +23,7 @@ Array = np.ndarray
 # By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
 # three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.
 _OTHER = 0.3
-_EDGE = 1.31  # of a cell of one octave, over its root mean square
+_EDGE = math.sqrt(12 / 7)  # of a cell of one octave, over its root mean square
 # What a column has beyond where it was seen, in units of what an exponential has there: so much per unit of
 # the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
 # columns the relative error of a variance is then one to one and a half of these sds.

@@ -18,13 +18,11 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.zoom import HIDDEN
+from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
 
-# sd of a covariate in its declared box, half-width 1, if nothing is known: bounds three sds wide
-_PRIOR_SD = 1 / 3
 # a column stretched by this against its root mean square has rare long values, which shall keep their weight
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
@@ -230,7 +228,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     visible = SEEN * _TAILS.get(release.law, 1.0)
     shares = np.where(counts > visible * noise, counts, 0.0)
     told = np.sum(shares > 0, axis=1)
-    prior = np.where(np.arange(octaves) == round(-math.log2(_PRIOR_SD)), 1.0, 0.0)
+    prior = np.where(np.arange(octaves) == round(-math.log2(UNSEEN_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
     # a covariate that seems constant may have rare values far away, which the noise hides
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
