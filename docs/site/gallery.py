@@ -40,6 +40,13 @@ def survival() -> dict[str, Axes]:
     }
 
 
+def hazards() -> dict[str, Axes]:
+    """The plot of a regression of hazards."""
+    drives = dps.datasets.load("hdfail")
+    fit = dps.coxph("Surv(time, status) ~ temp + rsc", drives.data, drives.schema).fit(BUDGET)
+    return {"plot_survival": fit.plot_survival([{"temp": 25, "rsc": 0}, {"temp": 25, "rsc": 1}])}
+
+
 def linear() -> dict[str, Axes]:
     """Plots of linear and logistic fits, and of a description."""
     plant, people = dps.datasets.load("ccpp"), dps.datasets.load("adult")
@@ -69,7 +76,7 @@ def budgets() -> dict[str, Axes]:
 
 def main() -> None:
     with testing.noise(testing.SeededNoise(1)):
-        drawn = survival() | linear() | budgets()
+        drawn = survival() | linear() | budgets() | hazards()
     for name, axes in drawn.items():
         axes.figure.savefig(GALLERY / f"{name}.png", dpi=90, metadata={"Software": None})
 

@@ -11,7 +11,17 @@ import pytest
 import dpstats as dps
 from dpstats.errors import NotReleased
 from dpstats.families import DISTS
-from dpstats.results import NOT_RELEASED, CurveFit, Fit, GlmFit, LinearFit, SurvivalFit, SvmFit, load
+from dpstats.results import (
+    NOT_RELEASED,
+    CurveFit,
+    Fit,
+    GlmFit,
+    HazardFit,
+    LinearFit,
+    SurvivalFit,
+    SvmFit,
+    load,
+)
 from tests.results.every import EVERY
 from tests.results.fits import USE, capacitor
 from tests.results.glms import glm
@@ -26,6 +36,7 @@ KINDS = {
     "poisson": GlmFit,
     "gamma": GlmFit,
     "svm": SvmFit,
+    "coxph": HazardFit,
 }
 FILES = sorted(path.stem for path in SAVED.glob("*.json"))
 OF_RECORD = ("record", "to_dict", "from_dict", "save", "load")
