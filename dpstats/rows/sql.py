@@ -43,8 +43,9 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     Parameters
     ----------
     query : str
-        A SELECT without a semicolon, whose rows are the same whenever it is run. Select the columns that you
-        need: all of them are fetched. It must do as a subquery, beside ``LIMIT 0`` and ``count(*)``.
+        A SELECT without a semicolon, whose rows are the same whenever it is run. Of SQLite, Postgres and
+        DuckDB those of its columns are fetched that a formula reads; of others all are, so select the columns
+        that you need. It must do as a subquery, beside ``LIMIT 0`` and ``count(*)``.
     connection
         A connection of Python's DB-API 2.0, such as those of sqlite3, psycopg or ADBC. ADBC is the fastest,
         and its columns have types; the cells of others count as Python objects. Or the address of a Postgres
@@ -79,9 +80,9 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     other in which the number of rows changes. Where rows are not kept, a connection that is not of SQLite,
     Postgres or DuckDB is refused.
 
-    A text of SQLite that is not UTF-8 is missing. DuckDB runs a query on ``connection.cursor()``, where
-    temporary tables and what ``connection.register`` named are not found: give the relation
-    ``connection.sql(query)`` itself as the data.
+    A text of SQLite that is not UTF-8 is missing, and converters of ``detect_types`` are not called. DuckDB
+    runs a query on ``connection.cursor()``, where temporary tables and what ``connection.register`` named are
+    not found: give the relation ``connection.sql(query)`` itself as the data.
 
     Examples
     --------
@@ -118,14 +119,29 @@ def _ascend(found: Array) -> bool:
     return bool(np.isfinite(found).all() and (np.diff(found) > 0).all())
 
 
-def ranges(query: SqlQuery) -> list[str]:
+def chosen(columns: Sequence[str], vendor: str) -> str:
+    """What to select: the columns that are asked for, or all where it is not known how names are quoted.
+
+    A driver makes Python objects of cells, and one that it cannot make ends the query: a date before the year
+    1, or a text that a converter of sqlite3 does not take. Columns that nobody asks for are not fetched, and
+    of an expression, such as + x, which is x, sqlite3 knows no converter.
+    """
+    if vendor not in ("sqlite3", "postgresql", "duckdb"):
+        return "*"
+    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    sign = "+" if vendor == "sqlite3" else ""
+    # by the table: SQLite takes a name in quotation marks that it does not know for a text
+    return ", ".join(f"{sign}dpstats_rows.{name} AS {name}" for name in names)
+
+
+def ranges(query: SqlQuery, what: str = "*") -> list[str]:
     """Queries that have each row once, whatever its key is: none, or not a number, too."""
     if query.key is None:
-        return [query.text]
+        return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows"]
     key, cuts = '"' + query.key.replace('"', '""') + '"', [f"{cut:.17g}" for cut in query.cuts]
     between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
     where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
-    return [f"SELECT * FROM ({query.text}) AS dpstats_rows WHERE {some}" for some in where]
+    return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows WHERE {some}" for some in where]
 
 
 def of_sql(query: SqlQuery, asked: Asked) -> Source:
@@ -144,7 +160,9 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
         raise DataError(f"the query has no column {query.key!r}, by which it is to be cut; select it, too")
     if types is not None:
         check_arrow(types, asked)
-    parts = [SqlPart(text, link, asked) for text in ranges(query)]
+    texts = ranges(query, chosen(asked.columns, link.vendor))
+    protected(lambda: _tried(texts[0], link), failure)
+    parts = [SqlPart(text, link, asked) for text in texts]
     return of_parts(parts, asked, parts[0].broken)
 
 
@@ -170,6 +188,14 @@ def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any]:
             types = cursor.fetch_record_batch().schema
             return plan, list(types.names), types
         return plan, [column[0] for column in cursor.description], None
+
+
+def _tried(text: str, link: Link) -> None:
+    """See that the columns are found by their names."""
+    with link.cursor() as cursor:
+        cursor.execute(f"{text} LIMIT 0")
+        if hasattr(cursor, "fetch_record_batch"):
+            cursor.fetch_record_batch()
 
 
 @dataclass(frozen=True, repr=False)

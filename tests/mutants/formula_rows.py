@@ -228,6 +228,16 @@ MUTANTS = (
         ("rows/sql.py", " OR {key} IS NULL", ""),
     ),
     planted(
+        "a converter of sqlite3 is called on cells, of which one can end the query",
+        "rows/test_queries.py::test_no_converter_of_sqlite_is_called_and_no_other_column_is_fetched",
+        ("rows/sql.py", '"+" if vendor == "sqlite3" else ""', '""'),
+    ),
+    planted(
+        "columns that nobody asks for are fetched, and one cell of them can end the query",
+        "rows/test_queries.py::test_no_converter_of_sqlite_is_called_and_no_other_column_is_fetched",
+        ("rows/sql.py", "chosen(asked.columns, link.vendor)", '"*"'),
+    ),
+    planted(
         "a database may change between the passes of a fit",
         "rows/test_queries.py::test_a_database_of_sqlite_that_changes_between_passes_is_refused",
         ("rows/sql.py", '        if "shown" in vars(self):', "        if False:"),

@@ -254,6 +254,25 @@ def test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection
     assert made.text_factory is str and made.row_factory is not None
 
 
+@pytest.mark.parametrize("cell", ["1.5", "many"])
+def test_no_converter_of_sqlite_is_called_and_no_other_column_is_fetched(cell):
+    """Either would have one record end the query."""
+    sqlite3.register_converter("dpstats_hours", float)
+    made = sqlite3.connect(":memory:", detect_types=sqlite3.PARSE_DECLTYPES)
+    made.execute('CREATE TABLE t ("the ""x" dpstats_hours, other dpstats_hours)')
+    made.executemany("INSERT INTO t VALUES (?, ?)", [("0.5", "0.5"), (cell, cell)])
+    schema = dps.Schema({'the "x': dps.bounded(0, 9)})
+    found = joined(rows_of(dps.read_sql("SELECT * FROM t", made), schema).blocks())['the "x']
+    np.testing.assert_array_equal(found, [0.5, 1.5 if cell == "1.5" else np.nan])
+
+
+def test_a_name_that_only_the_driver_knows_is_refused():
+    """sqlite3 takes what stands in brackets off a name, and SQLite what it does not know for a text."""
+    made = sqlite3.connect(":memory:", detect_types=sqlite3.PARSE_COLNAMES)
+    with pytest.raises(DataError, match="the query cannot be run"):
+        rows_of(dps.read_sql('SELECT 1 AS "x [dpstats_hours]"', made), X)
+
+
 class Subclass(sqlite3.Connection):
     pass
 
