@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +24,10 @@ from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 __all__ = ["SqlQuery", "of_sql", "read_sql"]
 
 Link = Held | Address
+
+# of Postgres, by their numbers in its catalogue: bool, "char", name, int8, int2, int4, text, oid, float4,
+# float8, unknown, money, bpchar, varchar, numeric; and the first number of a type that a user has made
+_PLAIN, _MADE = frozenset({16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 705, 790, 1042, 1043, 1700}), 16384
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +72,8 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
     DataError
         If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
         if DuckDB is to parse a text file or to scan a pandas frame, in which one record could change how
-        others are read, or the connection is ADBC's to SQLite, which guesses types.
+        others are read, the connection is ADBC's to SQLite, which guesses types, or a column that is read
+        holds dates, JSON and the like.
 
     Notes
     -----
@@ -153,13 +158,14 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
             f"{failure}. DuckDB runs it on con.cursor(), where temporary tables and what con.register() "
             "named are not found: give con.sql(query) as the data, or store the table"
         )
-    plan, names, types = protected(lambda: _opened(query, link), failure, (SpecificationError,))
+    plan, names, types, codes = protected(lambda: _opened(query, link), failure, (SpecificationError,))
     refuse_parsing(plan, "query")
     asked.require(names)
     if query.key is not None and query.key not in names:
         raise DataError(f"the query has no column {query.key!r}, by which it is to be cut; select it, too")
     if types is not None:
         check_arrow(types, asked)
+    _check_codes(dict(zip(names, codes, strict=False)), asked)
     texts = ranges(query, chosen(asked.columns, link.vendor))
     protected(lambda: _tried(texts[0], link), failure)
     parts = [SqlPart(text, link, asked) for text in texts]
@@ -176,8 +182,8 @@ def _linked(connection: Any) -> Link:
     return link
 
 
-def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any]:
-    """A plan if the database can tell, and columns: names, and types if they are Arrow's."""
+def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any, list[int]]:
+    """A plan if the database can tell, names of columns, and types: Arrow's, or the numbers of Postgres."""
     plan = ""
     with link.cursor() as cursor:
         if link.vendor == "duckdb":
@@ -186,8 +192,29 @@ def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any]:
         cursor.execute(f"SELECT * FROM ({query.text}) AS dpstats_rows LIMIT 0")
         if hasattr(cursor, "fetch_record_batch"):
             types = cursor.fetch_record_batch().schema
-            return plan, list(types.names), types
-        return plan, [column[0] for column in cursor.description], None
+            return plan, list(types.names), types, []
+        names, found = [column[0] for column in cursor.description], []
+        if link.vendor == "postgresql":
+            found = [column[1] for column in cursor.description]
+        return plan, names, None, found
+
+
+def _check_codes(codes: Mapping[str, int], asked: Asked) -> None:
+    """Refuse columns of Postgres of which a driver of Python makes neither numbers nor texts.
+
+    Of the dates that Postgres has, of its JSON and ranges some have no object in Python: such a cell ends the
+    query, and all others would be missing.
+
+    Raises
+    ------
+    DataError
+    """
+    for name in asked.columns:
+        if name in codes and codes[name] not in _PLAIN and codes[name] < _MADE:
+            raise DataError(
+                f"the column {name!r} of the query holds neither numbers nor texts; cast it there, to a text "
+                f"by {name}::text, or a date to days since one origin by {name} - DATE '2000-01-01'"
+            )
 
 
 def _tried(text: str, link: Link) -> None:

@@ -233,6 +233,12 @@ MUTANTS = (
         ("rows/sql.py", '"+" if vendor == "sqlite3" else ""', '""'),
     ),
     planted(
+        "dates of Postgres are read by Python, which has not all of them",
+        "rows/test_postgres.py"
+        "::test_a_type_of_which_python_has_not_all_values_is_refused_and_ends_no_query_of_other_columns",
+        ("rows/sql.py", "codes[name] < _MADE", "codes[name] < 0"),
+    ),
+    planted(
         "columns that nobody asks for are fetched, and one cell of them can end the query",
         "rows/test_queries.py::test_no_converter_of_sqlite_is_called_and_no_other_column_is_fetched",
         ("rows/sql.py", "chosen(asked.columns, link.vendor)", '"*"'),

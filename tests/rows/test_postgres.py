@@ -214,3 +214,26 @@ def test_the_command_line_fits_a_query_at_an_address(server, tmp_path, capsys):
     assert main(["fit", "y ~ x + g", server, *query, *out, "--model", "ols", "--workers", "2"]) == 0
     assert dps.load(tmp_path / "f.json").nobs == N
     assert main(["describe", server, *query, *out[2:], "--columns", "x"]) == 0
+
+
+NO_CELLS = {
+    "date": "'infinity'",
+    "timestamp": "'20000-01-01'",
+    "time": "'24:00:00'",
+    "jsonb": "'1e5000'",
+    "daterange": "'[2020-01-01,infinity)'",
+    "uuid": "'00000000-0000-0000-0000-000000000000'",
+}
+
+
+@pytest.mark.parametrize("kind", NO_CELLS)
+def test_a_type_of_which_python_has_not_all_values_is_refused_and_ends_no_query_of_other_columns(
+    kind, server
+):
+    """Which type it is decides, and not whether a cell is one of those."""
+    made = by_psycopg(server)
+    for cell in (NO_CELLS[kind], "NULL"):
+        query = dps.read_sql(f"SELECT 1.5 AS x, {cell}::{kind} AS z", made)
+        assert joined(rows_of(query, dps.Schema(x=dps.bounded(0, 9))).blocks())["x"].tolist() == [1.5]
+        with pytest.raises(dps.DataError, match="'z' of the query holds neither numbers nor texts; cast it"):
+            rows_of(query, dps.Schema(z=dps.levels("a", other=True)))
