@@ -414,7 +414,8 @@ def report(records: list[Record], before: dict[str, Record], numbers: dict[str, 
     return "\n".join(
         [
             f"{len(before)} fits; mean square error {np.mean(fits):.2f} squared standard errors",
-            f"{len(read)} numbers read, of which {len(read - moved)} changed no fit; {unread} not read or not asked for",
+            f"{len(read)} numbers read, of which {len(read - moved)} changed no fit; "
+            f"{unread} not read or not asked for",
             "error (root mean square), length, intervals held, fits flagged, intervals lost: change in %",
             "",
             tabulate(rows, headers=HEADS, disable_numparse=True),
