@@ -19,6 +19,15 @@ MUTANTS = (
         "curator/test_units.py::test_a_row_adds_its_share_of_what_it_adds_alone[event_matrix-0]",
         ("curator/partial.py", "(root if right is None else weight)", "weight"),
     ),
+    planted(
+        "rows of several units choose their bounds, and have the events of levels, as rows of one do",
+        "models/test_units.py::test_units_are_rows[lognormal]",
+        (
+            "estimators/location_scale/newton.py",
+            "Bounding(placement, share, tail / units, curator.n * units)",
+            "Bounding(placement, share, tail, curator.n)",
+        ),
+    ),
     small(
         "event moments: two events are forgotten",
         "event_moments",

@@ -80,8 +80,10 @@ class Bounding(Generic[P]):
     matrix_share : float
         Size of the released information matrix against the location score.
     tail_mu : float
-        mu of the averaged steps, per row: a unit of k rows gets the noise of a k-th of it.
-    n : int
+        mu of the averaged steps, per row: a unit of k rows gets the noise of a k-th of it, and so do
+        rows that count up to k units.
+    n : float
+        Number of rows, times the most units that one counts.
     cuts : tuple of float
         Values of c to choose from.
     """
@@ -89,7 +91,7 @@ class Bounding(Generic[P]):
     placement: P
     matrix_share: float
     tail_mu: float
-    n: int
+    n: float
     cuts: ClassVar[tuple[float, ...]] = CUTS
 
     def truncation(self, choice: Choice, point: Array) -> Truncation:

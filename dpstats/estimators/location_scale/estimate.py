@@ -137,15 +137,13 @@ def estimate(
     axes = back @ to_params
     privacy, sampling, hidden = (axes @ part @ axes.T for part in (privacy, sampling, guess))
     cov_privacy = privacy * excess + sampling * (excess - 1)
-    units = bounding.placement.problem.units
-    sampling = sampling / units  # what widens it stays that of so many rows
     cov = cov_privacy + sampling
 
     problems = [f"weak:{j}" for j in weak(hidden, cov)]
     problems += ["unsettled"] * bool(found.unsettled or spread > UNSETTLED)
     problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
     settings = _settings(choice, bounding, mean)
-    events = units * bounding.n * scale.fraction, units * bounding.n * scale.fraction_sd
+    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         back @ point + shift, cov, cov_privacy, tuple(problems), settings, events=Quantity(*events, events[1])
     )
@@ -262,8 +260,12 @@ def _by_length(step: Array, noise: Array) -> Array:
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
-    """How far noise is beyond what the method can use; variances widen with its cube where it exceeds 1."""
+    """How far noise is beyond what the method can use; variances widen with its cube where it exceeds 1.
+
+    That is a matter of noise, and not of sampling, which is less where rows count several units.
+    """
     noise = max(choice.location_noise, choice.log_sigma_noise / _OF_LOG_SIGMA) / USABLE
+    noise /= math.sqrt(bounding.placement.problem.units)
     count = bounding.placement.scale.fraction_sd / bounding.placement.scale.fraction / _COUNT_USABLE
     return max(noise, count)
 

@@ -107,7 +107,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
     inspections = plan["inspections"]
     placement = placed(curator, inspections[0], problem, scale, events, point)
-    bounding = Bounding(placement, share, curator.cost_per_row(plan.cost("tail")), curator.n)
+    tail, units = curator.cost_per_row(plan.cost("tail")), problem.units
+    bounding = Bounding(placement, share, tail / units, curator.n * units)
     whitening = Whitening.of_events(events, scale)
     state = _State(point, whitening, bounding.first(point))
     bounding = _early(curator, plan, bounding, state)

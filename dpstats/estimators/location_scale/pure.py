@@ -105,9 +105,9 @@ def fit_location_scale_pure(curator: Curator, problem: Problem, plan: Plan) -> E
         PlacedByLine(problem, scale, events),
         1.0,
         # of one step with the noise of the last two, combined by their precision
-        curator.cost_per_row(math.hypot(*steps[-2:])),
-        curator.n,
-        curator.cost_per_row(sizes[-1]),
+        curator.cost_per_row(math.hypot(*steps[-2:])) / problem.units,
+        curator.n * problem.units,
+        curator.cost_per_row(sizes[-1]) / problem.units,
     )
     whitening = _whitening(bounding, point)
     *early, before_last, last = steps

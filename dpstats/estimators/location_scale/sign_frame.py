@@ -126,8 +126,8 @@ class Frame:
 def framed(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Frame:
     """Release the shape of the covariates; the sizes of the score are those that the family expects."""
     events, d = _shape(curator, plan.cost("shape"), scale), len(scale.center)
-    level = curator.cost_per_row(plan.cost("level"))
-    bounding = Bounding(PlacedByFamily(problem, scale, events), _MATRIX_SHARE, level, curator.n)
+    level, n = curator.cost_per_row(plan.cost("level")) / problem.units, curator.n * problem.units
+    bounding = Bounding(PlacedByFamily(problem, scale, events), _MATRIX_SHARE, level, n)
     covariates = symmetric_power(events.floored[1:, 1:] / events.fraction, -0.5)
     once, twice = _kept_rows(d)
     # between all rows watched to the same hazard and rows that leave at any
