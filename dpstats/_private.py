@@ -27,6 +27,16 @@ REMEDIES = {
     "n": "the number of rows",
 }
 """Of arguments that are forgotten."""
+_UNKNOWN = {
+    **dict.fromkeys(
+        ("epsilon", "eps", "delta", "rho", "mu"),
+        "a budget is one argument, such as dps.approx(epsilon=1, delta=1e-6)",
+    ),
+    "link": "each family has one link: binomial logit, poisson and gamma log, gaussian identity",
+    "weights": "this model takes no weights",
+    "subset": "this model takes no subset",
+}
+"""Of arguments that there are elsewhere."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -125,10 +135,15 @@ def forgetful(kind: type[T]) -> type[T]:
 
 
 def _say_what_is_lacking(error: BaseException) -> None:
-    """Add to an error about an argument that was not given what it may be."""
+    """Add to an error about an argument that was not given what it may be, or what stands for it here."""
+    if type(error) is not TypeError or len(error.args) != 1:
+        return
     lacking = re.search(r"missing .* required .*argument.*: '(\w+)'", str(error))
-    if type(error) is TypeError and lacking and lacking[1] in REMEDIES and len(error.args) == 1:
+    unknown = re.search(r"got an unexpected keyword argument '(\w+)'", str(error))
+    if lacking and lacking[1] in REMEDIES:
         error.args = (f"{error}; {lacking[1]} is {REMEDIES[lacking[1]]}",)
+    if unknown and unknown[1] in _UNKNOWN:
+        error.args = (f"{error}; {_UNKNOWN[unknown[1]]}",)
 
 
 def _forget(error: BaseException, before: BaseException | None) -> None:

@@ -59,6 +59,9 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
         (lambda: dps.ols("y ~ x", {"y": [1.0]}), "schema is what is public"),
         (lambda: dps.glm("y ~ x", None, dps.Schema()), "family is 'binomial'"),
         (lambda: dps.bounded(0), "upper is the public upper bound"),
+        (lambda: dps.glm("y ~ x", None, dps.Schema(), "poisson", link="log"), "poisson and gamma log"),
+        (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
+        (lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(epsilon=1), "is one argument"),
         (lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(), "budget is the privacy"),
     ):
         with pytest.raises(TypeError, match=says):

@@ -20,8 +20,10 @@ from dpstats.results.newdata import NewData, Points, points
 def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
     """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
     values = np.atleast_1d(numbers("times", times))
+    if not values.size:
+        raise SpecificationError(f"{asked} needs finite times, such as times=[100, 500]")
     allowed = (values > 0) if positive else (values >= 0)
-    if values.ndim != 1 or not len(values) or not (allowed & np.isfinite(values)).all():
+    if values.ndim != 1 or not (allowed & np.isfinite(values)).all():
         least = "above" if positive else "of at least"
         raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
     return values
