@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -12,31 +11,11 @@ from typing import NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
+from dpstats._lacking import say_what_is_lacking
+
 __all__ = ["HoldsRows", "forgetful", "forgetting", "is_own", "protected"]
 
 _FORGETS = "_forgets"  # on a function that `forgetting` has wrapped, which is enough once
-
-REMEDIES = {
-    "budget": "the privacy that is spent, such as dps.approx(epsilon=1, delta=1e-6)",
-    "epsilon": "the privacy that is spent, such as 1",
-    "delta": "far below 1 / number of rows, such as 1e-6",
-    "schema": "what is public: a dps.Schema, a dict of declarations, or the path of its .toml file",
-    "family": "'binomial', 'poisson', 'gamma' or 'gaussian'",
-    "alpha": "the penalty, or 'auto'",
-    "upper": "the public upper bound, known without a look at the rows",
-    "n": "the number of rows",
-}
-"""Of arguments that are forgotten."""
-_UNKNOWN = {
-    **dict.fromkeys(
-        ("epsilon", "eps", "delta", "rho", "mu"),
-        "a budget is one argument, such as dps.approx(epsilon=1, delta=1e-6)",
-    ),
-    "link": "each family has one link: binomial logit, poisson and gamma log, gaussian identity",
-    "weights": "this model takes no weights",
-    "subset": "this model takes no subset",
-}
-"""Of arguments that there are elsewhere."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -112,7 +91,7 @@ def forgetting(make: Callable[P, T]) -> Callable[P, T]:
             with np.errstate(all="ignore"):
                 return make(*args, **kwargs)
         except BaseException as error:
-            _say_what_is_lacking(error)
+            say_what_is_lacking(error, make)
             _forget(error, before)
             del args, kwargs, before
             raise
@@ -132,18 +111,6 @@ def forgetful(kind: type[T]) -> type[T]:
             forgets = forgetting(function)
             setattr(kind, name, forgets if function is member else type(member)(forgets))
     return kind
-
-
-def _say_what_is_lacking(error: BaseException) -> None:
-    """Add to an error about an argument that was not given what it may be, or what stands for it here."""
-    if type(error) is not TypeError or len(error.args) != 1:
-        return
-    lacking = re.search(r"missing .* required .*argument.*: '(\w+)'", str(error))
-    unknown = re.search(r"got an unexpected keyword argument '(\w+)'", str(error))
-    if lacking and lacking[1] in REMEDIES:
-        error.args = (f"{error}; {lacking[1]} is {REMEDIES[lacking[1]]}",)
-    if unknown and unknown[1] in _UNKNOWN:
-        error.args = (f"{error}; {_UNKNOWN[unknown[1]]}",)
 
 
 def _forget(error: BaseException, before: BaseException | None) -> None:

@@ -61,6 +61,15 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
         (lambda: dps.bounded(0), "upper is the public upper bound"),
         (lambda: dps.glm("y ~ x", None, dps.Schema(), "poisson", link="log"), "poisson and gamma log"),
         (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
+        (lambda: dps.bounded(min=0, max=1), "it is lower= here"),
+        (lambda: dps.flag(truth=1), "did you mean true=. flag takes true, false$"),
+        (lambda: dps.levels("a", "b", reference="b"), "the level that is named first is the reference"),
+        (lambda: dps.ridge("y ~ x", None, dps.Schema(), lam=1), "it is alpha= here"),
+        (
+            lambda: dps.kaplan_meier("Surv(t) ~ 1", None, {}, conf_type="log"),
+            "kaplan_meier takes formula, data",
+        ),
+        (lambda: dps.read_csv("d.csv", delimiter=";"), "it is sep= here"),
         (lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(epsilon=1), "is one argument"),
         (lambda: dps.ols("y ~ 1", None, dps.Schema(y=dps.bounded(0, 1))).fit(), "budget is the privacy"),
     ):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -199,11 +200,20 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[Array, Array]:
             _as_named(", ".join(text) if isinstance(text, list) else text, names)
         )
         return np.array(constraint.coefs, dtype=float), np.array(constraint.constants, dtype=float).ravel()
-    except patsy.PatsyError as error:
-        message = error.message
     except Exception:
-        message = "write it like 'x = 0, z = x'"
+        meant = _meant(text, names)
     raise SpecificationError(
-        f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read: {message}; "
+        f"the hypothesis {shown(text, MOST_OF_EXPRESSION)} cannot be read{meant}; write it like "
+        f"'{names[-1]} = 0', with one = and names of coefficients, several between commas; "
         f"the coefficients are {', '.join(names)}"
     )
+
+
+def _meant(text: Any, names: Sequence[str]) -> str:
+    """Which coefficient a word of a hypothesis may mean that is none."""
+    words = re.split(r"[=,+*]|\s-\s", text) if isinstance(text, str) else []
+    for word in (word.strip() for word in words):
+        close = [] if word in names else get_close_matches(word, names, 1)
+        if close:
+            return f": {word!r} is no coefficient, did you mean {close[0]!r}?"
+    return ""

@@ -170,6 +170,12 @@ def _binary(tree: ast.BinOp, schema: Schema, text: str) -> Expression:
 
 
 def _comparison(tree: ast.Compare, schema: Schema, text: str) -> Expression:
+    if len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq | ast.NotEq):
+        raise refuse(
+            tree,
+            "is not a single comparison by <, <=, > or >=; a variable declared by levels(...) is a term"
+            " itself, with a column for each level after the first, and == is written in subset= alone",
+        )
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
         raise refuse(tree, "is not a single comparison by <, <=, > or >=; write (a < x) * (x < b) for two")
     sides = read_number(tree.left, schema), read_number(tree.comparators[0], schema)

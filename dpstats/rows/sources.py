@@ -199,6 +199,8 @@ def _listed(name: str, column: Any) -> Any:
     if isinstance(column, str | bytes | bytearray) or not isinstance(column, Sequence):
         # of a set, one cell decides where the others stand, and how many there are
         remedy = "; give a list of its cells, in the order of the rows" * isinstance(column, Iterable)
+        if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+            remedy += "; if each row is a dict, give pd.DataFrame(rows), with all rows in one list"
         raise DataError(
             f"the column {name!r} must be an array, a list or a series, not {type(column).__name__}{remedy}"
         )

@@ -249,7 +249,10 @@ class Schema(Mapping[str, Variable]):
         added = as_schema(other)
         for name in self:
             if added.get(name, self[name]) != self[name]:
-                raise SchemaError(f"variable {name!r} is declared in two ways; keep one of them")
+                raise SchemaError(
+                    f"variable {name!r} is declared in two ways; keep one of them: | does not replace "
+                    "what the first schema says, so change it where that schema is written"
+                )
         if ROW not in (self.privacy_unit, added.privacy_unit) and self.privacy_unit != added.privacy_unit:
             raise SchemaError("the two schemas protect different units; keep one of them")
         unit = added.privacy_unit if self.privacy_unit == ROW else self.privacy_unit

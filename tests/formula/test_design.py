@@ -204,6 +204,12 @@ def test_linear_hypotheses_use_the_names_of_columns():
     for text in ("tempo = 0", "temp = ", "temp * temp", 7):
         with pytest.raises(SpecificationError, match="the coefficients are Intercept, maker"):
             DESIGN.linear_constraint(text)
+    with pytest.raises(
+        SpecificationError, match=r"'makerWDC' is no coefficient, did you mean 'maker\[T.WDC\]'"
+    ):
+        DESIGN.linear_constraint("temp = 0, makerWDC = 1")
+    with pytest.raises(SpecificationError, match="write it like 'temp = 0', with one = and names"):
+        DESIGN.linear_constraint("temp == 0")
 
 
 @pytest.mark.parametrize(

@@ -218,8 +218,10 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
         (lambda path: {"x": np.ones((2, 2)), "k": [1, 2], "g": ["a", "b"]}, "one dimension"),
         (
             lambda path: {"x": 1.0, "k": [1], "g": ["a"]},
-            "'x' must be an array, a list or a series, not float$",
+            "'x' must be an array, a list or a series, not float;",
         ),
+        (lambda path: FRAME.to_dict("records"), "not float; if each row is a dict, give pd.DataFrame"),
+        (lambda path: [{"x": "1", "k": 1, "g": "a"}], "not str; .* if each row is a dict, give pd.DataFrame"),
         (lambda path: FRAME.assign(x=pd.Timestamp(0)), "'x' is declared as bounded, .* dates, .* origin"),
         (lambda path: FRAME.assign(x=pd.Timestamp(0, tz="UTC")), "dates, which have no unit"),
         (lambda path: FRAME.assign(k=pd.Timedelta("3h")), "'k' is declared as count, .* durations"),
