@@ -6,12 +6,11 @@ One table feeds ``__getattr__``, the documentation and a parametrised test
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TypeAlias
 
 from dpstats.errors import NotReleased
-from dpstats.results.habits import HABITS
+from dpstats.results.habits import HABITS, way_of
 
 ALIKE = 0.8  # of two names in difflib's measure: one letter in five is another
 _ROWS = "holds one value per training row, so a private fit does not release it"
@@ -73,6 +72,12 @@ NOT_RELEASED: dict[str, Reason] = {
             "log_likelihood_",
             "AIC_",
             "BIC_",
+            "AIC",
+            "AICc",
+            "BIC",
+            "loglik",
+            "loglik2",
+            "log_likelihood_ratio_test",
         ),
         (_LIKELIHOOD, _WALD),
     ),
@@ -138,7 +143,10 @@ NOT_RELEASED: dict[str, Reason] = {
     ),
     **dict.fromkeys(
         ("predict_proba", "predict_log_proba"),
-        ("needs a model of probabilities, which a hinge loss is not", "Use fit.predict(newdata) for labels."),
+        (
+            "needs a model of probabilities, and this fit has none",
+            "Use fit.predict(newdata), or dps.logit(...).",
+        ),
     ),
     "summary2": ("is another layout of the same numbers", "Use fit.summary()."),
     "remove_data": ("has nothing to remove: a fit holds no data", "fit.save(path) is safe to share."),
@@ -160,11 +168,11 @@ def refusal(name: str, reason: str, instead: str) -> NotReleased:
     return NotReleased(f"'{name}' {reason}. {instead}")
 
 
-def missing(name: str, owner: str, known: Iterable[str] = ()) -> AttributeError:
+def missing(name: str, owner: object) -> AttributeError:
     """Return the exception for an attribute `owner` does not have: from a table, or Python's own."""
     if name in NOT_RELEASED:
         return refusal(name, *NOT_RELEASED[name])
-    close = [] if name.startswith("_") else get_close_matches(name, known, 1, ALIKE)
+    close = [] if name.startswith("_") else get_close_matches(name, dir(type(owner)), 1, ALIKE)
     meant = f"; did you mean {close[0]!r}?" if close else ""
-    instead = f": write {HABITS[name]}" if name in HABITS else meant
-    return AttributeError(f"'{owner}' object has no attribute '{name}'{instead}")
+    instead = f": write {way_of(name, owner)}" if name in HABITS else meant
+    return AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'{instead}")

@@ -30,7 +30,7 @@ class ModelNames:
         self.exog_names = list(record.names)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise missing(name, type(self).__name__)
+        raise missing(name, self)
 
 
 class Offered:
@@ -114,7 +114,7 @@ class Released(Stored):
         if name not in reasons:
             others = [kind for kind in self._kinds.values() if hasattr(kind, name)]
             if name.startswith("_") or hasattr(type(self), name) or not others:
-                return missing(name, type(self).__name__, dir(type(self)))
+                return missing(name, self)
             reasons = {name: others[0]._needs}
         reason, instead = (words.format(**self._words()) for words in reasons[name])
         return refusal(name, reason, instead)

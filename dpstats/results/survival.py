@@ -73,6 +73,10 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
     _needs = TIMES_ONLY
     _predicts = (*Fit._predicts, *OF_QUANTILES, *AT_TIMES)
     _refused = {
+        "alpha": (
+            "is the scale of a Weibull distribution in some programs, and a penalty here",
+            "Use fit.eta(newdata), or fit.parameters().",
+        ),
         **dict.fromkeys(
             ("compare_dists", "preferred_dist"),
             (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from dpstats.results.document import Document, Shown
 from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
+from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.reliability import failed_fractions
 from dpstats.results.table import Column, Table
@@ -34,6 +35,7 @@ __all__ = ["FORMAT", "CurveFit"]
 
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
+_INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."
 _WHERE_SET = ("subset", "weights")
 # what a plot may show, with the title of its vertical axis and its own
 PLOTTED = {
@@ -94,6 +96,11 @@ class CurveFit(Facts, Shown, Stored):
         known = all(np.isfinite(array).all() for array in (self.times, self.counts, self.sds))
         if not (known and (np.diff(self.times) > 0).all() and (self.sds >= 0).all()):
             raise SpecificationError("times must increase, counts be finite, and sds not be negative")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in NOT_RELEASED:
+            raise refusal(name, NOT_RELEASED[name][0], _INSTEAD)
+        raise missing(name, self)
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row for each group and time.

@@ -98,7 +98,7 @@ class HazardFit(Fit, models=("coxph",)):
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
         "pieces": lambda count: f"baseline hazard on {count:.0f} piece{'s' if count > 1 else ''}",
     }
-    _needs = ("needs a time-to-failure model, and this is {model}", "Fit dps.coxph(...).")
+    _needs = ("needs a regression of hazards, and this is {model}", "Fit dps.coxph(...).")
     _predicts = ("lp", "link", "risk", "response", *CURVES)
     _refused = {
         **dict.fromkeys(

@@ -2,26 +2,61 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from dpstats.errors import NotReleased
-from dpstats.results import NOT_RELEASED, GlmFit, HazardFit, LinearFit, SurvivalFit, SvmFit
+from dpstats.results import NOT_RELEASED
 from dpstats.results.habits import HABITS
+from tests.results.every import hazards
 from tests.results.fits import capacitor
 from tests.results.linear import linear
+from tests.results.test_curve_estimates import made
+
+FITS = {
+    "survreg": capacitor(),
+    "coxph": hazards(),
+    "ols": linear(),
+    "kaplan_meier": made(np.full((1, 6), 50.0)),
+}
 
 
-@pytest.mark.parametrize("name", HABITS)
-def test_a_name_of_another_package_says_what_to_write(name: str) -> None:
-    for fit in (capacitor(), linear()):
-        with pytest.raises(AttributeError, match=re.escape(f": write {HABITS[name]}")) as error:
-            getattr(fit, name)
-        assert not isinstance(error.value, NotReleased)
-    assert name not in NOT_RELEASED
+LACKED = [(name, model) for name in HABITS for model, fit in FITS.items() if name not in dir(type(fit))]
 
 
-@pytest.mark.parametrize("instead", sorted(set(HABITS.values())))
-def test_what_is_written_in_its_place_is_there(instead: str) -> None:
-    named = re.findall(r"(?<!')fit\.(\w+)", instead)
-    kinds = (LinearFit, GlmFit, HazardFit, SurvivalFit, SvmFit)
-    assert named and all(any(hasattr(kind, name) for kind in kinds) for name in named)
+@pytest.mark.parametrize(("name", "model"), LACKED)
+def test_a_name_of_another_package_says_what_to_write(name: str, model: str) -> None:
+    fit = FITS[model]
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': write ") as error:
+        getattr(fit, name)
+    assert not isinstance(error.value, NotReleased) and name not in NOT_RELEASED
+    written = str(error.value).split(": write ")[1]
+    ways = dict(HABITS[name])
+    if written in ways:
+        assert all(hasattr(fit, member) for member in re.findall(r"(?<!')fit\.(\w+)", written))
+    else:
+        assert all(f"{way} of {whose}" in written and model not in whose for way, whose in ways.items())
+
+
+def test_the_way_is_that_of_the_fit_at_hand() -> None:
+    says = {
+        model: pytest.raises(AttributeError, getattr, fit, "predict_median") for model, fit in FITS.items()
+    }
+    assert str(says["survreg"].value).endswith(": write fit.predict(newdata, type='median')")
+    assert str(says["kaplan_meier"].value).endswith(": write fit.median()")
+    for model in ("coxph", "ols"):
+        assert str(says[model].value).endswith("type='median') of survreg, or fit.median() of kaplan_meier")
+    with pytest.raises(NotReleased, match=r"'alpha' .* a penalty here. Use fit.eta\(newdata\)"):
+        assert FITS["survreg"].alpha
+
+
+def test_what_is_refused_of_a_curve_names_what_a_curve_has() -> None:
+    curve = FITS["kaplan_meier"]
+    for name in NOT_RELEASED.keys() - set(dir(curve)):
+        with pytest.raises(NotReleased, match=f"'{name}' ") as error:
+            getattr(curve, name)
+        named = re.findall(r"Use .*", str(error.value))
+        assert all(hasattr(curve, member) for member in re.findall(r"fit\.(\w+)", named[-1]))
+    name = "quantiles"
+    with pytest.raises(AttributeError, match="did you mean 'quantile'"):
+        getattr(curve, name)
