@@ -351,3 +351,21 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
         with testing.noise(testing.NoNoise()):
             assert (program, main(words)) == ("dpstats", 0), words
     assert Path("life.png").stat().st_size > 0
+
+
+def test_what_is_left_over_names_its_command_and_how_a_unit_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, says in (
+        (
+            ["show", "f.json", "--html"],
+            "dpstats show: unrecognized arguments: --html; see dpstats show --help",
+        ),
+        (
+            ["life", "f.json", "--at", "temp=3", "maker=a"],
+            "maker=a; commas join the values of one unit, as in --at",
+        ),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert says in capsys.readouterr().err

@@ -14,6 +14,9 @@ MISSING = "missing"
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+_WITH_UNIT = re.compile(
+    r"(?=.*[^\d\s.,+-])[€$£¥<>~]?\s*[+-]?\d[\d.,]*\s*[^\d\s.,]{0,6}[23]?"
+)  # € 12,50, 15 %, 3 m2
 
 
 def reason(cell: Any, variable: Variable) -> str:
@@ -32,7 +35,9 @@ def reason(cell: Any, variable: Variable) -> str:
         return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
     if _COMMA.fullmatch(text):
         return "a decimal comma: dps.read_csv(path, decimal=',')"
-    return "a date" if _DATE.fullmatch(text) else "a text"
+    if _DATE.fullmatch(text):
+        return "a date"
+    return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
 
 
 def _of_object(cell: Any, variable: Variable) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -18,6 +18,15 @@ FORMATS = {"text": ".txt", "json": ".json", "csv": ".csv", "html": ".html", "lat
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports a mistake in one line."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is left over here, where the command that it follows is known."""
+        options, rest = super().parse_known_args(args, namespace)
+        if rest:
+            point = hasattr(options, "at") and any("=" in word and word[0] != "-" for word in rest)
+            joined = "; commas join the values of one unit, as in --at temp=30,maker=HGST" * point
+            self.error(f"unrecognized arguments: {' '.join(rest)}{joined}")
+        return options, rest
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")

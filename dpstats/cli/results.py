@@ -127,7 +127,7 @@ def _point(fit: Saved, text: str) -> dict[str, Any]:
     """A unit such as ``temp=30,maker=HGST``."""
     pairs = [word.partition("=") for word in text.split(",")]
     if not all(equals and name.strip() for name, equals, _ in pairs):
-        raise SpecificationError(f"--at takes values by name, such as temp=30,maker=HGST, not {text!r}")
+        raise SpecificationError(f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}")
     schema = fit.schema if isinstance(fit, Fit) else {}
     levels = [name for name in schema if isinstance(schema[name], Levels)]
     return {

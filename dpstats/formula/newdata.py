@@ -66,6 +66,10 @@ def covariate_block(
         if np.any(bad):
             row = int(np.argmax(bad))
             cell = frame[name].iloc[row]
+            if isinstance(cell, float) and np.isnan(cell):
+                raise SpecificationError(
+                    f"newdata row {row} lacks a value of {name!r}; each row needs {', '.join(names)}"
+                )
             shown = cell.item() if isinstance(cell, np.generic) else cell
             raise SpecificationError(f"newdata row {row}: {name} = {shown!r} is not {expected(variable)}")
         if not isinstance(variable, Levels):

@@ -10,6 +10,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.checking.check import BANNER
+from dpstats.checking.reasons import reason
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 
@@ -51,6 +52,15 @@ def tables(folder: Path) -> dict[str, Any]:
         "read_csv": dps.read_csv(folder / "a.csv"),
         "parquet": str(folder / "a.parquet"),
     }
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [("15 %", "number with a sign"), ("€ 1.234,50", "number with a sign"), ("3,5 m2", "number with a sign")]
+    + [(text, "a text") for text in ("a while", "v2", "5_000", "0x1F", "m2")],
+)
+def test_a_number_with_a_unit_is_told_from_a_text(cell: str, words: str) -> None:
+    assert words in reason(cell, SCHEMA["days"])
 
 
 @pytest.mark.parametrize("make", ["dict", "frame", "arrow", "csv", "tsv", "read_csv", "parquet"])

@@ -174,7 +174,10 @@ def test_one_new_row_and_broadcast_scalars():
     "newdata, words",
     [
         ({"temp": 30}, "newdata lacks 'maker'; the formula needs temp, maker"),
-        ([{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}], "row 1: temp = nan is not a finite number"),
+        (
+            [{"temp": 30, "maker": "WDC"}, {"maker": "WDC"}],
+            "row 1 lacks a value of 'temp'; each row needs temp, maker",
+        ),
         ({"temp": "hot", "maker": "WDC"}, "row 0: temp = 'hot' is not a finite number"),
         ({"temp": 30, "maker": None}, "maker = None is not one of the levels HGST, WDC, other"),
         ({"temp": [30, 31], "maker": ["WDC"]}, "cannot be read as a table"),
