@@ -8,12 +8,14 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-__all__ = ["say_what_is_lacking"]
+__all__ = ["OTHER_NAMES", "say_what_is_lacking"]
 
 _FORGOTTEN = {
     "budget": "the privacy that is spent, such as dps.approx(epsilon=1, delta=1e-6)",
     "epsilon": "the privacy that is spent, such as 1",
     "delta": "far below 1 / number of rows, such as 1e-6",
+    "formula": "a text such as 'y ~ x' or 'Surv(time, event) ~ x'",
+    "data": "a frame, a dict of columns or the path of a file",
     "schema": "what is public: a dps.Schema, a dict of declarations, or the path of its .toml file",
     "family": "'binomial', 'poisson', 'gamma' or 'gaussian'",
     "alpha": "the penalty, or 'auto'",
@@ -25,7 +27,7 @@ _RENAMED = {
     **dict.fromkeys(("min", "low", "lo", "lb", "minimum"), ("lower",)),
     **dict.fromkeys(("max", "high", "hi", "ub", "maximum"), ("upper",)),
     **dict.fromkeys(("lam", "lambda_", "penalizer", "penalty", "l2"), ("alpha",)),
-    **dict.fromkeys(("alpha", "conf_level", "confidence", "ci", "CI"), ("level",)),
+    **dict.fromkeys(("conf_level", "confidence", "ci", "CI"), ("level",)),
     **dict.fromkeys(("se", "std_err"), ("se_fit",)),
     **dict.fromkeys(("exog", "X", "x", "at", "df", "data"), ("newdata",)),
     **dict.fromkeys(("delimiter", "separator"), ("sep",)),
@@ -68,22 +70,55 @@ _ELSEWHERE = {
     ),
 }
 """What stands here for an argument that no function, or only another, has."""
+OTHER_NAMES = {
+    **dict.fromkeys(("lm", "OLS", "LinearRegression", "linear_model"), "dps.ols(formula, data, schema)"),
+    **dict.fromkeys(("Ridge", "lm_ridge"), "dps.ridge(formula, data, schema, alpha)"),
+    **dict.fromkeys(("Logit", "LogisticRegression"), "dps.logit(formula, data, schema)"),
+    **dict.fromkeys(
+        ("poisson", "Poisson", "PoissonRegressor", "glm_nb"),
+        "dps.glm(formula, data, schema, family='poisson')",
+    ),
+    "GLM": "dps.glm(formula, data, schema, family)",
+    **dict.fromkeys(
+        ("WeibullAFTFitter", "LogNormalAFTFitter", "LogLogisticAFTFitter", "WeibullFitter", "Fit_Weibull_2P"),
+        "dps.survreg(formula, data, schema, dist)",
+    ),
+    **dict.fromkeys(("CoxPHFitter", "PHReg"), "dps.coxph(formula, data, schema)"),
+    **dict.fromkeys(
+        ("KaplanMeierFitter", "NelsonAalenFitter", "survfit", "SurvfuncRight", "survdiff"),
+        "dps.kaplan_meier(formula, data, schema)",
+    ),
+    "Surv": "it within the formula, as in dps.survreg('Surv(time, event) ~ x', data, schema)",
+    **dict.fromkeys(
+        ("read_excel", "read_parquet", "read_table"),
+        "the path of a CSV, Parquet or Arrow file as data, or give a frame such as pd.read_excel(path)",
+    ),
+    **dict.fromkeys(
+        ("factor", "categorical", "category"), "dps.levels('a', 'b'), with the reference level first"
+    ),
+    **dict.fromkeys(("epsilon", "budget_", "Budget"), "a budget as dps.approx(epsilon=1, delta=1e-6)"),
+    **dict.fromkeys(("numeric", "continuous", "Bounded"), "dps.bounded(lower, upper)"),
+}
+"""What to write for a name that another package has at its top, to follow "write"."""
 
 
 def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> None:
     """Add to an error about an argument that was not given what it may be, or what stands for it here."""
     if type(error) is not TypeError or len(error.args) != 1:
         return
-    forgotten = re.search(r"missing .* required .*argument.*: '(\w+)'", str(error))
+    _, _, listed = str(error).partition("missing ")
+    forgotten = [name for name in re.findall(r"'(\w+)'", listed) if name in _FORGOTTEN]
     unknown = re.search(r"^(.*)\(\) got an unexpected keyword argument '(\w+)'", str(error))
-    if forgotten and forgotten[1] in _FORGOTTEN:
-        error.args = (f"{error}; {forgotten[1]} is {_FORGOTTEN[forgotten[1]]}",)
+    if forgotten:
+        error.args = ("; ".join([str(error), *(f"{name} is {_FORGOTTEN[name]}" for name in forgotten)]),)
     if unknown and unknown[1] == function.__qualname__:
         error.args = (f"{error}; {_instead(unknown[2], function)}",)
 
 
 def _instead(name: str, function: Callable[..., Any]) -> str:
     has = [argument for argument in signature(function).parameters if argument not in ("self", "cls")]
+    if name == "alpha" and "level" in has:
+        return "it is level=0.95 here, where others write alpha=0.05"
     renamed = [other for other in _RENAMED.get(name, ()) if other in has]
     if renamed:
         return f"it is {renamed[0]}= here"

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dpstats
+from dpstats._lacking import OTHER_NAMES
 
 
 def test_installed_version_is_the_packages_own() -> None:
@@ -61,6 +63,7 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
         (lambda: dps.bounded(0), "upper is the public upper bound"),
         (lambda: dps.glm("y ~ x", None, dps.Schema(), "poisson", link="log"), "poisson and gamma log"),
         (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
+        (lambda: dps.logit(), "; formula is a text such .*; data is a frame.*; schema is what is public"),
         (lambda: dps.bounded(min=0, max=1), "it is lower= here"),
         (lambda: dps.flag(truth=1), "did you mean true=. flag takes true, false$"),
         (lambda: dps.levels("a", "b", reference="b"), "the level that is named first is the reference"),
@@ -77,3 +80,11 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
             call()
     with pytest.raises(AttributeError, match="did you mean 'survreg'"):
         _ = dps.surverg
+
+
+def test_a_name_at_the_top_of_another_package_says_what_to_write() -> None:
+    for name, instead in OTHER_NAMES.items():
+        assert name not in dpstats.__all__
+        with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}: write {instead}")):
+            getattr(dpstats, name)
+        assert all(hasattr(dpstats, one) for one in re.findall(r"dps\.(\w+)", instead))

@@ -124,7 +124,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
         if isinstance(schema[name], Levels):
             raise FormulaError(
                 f"{name!r} is a category, so it cannot be used as a number: write it "
-                f"as a term of its own, {name} or C({name}, Sum)"
+                f"as a term of its own, {name} or C({name}, Sum), or declare bounded(lower, upper)"
             )
         return Column(name, text)
     if isinstance(tree, ast.Constant):
