@@ -88,3 +88,17 @@ def test_a_name_at_the_top_of_another_package_says_what_to_write() -> None:
         with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}: write {instead}")):
             getattr(dpstats, name)
         assert all(hasattr(dpstats, one) for one in re.findall(r"dps\.(\w+)", instead))
+
+
+@pytest.mark.parametrize("name", ["params", "summary", "predict", "conf_int", "median"])
+def test_a_model_that_is_not_fitted_says_so(name: str) -> None:
+    schema = dpstats.Schema(y=dpstats.bounded(0, 1), failed=dpstats.event(), g=dpstats.flag())
+    data = {"y": [0.5, 1.0], "failed": [0, 1], "g": [0, 1]}
+    for model in (
+        dpstats.ols("y ~ g", data, schema),
+        dpstats.svm("g ~ y", data, schema),
+        *(fitter("Surv(y, failed) ~ g", data, schema) for fitter in (dpstats.coxph, dpstats.kaplan_meier)),
+    ):
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'; .* its fit: fit = model\.fit"):
+            getattr(model, name)
+        assert not hasattr(model, "_repr_html_")

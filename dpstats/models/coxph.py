@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import numbers
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -21,6 +21,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget, rows_of
 from dpstats.models.kept import reusable
 from dpstats.models.publishing import pay, publish
+from dpstats.models.unfitted import Unfitted
 from dpstats.models.worth import TIMES, check_worth
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
@@ -86,7 +87,7 @@ def coxph(
 
 
 @forgetful
-class Coxph(HoldsRows):
+class Coxph(Unfitted):
     """A model that has not been fitted.
 
     Attributes

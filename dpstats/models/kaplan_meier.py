@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._arguments import numbers
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
@@ -19,6 +19,7 @@ from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
 from dpstats.models.kept import reusable
 from dpstats.models.publishing import pay
+from dpstats.models.unfitted import Unfitted
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Flag, Levels, Schema
@@ -81,7 +82,7 @@ def kaplan_meier(
 
 
 @forgetful
-class KaplanMeier(HoldsRows):
+class KaplanMeier(Unfitted):
     """Curves that have not been released.
 
     Attributes

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows
 from dpstats.budget import Budget, Pure, Zcdp
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
@@ -33,6 +32,7 @@ from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
 from dpstats.models.publishing import pay, publish
+from dpstats.models.unfitted import Unfitted
 from dpstats.results import GlmFit, SvmFit
 from dpstats.rows import Rows
 
@@ -57,7 +57,7 @@ def check_labels(design: Design, model: str) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class MarginModel(HoldsRows):
+class MarginModel(Unfitted):
     """A loss of a margin on the rows of a design, and what the record calls it."""
 
     design: Design

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpstats._private import HoldsRows
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.models.checks import NO_ROWS
+from dpstats.models.unfitted import Unfitted
 from dpstats.rows import Rows
 
 if TYPE_CHECKING:
     from dpstats.planning import FitPlan
 
 
-class Plannable(HoldsRows):
+class Plannable(Unfitted):
     """A model whose fits can be planned."""
 
     _rows: Rows

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, shown
-from dpstats._private import HoldsRows, forgetful, forgetting
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
@@ -15,6 +15,7 @@ from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.kept import reusable
 from dpstats.models.margin import MarginModel, check_labels, fit_margin
+from dpstats.models.unfitted import Unfitted
 from dpstats.results import SvmFit
 from dpstats.rows import open_rows
 from dpstats.schema import Schema
@@ -70,7 +71,7 @@ def svm(
 
 
 @forgetful
-class Svm(HoldsRows):
+class Svm(Unfitted):
     """A support vector machine that has not been fitted.
 
     Attributes
