@@ -19,6 +19,7 @@ from dpstats.formula.layout import Atom, categories
 from dpstats.formula.observed import Ends
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
+from dpstats.formula.strata import Axis
 from dpstats.formula.subset import Subset
 from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
@@ -67,7 +68,8 @@ class Block:
 class Filler:
     """The finished plan of a design's columns, offset, weights and subset.
 
-    ``variables`` are those of the linear predictor, which new data must have; ``categories`` as of a design.
+    ``variables`` are those of the linear predictor and of strata, which new data must have; ``categories`` and
+    ``axis`` as of a design.
     """
 
     def __init__(
@@ -78,13 +80,16 @@ class Filler:
         offset: Offset | None,
         weights: Weights | None,
         subset: Subset | None,
+        axis: Axis | None,
     ) -> None:
+        self.axis = axis
         self._schema, self._subset = schema, subset
         self._factors = factors
         self._products = products
         self._offset, self._weights = offset, weights
         read = frozenset().union(
-            *(factor.variables for factor in factors.values()), offset.variables if offset else ()
+            *(factor.variables for factor in factors.values()),
+            *(part.variables for part in (offset, axis and axis.strata) if part),
         )
         self.variables = tuple(name for name in schema if name in read)
         self.categories = categories(products)
@@ -114,7 +119,8 @@ class Filler:
             leaves = self._leaves(raw, exog, ok, needed)
             if self._subset:
                 self._subset.fill(leaves, ok)
-            endog, event, entry, ends = response.read(raw, leaves, ok)
+            observed = response.read(raw, leaves, ok)
+            endog, event, entry, ends = self.axis.laid(observed, leaves, ok) if self.axis else observed
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)

@@ -24,6 +24,7 @@ from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
+from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
 from dpstats.schema import Schema, as_schema
@@ -100,8 +101,18 @@ class Design:
 
     @property
     def delayed(self) -> bool:
-        """Whether rows may enter late, as ``Surv(entry, time, event)`` says."""
-        return self.response.delayed
+        """Whether rows may enter late, as ``Surv(entry, time, event)`` says, or those of a stratum do."""
+        return self.response.delayed or self.axis is not None
+
+    @property
+    def strata(self) -> Strata | None:
+        """Rows with a baseline hazard of their own, as ``strata()`` terms say."""
+        return self.axis.strata if self.axis else None
+
+    @property
+    def axis(self) -> Axis | None:
+        """What lays the rows of strata beside one another on one axis of time."""
+        return self._filler.axis
 
     @property
     def intervals(self) -> bool:
@@ -183,8 +194,9 @@ class Design:
         """
         block, size, outside = covariate_block(newdata, self.schema, self._filler.variables)
         exog, offset, ok, values = self._filler.predictor(block, size, clip)
+        stratum = self.strata.codes(values, ok) if self.strata else np.zeros(size, dtype=int)
         check_defined(ok)
-        return NewRows(exog, offset, values, outside)
+        return NewRows(exog, offset, values, stratum, outside)
 
     def linear_constraint(self, text: Any, names: Sequence[str] | None = None) -> tuple[Array, Array]:
         """Linear hypotheses such as ``"x = 0, g[T.b] = 0"`` as ``L params = q``; see `grammar`."""
@@ -218,6 +230,8 @@ class Design:
         if self.offset:
             lower, upper = self.offset.bounds
             yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
+        if self.strata:
+            yield f"Strata: {self.strata.text}, {self.strata.count} baseline hazards"
         if self.weights is not None:
             yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
         if self.subset is not None:
@@ -272,6 +286,10 @@ def build_design(
     response = read_response(_one_response(parsed, formula), schema)
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
+    terms, strata = split_strata(terms, schema) if baseline else (terms, None)
+    axis = None
+    if strata and isinstance(response, SurvResponse):
+        axis = Axis(strata, response.start, response.time_bounds[1])
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
@@ -289,7 +307,7 @@ def build_design(
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     bounds.setflags(write=False)
-    filler = Filler(schema, factors, products, offset, weighing, inside)
+    filler = Filler(schema, factors, products, offset, weighing, inside, axis)
     more = [part.variables for part in (weighing, inside) if part]
     read = response.variables.union(filler.variables, *more)
     return Design(

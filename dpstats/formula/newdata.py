@@ -27,6 +27,8 @@ class NewRows:
     offset : array of shape (m,)
     values : dict of array
         The numbers they were made from, by variable: moved to their bounds if that was asked for.
+    stratum : int array of shape (m,)
+        The number of each row's stratum; zeros without strata.
     outside : bool array of shape (m,)
         Which rows came with a value outside its public bounds, or longer than a declared norm.
     """
@@ -34,6 +36,7 @@ class NewRows:
     exog: Array
     offset: Array
     values: dict[str, Array]
+    stratum: Array
     outside: Array
 
 

@@ -26,6 +26,8 @@ from dpstats.formula.reader import (
 )
 from dpstats.schema import Event, Flag, Schema
 
+_BEFORE = 1e-3  # of the range of the time: how long rows are at risk before a lower bound that is not above 0
+
 
 @dataclass(frozen=True)
 class SurvResponse:
@@ -51,6 +53,12 @@ class SurvResponse:
     _entry: Expression | None = field(default=None, repr=False)
 
     open = frozenset[str]()
+
+    @property
+    def start(self) -> float:
+        """Since when rows without an entry are at risk: before the lower bound of the time."""
+        low, high = self.time_bounds
+        return 0.0 if low > 0 else low - _BEFORE * (high - low)
 
     @property
     def measured(self) -> Expression:

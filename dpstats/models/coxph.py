@@ -28,7 +28,6 @@ from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
 EVEN, STEPS = 25, 36  # times of each spacing: even, and of the logarithm
-_BEFORE = 1e-3  # of the range of the time: how long rows are at risk before a lower bound that is not above 0
 _DECADES = 6.0  # that the second spacing covers at most, below the upper bound of the time
 
 
@@ -46,7 +45,8 @@ def coxph(
     ----------
     formula : str
         Such as ``"Surv(time, failed) ~ temp + maker"``, or ``"Surv(entry, time, failed) ~ temp"`` where units
-        are watched from a later time on. The baseline hazard stands in the place of the intercept.
+        are watched from a later time on. The baseline hazard stands in the place of the intercept. With
+        ``strata(maker)`` each level has a baseline of its own, and all share the coefficients.
     data
         The same as in :func:`dpstats.survreg`.
     schema : Schema
@@ -154,7 +154,7 @@ class Coxph(Unfitted):
             )
         curator = Curator(self._rows, self.design, budget)
         check_worth(curator, budget, len(self.design.names), TIMES, force)
-        plan = make_plan(budget.mu, delayed=self.design.delayed)
+        plan = make_plan(budget.mu, delayed=_response(self.design).delayed)
         facts = pay(curator, self.design, budget, ledger, METHOD, plan.costs)
         result = fit_hazards(curator, _problem(self.design, self.times), plan)
         entry = _response(self.design).entry
@@ -215,7 +215,9 @@ def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
 
 def _problem(design: Design, times: np.ndarray) -> Problem:
     """Public facts in the estimator's terms."""
-    low, high = _response(design).time_bounds
-    lower, upper = np.vstack([design.bounds, (low, high)]).T
-    start = 0.0 if low > 0 else low - _BEFORE * (high - low)
-    return Problem(Box(lower, upper, design.binary, design.norms), times, start, design.delayed)
+    response = _response(design)
+    (low, _), axis = response.time_bounds, design.axis
+    edges = axis.edges(times) if axis else np.append(response.start, times)
+    lower, upper = np.vstack([design.bounds, (low, edges[-1])]).T
+    strata = design.strata.count if design.strata else 1
+    return Problem(Box(lower, upper, design.binary, design.norms), edges, strata, response.delayed)

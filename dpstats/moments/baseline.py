@@ -34,6 +34,8 @@ class Baseline:
         Where all covariates are 0.
     cov, cov_privacy : array, shape (J + k, J + k)
         Covariance of `log_hazards` and of the k coefficients, and the part of it due to privacy noise.
+    strata : int
+        Each has as many edges, one stratum after the other on one axis; the clock runs on.
     """
 
     edges: Array
@@ -43,6 +45,7 @@ class Baseline:
     log_hazards: Array
     cov: Array
     cov_privacy: Array
+    strata: int = 1
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -62,21 +65,43 @@ class Baseline:
         steps = np.diff(pieces, prepend=0, append=j - 1)
         if not np.isin(steps, (0, 1)).all() or pieces[0] != 0 or pieces[-1] != j - 1:
             raise ValueError("pieces of a baseline must be numbered in the order of its cells")
+        if (
+            isinstance(self.strata, bool)
+            or not isinstance(self.strata, int)
+            or self.strata < 1
+            or m % self.strata
+        ):
+            raise ValueError("each stratum of a baseline must have as many cells")
         if self.cov.ndim != 2 or len(self.cov) < j or self.cov.shape != self.cov.T.shape:
             raise ValueError("the covariance of a baseline must be square")
         if self.cov_privacy.shape != self.cov.shape:
             raise ValueError("both covariances of a baseline must be of one shape")
 
-    def hazards(self, times: Array) -> Array:
-        """Cumulative hazard of each piece until each time, shape (m, J)."""
-        return np.asarray(self._parts(times, self.clock) * np.exp(self.log_hazards))
+    @property
+    def times(self) -> Array:
+        """Those of `edges` that are of the first stratum, which are the times of each."""
+        return np.asarray(self.edges[: (len(self.edges) - 1) // self.strata + 1])
 
-    def clock_variances(self, times: Array) -> Array:
-        """Variance of the cumulative hazard until each time by the clock, shape (m,).
+    def on_axis(self, times: Array, stratum: Array) -> Array:
+        """Where times of these strata lie among `edges`, shape (m,)."""
+        return np.asarray(times + self._begin(stratum) - self.edges[0])
+
+    def hazards(self, times: Array, stratum: Array) -> Array:
+        """Cumulative hazard of each piece until each time in its stratum, shape (m, J)."""
+        whole = self._parts(self.on_axis(times, stratum), self.clock)
+        before = self._parts(self._begin(stratum), self.clock)
+        return np.asarray((whole - before) * np.exp(self.log_hazards))
+
+    def _begin(self, stratum: Array) -> Array:
+        return np.asarray(self.edges[stratum * (len(self.times) - 1)])
+
+    def clock_variances(self, times: Array, stratum: Array) -> Array:
+        """Variance of the cumulative hazard until each time in its stratum by the clock, shape (m,).
 
         The hazard of a whole piece is known by `log_hazards`. Of what comes before and after a time within
         it, errors make up for each other in proportion.
         """
+        times = self.on_axis(times, stratum)
         spent, whole = self._parts(times, self.clock), np.diff(self._ends(self.clock), prepend=0.0)
         before, all_of_it = self._parts(times, self._error), np.diff(self._ends(self._error), prepend=0.0)
         share = spent / np.maximum(whole, 1e-300)
@@ -103,13 +128,15 @@ class Baseline:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""
-        return {name: _plain(getattr(self, name)) for name in _ARRAYS} | {"pieces": self.pieces.tolist()}
+        arrays = {name: _plain(getattr(self, name)) for name in _ARRAYS}
+        return arrays | {"pieces": self.pieces.tolist(), "strata": self.strata}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Baseline:
         """The baseline that `to_dict` described."""
         return cls(
             pieces=np.array(content["pieces"], dtype=int),
+            strata=content.get("strata", 1),
             **{name: np.array(content[name], dtype=float) for name in _ARRAYS},
         )
 

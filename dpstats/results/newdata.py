@@ -25,6 +25,7 @@ class Points:
 
     `beyond` has, for each covariate that is a number, how far each row lies above its public bounds or, below
     0, beneath them; `outside` (m,) says which rows have such a value, or are longer than a declared norm.
+    `stratum` (m,) has the numbers of their strata, zeros without any.
     """
 
     exog: np.ndarray
@@ -33,6 +34,7 @@ class Points:
     names: tuple[str, ...]
     beyond: pd.DataFrame
     outside: np.ndarray
+    stratum: np.ndarray
 
     @property
     def covariates(self) -> pd.DataFrame:
@@ -75,7 +77,15 @@ class Points:
         """Return these rows, in this order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)
         beyond = self.beyond.iloc[rows].reset_index(drop=True)
-        return Points(self.exog[rows], self.offset[rows], frame, self.names, beyond, self.outside[rows])
+        return Points(
+            self.exog[rows],
+            self.offset[rows],
+            frame,
+            self.names,
+            beyond,
+            self.outside[rows],
+            self.stratum[rows],
+        )
 
 
 def _plain(value: object) -> str:
@@ -126,7 +136,8 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
     }
     outside = rows.outside & (not clip)
     exog = np.asarray(rows.exog, dtype=float)
-    return Points(exog, rows.offset, table, named, pd.DataFrame(beyond, index=table.index), outside)
+    far = pd.DataFrame(beyond, index=table.index)
+    return Points(exog, rows.offset, table, named, far, outside, rows.stratum)
 
 
 def _bounds(record: Record, names: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -58,12 +58,13 @@ _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the log cumulative hazard of N points at N times, and its standard errors."""
     baseline = given(record.baseline)
-    each = baseline.hazards(times)
+    each = baseline.hazards(times, at.stratum)
     whole = np.maximum(each.sum(axis=1), _LEAST)
     linear, slopes = linear_predictor(record, at)
     gradient = np.hstack([each / whole[:, None], slopes])
     se = np.hypot(
-        standard_errors(gradient, joint_cov(record)), np.sqrt(baseline.clock_variances(times)) / whole
+        standard_errors(gradient, joint_cov(record)),
+        np.sqrt(baseline.clock_variances(times, at.stratum)) / whole,
     )
     return np.log(whole) + linear, se
 
@@ -97,6 +98,7 @@ class HazardFit(Fit, models=("coxph",)):
         "cut c": lambda c: f"units count until {percent(-math.expm1(-c))} of their kind have failed",
         "R": lambda radius: f"covariates beyond {radius:.3g} sds count less",
         "pieces": lambda count: f"baseline hazard on {count:.0f} piece{'s' if count > 1 else ''}",
+        "strata": lambda count: f"each of {count:.0f} strata has its own",
     }
     _needs = ("needs a regression of hazards, and this is {model}", "Fit dps.coxph(...).")
     _predicts = ("lp", "link", "risk", "response", *CURVES)
@@ -331,7 +333,7 @@ class HazardFit(Fit, models=("coxph",)):
         """
         refuse_alpha(level)
         record, at = self.record, points(self.record, newdata, "plot_survival", clip)
-        made, edges = axes(ax), given(record.baseline).edges
+        made, edges = axes(ax), given(record.baseline).times
         for i in range(len(at.exog)):
             one = at.rows(np.full(len(edges), i))
             centre, se = log_hazard(record, one, edges)
@@ -349,7 +351,7 @@ class HazardFit(Fit, models=("coxph",)):
         return made
 
     def _times(self, times: float | Sequence[float], asked: str) -> np.ndarray:
-        values, last = check_times(times, asked), float(given(self.record.baseline).edges[-1])
+        values, last = check_times(times, asked), float(given(self.record.baseline).times[-1])
         if values.max() > last:
             raise SpecificationError(
                 f"{asked} needs times within the public bounds of the response, up to {plain(last)}: beyond "
@@ -361,7 +363,7 @@ class HazardFit(Fit, models=("coxph",)):
         self, newdata: NewData | None, times: float | Sequence[float], level: float, kind: str, clip: bool
     ) -> Estimates:
         refuse_alpha(level)
-        record, default = self.record, given(self.record.baseline).edges[1:]
+        record, default = self.record, given(self.record.baseline).times[1:]
         asked = default if isinstance(times, tuple) and not times else self._times(times, kind)
         at = points(record, newdata, kind, clip)
         every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))

@@ -44,6 +44,9 @@ record <- function(name, formula, data, times) {
 }
 records <- c(
   record("rotterdam", "Surv(month, death) ~ size + age + nodes + chemo", rotterdam, c(24, 60, 120)),
+  record("strata", "Surv(month, death) ~ age + nodes + chemo + strata(size)", rotterdam, c(24, 60, 120)),
+  record("late entry and strata", "Surv(entry, month, death) ~ age + nodes + strata(size, chemo)", late,
+         c(24, 60, 120)),
   record("late entry", "Surv(entry, month, death) ~ size + age + nodes + chemo", late, c(24, 60, 120)),
   record("lung", "Surv(time, status) ~ age + sex + ph_ecog", lung, c(200, 400, 700)),
   record("transplants", "Surv(start, stop, event) ~ age + surgery + transplant", transplants, c(50, 200, 600)))

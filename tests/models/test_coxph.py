@@ -23,6 +23,8 @@ def schema_of(golden: dict[str, Any]) -> dps.Schema:
             declared[name] = dps.event(failed=1, censored=0)
         elif name == "size":
             declared[name] = dps.levels("<=20", "20-50", ">50")
+        elif name == "chemo":
+            declared[name] = dps.flag()
         elif name in ("month", "time", "stop"):
             declared[name] = dps.bounded(0, max(values))
         elif name != "id":

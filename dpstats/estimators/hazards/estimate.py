@@ -91,8 +91,12 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     problems = ["unsettled"] * unsettled + ["budget"] * (rel > WEAK)
     problems += [f"weak:{i}" for i in weakly]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
+    if grid.strata > 1:
+        settings["strata"] = grid.strata
     events = Quantity(float(grid.events.sum()), grid.noise, grid.noise)
-    baseline = Baseline(grid.edges, grid.clock, grid.variances, grid.pieces, point[:j], cov, privacy)
+    baseline = Baseline(
+        grid.edges, grid.clock, grid.variances, grid.pieces, point[:j], cov, privacy, grid.strata
+    )
     found = Estimate(
         point[j:], slopes, privacy[j:, j:].copy(), tuple(problems), settings, baseline=baseline, events=events
     )
@@ -145,10 +149,15 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
     `_CELL`. Before the lower bound of the time nobody knows when rows fail: they are taken for at risk
     throughout, on average half of it too long.
     """
-    rises = np.abs(np.gradient(log_hazards)) if len(log_hazards) > 1 else np.zeros(1)
+    each = np.split(log_hazards, np.flatnonzero(np.diff(grid.stratum)) + 1)  # of a stratum
+    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else np.zeros(1) for own in each]))
     spent = np.bincount(grid.pieces, grid.rates)
     cells = grid.rates * grid.events / grid.events.sum()
-    return float(grid.shares @ (rises * spent)) / 12 + _CELL * float(cells.sum()) + float(cells[0]) / 2
+    return (
+        float(grid.shares @ (rises * spent)) / 12
+        + _CELL * float(cells.sum())
+        + float(cells[:: len(cells) // grid.strata].sum()) / 2
+    )
 
 
 def _few_events(scale: RowScale, grid: Grid) -> Array:

@@ -7,7 +7,8 @@ See docs/theory/coxph.md#grid.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -24,6 +25,7 @@ _VISIBLE, _FEWEST = 4.0, 1.0
 _LEAST_SHARE = 1e-6
 # of a piece: events in sds of the noise of its score
 _PIECE_NOISE = 16.0
+_NODES, _LATEST = 40, 6.0
 # rows at risk, of all, that are taken to be there where noise hides them
 _LEAST_AT_RISK = 1e-3
 
@@ -35,6 +37,7 @@ class Grid:
     Attributes
     ----------
     edges : array, shape (m + 1,)
+        Those of all strata, one after the other.
     rates : array, shape (m,)
         Hazard that the clock adds in each cell, positive.
     pieces : array of int, shape (m,)
@@ -44,6 +47,8 @@ class Grid:
         sd of the noise of the number of all events.
     variances : array, shape (m,)
         Of `rates`, by sampling and by noise.
+    strata : int
+        Each has as many cells, and pieces of its own.
     """
 
     edges: Array
@@ -52,6 +57,7 @@ class Grid:
     events: Array
     noise: float
     variances: Array
+    strata: int = 1
 
     @property
     def count(self) -> int:
@@ -64,6 +70,12 @@ class Grid:
         return np.bincount(self.pieces, self.events) / self.events.sum()
 
     @property
+    def stratum(self) -> Array:
+        """Of each piece; shape (J,)."""
+        firsts = self.pieces.reshape(self.strata, -1)[:, 0]
+        return np.searchsorted(firsts, np.arange(self.count), side="right") - 1
+
+    @property
     def clock(self) -> Array:
         """What it shows at the edges."""
         return np.append(0.0, np.cumsum(self.rates))
@@ -72,9 +84,24 @@ class Grid:
         """Hazard that each cell adds, where pieces have these logarithms of multiples."""
         return np.asarray(self.rates * np.exp(log_hazards)[self.pieces])
 
+    def of_baseline(self, spread: float) -> Grid:
+        """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.
+
+        Linear predictors are normal with this sd, of a stratum at its beginning. Those of high hazard fail
+        first, so that the hazard of those at risk falls against the baseline. What the clock gains on a piece
+        is as before.
+        """
+        rates = self.rates.reshape(self.strata, -1)
+        survival = np.exp(-np.clip(np.cumsum(rates, axis=1), 0, _LATEST))
+        clock = np.exp(np.interp(-survival, *_mixed(spread)))
+        steps = np.maximum(np.diff(clock, axis=1, prepend=0.0), 1e-9 * rates).ravel()
+        steps *= (np.bincount(self.pieces, self.rates) / np.bincount(self.pieces, steps))[self.pieces]
+        return replace(self, rates=steps, variances=self.variances * (steps / self.rates) ** 2)
+
     def lost(self, c: float, spread: float) -> float:
         """Share of the events beyond a cumulative hazard of c, linear predictors having this sd."""
-        middle = self.clock[:-1] + self.rates / 2
+        rates = self.rates.reshape(self.strata, -1)
+        middle = (np.cumsum(rates, axis=1) - rates / 2).ravel()
         beyond = special.ndtr((np.log(middle) - np.log(c)) / max(spread, 0.05))
         return float(np.clip(beyond @ self.events / self.events.sum(), 0.0, 0.98))
 
@@ -90,40 +117,61 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     score_noise : float
         sd of the noise of the averaged score of a piece.
     """
-    release = curator.release("exit_counts", plan.cost("counts"), edges=problem.times, groups=1)
+    times, strata = problem.edges[1:], problem.strata
+    release = curator.release("exit_counts", plan.cost("counts"), edges=times, groups=1)
     counts, sd, n = release.values[0][0], float(release.sds[0].max()), release.n
-    fine = len(problem.times)
-    events, before, after = counts.reshape(3, fine)
-    at_risk = np.cumsum((events + before + after)[::-1])[::-1]  # at the beginning of each
+    fine = len(times) // strata
+    events, before, after = counts.reshape(3, -1)
+    # at the beginning of each
+    at_risk = _until_the_end(events + before + after, strata)
     middle = at_risk - (events + before) / 2
-    sums = 3 * sd**2 * np.arange(fine, 0, -1)  # variance of the noise of these numbers
+    left = np.tile(np.arange(fine, 0, -1), strata)
+    sums = 3 * sd**2 * left  # variance of the noise of these numbers
     if problem.delayed:
-        entries = curator.release("entry_counts", plan.cost("entries"), edges=problem.times)
+        entries = curator.release("entry_counts", plan.cost("entries"), edges=times)
         late = entries.values[0]
-        middle -= np.cumsum(late[::-1])[::-1] - late / 2
-        sums += float(entries.sds[0].max()) ** 2 * np.arange(fine, 0, -1)
+        middle -= _until_the_end(late, strata) - late / 2
+        sums += float(entries.sds[0].max()) ** 2 * left
     middle = np.maximum(middle, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
-    runs = _runs(events, max(_FEWEST, _VISIBLE * sd))
+    stratum = np.repeat(np.arange(strata), fine)
+    runs = _runs(events, max(_FEWEST, _VISIBLE * sd), stratum)
     number = np.maximum(np.bincount(runs, events), 1.0)
-    exposed = middle * np.diff(problem.times, prepend=problem.start)
+    exposed = middle * np.diff(problem.edges)
     spread = number[runs] * exposed / np.bincount(runs, exposed)[runs]
     trust = spread / (spread + sd**2)
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
-    pieces = _runs(number, _PIECE_NOISE * score_noise)[runs]
-    edges = np.append(problem.start, problem.times)
+    of_run = stratum[np.unique(runs, return_index=True)[1]]
+    pieces = _runs(number, _PIECE_NOISE * score_noise, of_run)[runs]
     # of what is spread evenly over a run, all may have come at any time of it
     errors = (1 - trust) * each * number[runs] / 3 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
-    return Grid(edges, each / middle, pieces, each, sd * np.sqrt(fine), errors / middle**2)
+    variances = errors / middle**2
+    return Grid(problem.edges, each / middle, pieces, each, sd * math.sqrt(len(times)), variances, strata)
 
 
-def _runs(numbers: Array, least: float) -> Array:
-    """Numbers of runs of neighbours whose sums reach `least`; the last run takes what is left over."""
-    runs, total, run = [], 0.0, 0
-    for number in numbers:
-        runs.append(run)
-        total += float(number)
-        if total >= least * (1 - 1e-9):
-            total, run = 0.0, run + 1
-    found = np.array(runs)
-    return np.minimum(found, max(run - 1, 0))
+def _until_the_end(numbers: Array, strata: int) -> Array:
+    """Sums of each number and of those after it in its stratum."""
+    return np.cumsum(numbers.reshape(strata, -1)[:, ::-1], axis=1)[:, ::-1].ravel()
+
+
+def _mixed(spread: float) -> tuple[Array, Array]:
+    """Fractions that fail, less 1, and the logarithms of the baselines at which so many have."""
+    at, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    logs = np.linspace(-12.0, 12.0, 600)
+    risks = np.exp(np.add.outer(logs, spread * at))
+    return -np.exp(-risks) @ weights / weights.sum(), logs
+
+
+def _runs(numbers: Array, least: float, stratum: Array) -> Array:
+    """Numbers of runs of neighbours in a stratum whose sums reach `least`; the last takes what is left."""
+    found: list[int] = []
+    for each in np.split(numbers, np.flatnonzero(np.diff(stratum)) + 1):
+        first = run = found[-1] + 1 if found else 0
+        runs, total = [], 0.0
+        for number in each:
+            runs.append(run)
+            total += float(number)
+            if total >= least * (1 - 1e-9):
+                total, run = 0.0, run + 1
+        found += [min(number, max(run - 1, first)) for number in runs]
+    return np.array(found)

@@ -62,24 +62,30 @@ class Known:
         """The block of the slopes."""
         return usable(self.slopes, whitening)
 
-    def _between(self, shares: Array, whitening: Array) -> Array:
-        """The block of pieces and slopes, shape (J, d)."""
-        middle = np.cumsum(shares) - shares / 2
+    def _between(self, shares: Array, stratum: Array, whitening: Array) -> Array:
+        """The block of pieces and slopes, shape (J, d): each stratum has a polynomial of its own."""
+        cross = self.cross / np.sqrt(shares)[:, None]
+        blocks = np.split(np.arange(len(shares)), np.flatnonzero(np.diff(stratum)) + 1)
+        return np.vstack([self._smooth(shares[own], cross[own], whitening) for own in blocks])
+
+    def _smooth(self, shares: Array, cross: Array, whitening: Array) -> Array:
+        """Rows of one stratum, in coordinates, shape (J, d)."""
+        middle = (np.cumsum(shares) - shares / 2) / shares.sum()
         powers = np.vander(middle, min(_TERMS, len(shares))) * np.sqrt(shares)[:, None]
         axes = np.linalg.qr(powers)[0]
-        cross = axes.T @ (self.cross / np.sqrt(shares)[:, None]) @ whitening
+        cross = axes.T @ cross @ whitening
         noise = float(np.sum(axes**2 / shares[:, None])) / (2 * self.weight)
         by_noise = noise * float(np.sum(whitening**2))
         return np.asarray(axes @ cross * not_noise(float(np.sum(cross**2)), by_noise))
 
-    def information(self, shares: Array, whitening: Array) -> Information:
-        """All of it, for pieces with these shares of the events.
+    def information(self, shares: Array, stratum: Array, whitening: Array) -> Information:
+        """All of it, for pieces with these shares of the events, of these strata.
 
         sds along an eigenvector are those of the block of the slopes, as far as it lies there; the sizes that
         decide what is seen are those of a matrix of so many columns.
         """
         j, d = len(shares), len(whitening)
-        cross = self._between(shares, whitening)
+        cross = self._between(shares, stratum, whitening)
         slopes = self.slopes.mean(whitening)
         matrix = np.block([[self.level * np.eye(j), cross], [cross.T, slopes]])
         values, vectors = np.linalg.eigh(matrix)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Bounds, Chooser
@@ -46,6 +47,7 @@ class _State:
 
     scale: RowScale
     grid: Grid
+    counted: Grid
     log_hazards: Array
     beta: Array
     whitening: Array
@@ -88,6 +90,18 @@ class _State:
         stretch = np.append(self.grid.shares**-0.5, np.ones(len(self.beta)))
         return np.concatenate(release.values[:2]) / n * stretch, release.sd / n * stretch
 
+    def information(self) -> Information:
+        """What is known of it, in the coordinates of `axes`."""
+        return self.known.information(self.grid.shares, self.grid.stratum, self.whitening)
+
+    def turn(self) -> None:
+        """Let the clock run as the baseline does, as far as linear predictors of those at risk are known."""
+        information, j = self.information().matrix, self.grid.count
+        of_slopes, across = information[j:, j:], information[j:, :j]
+        within = (of_slopes - across @ across.T / self.known.level) / self.known.level
+        slopes = np.linalg.solve(self.whitening, self.beta)
+        self.grid = self.counted.of_baseline(math.sqrt(max(float(slopes @ within @ slopes), 0.0)))
+
     def move(self, step: Array, damping: float = 1.0) -> None:
         """Take a step in the coordinates of `axes`, no longer than the caps."""
         j = self.grid.count
@@ -117,9 +131,10 @@ def fit_hazards(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     whitening = np.eye(problem.d)
     bounds = chooser.first(whitening)
     grid = find_grid(curator, plan, problem, bounds.of_row.sensitivity / chooser.mu)
-    state = _State(scale, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds)
+    state = _State(scale, grid, grid, np.zeros(grid.count), np.zeros(problem.d), whitening, bounds)
     _early(curator, plan, chooser, state)
     averaged = _averaged(curator, plan, state)
+    grid = state.grid
     found = estimate(averaged, scale, grid, state.bounds, curator.n)
     return checked(curator, plan.cost("check"), averaged, (scale, grid, state.bounds), found)
 
@@ -130,7 +145,7 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
         if t == CHOOSE:
             _choose(chooser, state)
         scores, noise = state.release(curator, mu)
-        information = state.known.information(state.grid.shares, state.whitening)
+        information = state.information()
         step, j = information.solve(scores), state.grid.count
         step[j:] *= _signal(step[j:], information.matrix[j:, j:], noise[j:])
         state.move(step)
@@ -149,6 +164,7 @@ def _signal(step: Array, information: Array, noise: Array) -> float:
 
 def _choose(chooser: Chooser, state: _State) -> None:
     before = state.bounds
+    state.turn()
     spread = float(np.linalg.norm(np.linalg.solve(state.whitening, state.beta)))
     state.bounds = chooser.choose(state.whitening, state.grid, spread)
     if state.bounds != before:
@@ -170,7 +186,7 @@ def _averaged(curator: Curator, plan: Plan, state: _State) -> Averaged:
         points.append(state.point)
         scores.append(score)
         noise.append(sds**2)
-        information = state.known.information(state.grid.shares, state.whitening)
+        information = state.information()
         state.move(information.solve(score), DAMPING)
     rms = np.sqrt(np.mean(noise, axis=0))
     return Averaged(

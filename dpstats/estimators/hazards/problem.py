@@ -19,17 +19,18 @@ class Problem:
     ----------
     box : Box
         Of the covariates and, last, of the time.
-    times : array, shape (F,)
-        Where the baseline hazard may change; the last is the upper bound of the time.
-    start : float
-        Where hazards begin, below all of them.
+    edges : array, shape (G F + 1,)
+        Where hazards begin, and where they may change: F times of the first stratum, of which the last is the
+        upper bound of the time, then those of the next on the same axis (docs/theory/coxph.md#strata).
+    strata : int
+        G.
     delayed : bool
-        Whether rows may enter late.
+        Whether rows may enter late in their stratum.
     """
 
     box: Box
-    times: Array
-    start: float
+    edges: Array
+    strata: int = 1
     delayed: bool = False
 
     @property

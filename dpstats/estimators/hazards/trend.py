@@ -39,12 +39,8 @@ def checked(
     """
     scale, grid, bounds = parts
     j, d = grid.count, len(found.params)
-    spent = np.cumsum(grid.events) - grid.events / 2
-    zones = np.minimum((spent / grid.events.sum() * _ZONES).astype(int), _ZONES - 1)
-    zones = np.unique(zones, return_inverse=True)[1]
+    zones, trend = _in_zones(grid)
     shares = np.bincount(zones, grid.events) / grid.events.sum()
-    middle = np.cumsum(shares) - shares / 2
-    trend = middle - shares @ middle if len(shares) > 1 else np.ones(1)
     back = np.linalg.inv(to_user(scale, j))
     assert found.baseline is not None
     point = back @ np.append(found.baseline.log_hazards, found.params)
@@ -63,7 +59,7 @@ def checked(
         radius=bounds.radius,
         trend=trend,
     )
-    if len(shares) == 1:
+    if not np.ptp(trend):
         return found
     # covariances of covariates at failures are taken for the same early and late: those within pieces
     matrix, square = averaged.information.matrix, float(shares @ trend**2)
@@ -84,3 +80,19 @@ def checked(
     statistic = float(change[known] @ np.linalg.solve(cov[np.ix_(known, known)], change[known]))
     told = special.chdtrc(int(known.sum()), statistic) < DOUBTFUL
     return replace(result, problems=(*result.problems, *("changing",) * bool(told)))
+
+
+def _in_zones(grid: Grid) -> tuple[Array, Array]:
+    """The zone of each cell, and by how much of all failures each zone is later than their mean.
+
+    Zones are of the failures of all strata together, and each stratum has its own; ones, if all are one.
+    """
+    by_time = grid.events.reshape(grid.strata, -1).sum(axis=0)
+    spent = (np.cumsum(by_time) - by_time / 2) / by_time.sum()
+    zone = np.minimum((spent * _ZONES).astype(int), _ZONES - 1)
+    each = np.add.outer(np.arange(grid.strata) * _ZONES, zone).ravel()
+    zones = np.unique(each, return_inverse=True)[1]
+    if not np.ptp(zone):
+        return zones, np.ones(grid.strata)
+    middle = np.bincount(zones, np.tile(spent, grid.strata) * grid.events) / np.bincount(zones, grid.events)
+    return zones, middle - float(np.tile(spent, grid.strata) @ grid.events) / grid.events.sum()

@@ -1,0 +1,147 @@
+"""``strata(...)`` terms: a baseline hazard of its own for the rows of each level, as R's coxph has it.
+
+See docs/theory/coxph.md#strata.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpstats.errors import FormulaError
+from dpstats.formula.factor_reader import read_factor
+from dpstats.formula.factors import CategoricalFactor
+from dpstats.formula.functions import Array
+from dpstats.formula.grammar import MAX_COLUMNS
+from dpstats.formula.observed import Observed
+from dpstats.formula.offset import Terms
+from dpstats.formula.reader import function_name, parse, variable_name
+from dpstats.schema import Event, Flag, Schema
+
+__all__ = ["Axis", "Strata", "split_strata"]
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata of a formula: all combinations of the public levels of some categories.
+
+    Attributes
+    ----------
+    text : str
+        The terms as they are written.
+    """
+
+    text: str
+    _factors: tuple[CategoricalFactor, ...] = field(repr=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that are read."""
+        return frozenset().union(*(factor.variables for factor in self._factors))
+
+    @property
+    def count(self) -> int:
+        """Number of strata."""
+        return math.prod(len(factor.levels) for factor in self._factors)
+
+    def codes(self, leaves: Mapping[str, Array], ok: Array) -> Array:
+        """The number of each row's stratum; ``ok`` loses rows that lack a level, whose number is any."""
+        number = np.zeros(len(ok), dtype=np.intp)
+        for factor in self._factors:
+            code, levels = factor.codes(leaves), len(factor.levels)
+            ok &= (code >= 0) & (code < levels)
+            number = number * levels + np.clip(code, 0, levels - 1)
+        return number
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of time for all strata, which lie on it one after the other, each from its beginning to the
+    upper bound of the time.
+
+    A row of a stratum is one that enters at the beginning of the stratum or later, and leaves in it. So it is
+    a row like any other that enters late, for which every statistic is proved.
+    """
+
+    strata: Strata
+    start: float
+    high: float
+
+    def shift(self, stratum: Array) -> Array:
+        """By how much the times of each stratum are moved."""
+        return np.asarray(stratum * (self.high - self.start))
+
+    def edges(self, times: Array) -> Array:
+        """The beginning, and times of a stratum, of which the last is the upper bound, in all strata."""
+        return np.append(self.start, times + self.shift(np.arange(self.strata.count))[:, None])
+
+    def laid(self, observed: Observed, leaves: Mapping[str, Array], ok: Array) -> Observed:
+        """Rows with their times on the axis."""
+        stratum = self.strata.codes(leaves, ok)
+        begins = np.append(self.start, self.high + self.shift(np.arange(self.strata.count - 1)))[stratum]
+        shift = self.shift(stratum)
+        # after the last moment of the stratum before
+        entry = np.maximum(observed.entry + shift, np.nextafter(begins, np.inf))
+        return observed._replace(value=observed.value + shift, entry=entry)
+
+
+def split_strata(terms: Terms, schema: Schema) -> tuple[Terms, Strata | None]:
+    """Take the ``strata()`` terms out of a formula's right side.
+
+    Raises
+    ------
+    FormulaError
+        If one is multiplied with something, is not of categories, or there are too many strata.
+    """
+    columns: list[tuple[str, ...]] = []
+    found: list[str] = []
+    for term in terms:
+        strata = [code for code in term if _is_strata(code)]
+        if strata and len(term) > 1:
+            raise FormulaError(
+                f"{strata[0]!r} is part of {':'.join(term)}, and strata have no coefficients; write "
+                f"+ {strata[0]}, as a term of its own, and products of its variables beside it"
+            )
+        if strata:
+            found += strata
+        else:
+            columns.append(term)
+    return tuple(columns), _read(found, schema) if found else None
+
+
+def _is_strata(code: str) -> bool:
+    tree = parse(code)
+    return isinstance(tree, ast.Call) and function_name(tree) == "strata"
+
+
+def _read(codes: Sequence[str], schema: Schema) -> Strata:
+    text = " + ".join(codes)
+    factors = []
+    for code in codes:
+        tree = parse(code)
+        assert isinstance(tree, ast.Call)
+        if not tree.args or tree.keywords:
+            raise FormulaError(f"{code!r} takes categories and nothing else, such as strata(maker, site)")
+        factors += [_category(each, code, schema) for each in tree.args]
+    strata = Strata(text, tuple(factors))
+    if strata.count > MAX_COLUMNS:
+        raise FormulaError(
+            f"{text!r} makes {strata.count} strata, more than {MAX_COLUMNS}: use fewer levels or categories"
+        )
+    return strata
+
+
+def _category(tree: ast.expr, code: str, schema: Schema) -> CategoricalFactor:
+    name, text = variable_name(tree), ast.unparse(tree)
+    flag = name is not None and isinstance(schema.get(name), Flag | Event)
+    factor = read_factor(f"C({text})" if flag else text, schema)
+    if not isinstance(factor, CategoricalFactor):
+        raise FormulaError(
+            f"{code!r} needs categories with public levels: declare {text} with levels(...), or write "
+            f"strata(cut({text}, [...])) with public breaks"
+        )
+    return factor
