@@ -59,7 +59,7 @@ def checked(
         radius=bounds.radius,
         trend=trend,
     )
-    if not np.ptp(trend):
+    if len(shares) == grid.strata:
         return found
     # covariances of covariates at failures are taken for the same early and late: those within pieces
     matrix, square = averaged.information.matrix, float(shares @ trend**2)
@@ -83,16 +83,16 @@ def checked(
 
 
 def _in_zones(grid: Grid) -> tuple[Array, Array]:
-    """The zone of each cell, and by how much of all failures each zone is later than their mean.
+    """The zone of each cell, and by how much of the failures each zone is later than their mean.
 
-    Zones are of the failures of all strata together, and each stratum has its own; ones, if all are one.
+    Zones and failures are those of the stratum. So the mean of the trend is 0 in each, and nothing is read off
+    how strata differ. Ones, if all strata are one zone each.
     """
-    by_time = grid.events.reshape(grid.strata, -1).sum(axis=0)
-    spent = (np.cumsum(by_time) - by_time / 2) / by_time.sum()
-    zone = np.minimum((spent * _ZONES).astype(int), _ZONES - 1)
-    each = np.add.outer(np.arange(grid.strata) * _ZONES, zone).ravel()
-    zones = np.unique(each, return_inverse=True)[1]
-    if not np.ptp(zone):
+    events = grid.events.reshape(grid.strata, -1)
+    spent = (np.cumsum(events, axis=1) - events / 2) / events.sum(axis=1, keepdims=True)
+    each = np.minimum((spent * _ZONES).astype(int), _ZONES - 1) + _ZONES * np.arange(grid.strata)[:, None]
+    zones = np.unique(each.ravel(), return_inverse=True)[1]
+    if zones[-1] + 1 == grid.strata:
         return zones, np.ones(grid.strata)
-    middle = np.bincount(zones, np.tile(spent, grid.strata) * grid.events) / np.bincount(zones, grid.events)
-    return zones, middle - float(np.tile(spent, grid.strata) @ grid.events) / grid.events.sum()
+    middle = np.bincount(zones, (spent * events).ravel()) / np.bincount(zones, grid.events)
+    return zones, middle - 0.5
