@@ -68,8 +68,8 @@ class Block:
 class Filler:
     """The finished plan of a design's columns, offset, weights and subset.
 
-    ``variables`` are those of the linear predictor and of strata, which new data must have; ``categories`` and
-    ``axis`` as of a design.
+    ``variables`` are those of the linear predictor and of strata, which new data must have;
+    ``categories`` and ``axis`` as of a design.
     """
 
     def __init__(

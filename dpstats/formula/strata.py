@@ -85,8 +85,9 @@ class Axis:
         begins = np.append(self.start, self.high + self.shift(np.arange(self.strata.count - 1)))[stratum]
         shift = self.shift(stratum)
         # after the last moment of the stratum before
-        entry = np.maximum(observed.entry + shift, np.nextafter(begins, np.inf))
-        return observed._replace(value=observed.value + shift, entry=entry)
+        first = np.nextafter(begins, np.inf)
+        value = np.maximum(observed.value + shift, first)
+        return observed._replace(value=value, entry=np.maximum(observed.entry + shift, first))
 
 
 def split_strata(terms: Terms, schema: Schema) -> tuple[Terms, Strata | None]:

@@ -12,6 +12,7 @@ __all__ = ["Baseline", "Trend"]
 
 Array = np.ndarray
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
+_LATER = ("failures", "until")  # what files of before do not have
 # variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
 _ANY_TIME = 1 / 12
 
@@ -36,6 +37,10 @@ class Baseline:
         Covariance of `log_hazards` and of the k coefficients, and the part of it due to privacy noise.
     strata : int
         Each has as many edges, one stratum after the other on one axis; the clock runs on.
+    failures : array, shape (m,), optional
+        About how many there are between edges, positive; by default as many as the clock gains.
+    until : array, shape (strata,), optional
+        Time in each stratum since when nobody may be at risk; by default the last.
     """
 
     edges: Array
@@ -46,9 +51,11 @@ class Baseline:
     cov: Array
     cov_privacy: Array
     strata: int = 1
+    failures: Array | None = None
+    until: Array | None = None
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS:
+        for name in self._given:
             array = np.array(getattr(self, name), dtype=float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -65,13 +72,12 @@ class Baseline:
         steps = np.diff(pieces, prepend=0, append=j - 1)
         if not np.isin(steps, (0, 1)).all() or pieces[0] != 0 or pieces[-1] != j - 1:
             raise ValueError("pieces of a baseline must be numbered in the order of its cells")
-        if (
-            isinstance(self.strata, bool)
-            or not isinstance(self.strata, int)
-            or self.strata < 1
-            or m % self.strata
-        ):
+        if type(self.strata) is not int or self.strata < 1 or m % self.strata:
             raise ValueError("each stratum of a baseline must have as many cells")
+        if self.failures is not None and not (self.failures.shape == (m,) and (self.failures > 0).all()):
+            raise ValueError("a baseline must have failures, a positive number of them, in each cell")
+        if self.until is not None and self.until.shape != (self.strata,):
+            raise ValueError("a baseline must have a time for each stratum")
         if self.cov.ndim != 2 or len(self.cov) < j or self.cov.shape != self.cov.T.shape:
             raise ValueError("the covariance of a baseline must be square")
         if self.cov_privacy.shape != self.cov.shape:
@@ -86,35 +92,39 @@ class Baseline:
         """Where times of these strata lie among `edges`, shape (m,)."""
         return np.asarray(times + self._begin(stratum) - self.edges[0])
 
+    def last(self, stratum: Array) -> Array:
+        """Until when rows of these strata are surely at risk, shape (m,)."""
+        return np.full(len(stratum), self.times[-1]) if self.until is None else self.until[stratum]
+
     def hazards(self, times: Array, stratum: Array) -> Array:
         """Cumulative hazard of each piece until each time in its stratum, shape (m, J)."""
-        whole = self._parts(self.on_axis(times, stratum), self.clock)
-        before = self._parts(self._begin(stratum), self.clock)
-        return np.asarray((whole - before) * np.exp(self.log_hazards))
-
-    def _begin(self, stratum: Array) -> Array:
-        return np.asarray(self.edges[stratum * (len(self.times) - 1)])
+        return np.asarray(self._since(times, stratum, self.clock) * np.exp(self.log_hazards))
 
     def clock_variances(self, times: Array, stratum: Array) -> Array:
         """Variance of the cumulative hazard until each time in its stratum by the clock, shape (m,).
 
-        The hazard of a whole piece is known by `log_hazards`. Of what comes before and after a time within
-        it, errors make up for each other in proportion.
+        `log_hazards` make the hazard of a piece, a mean over its failures, right: where the clock is wrong by
+        a factor, it is so by that factor less the mean of all such factors.
         """
+        rates = np.diff(self.clock)
+        failures = rates if self.failures is None else self.failures
+        share = failures / np.maximum(np.bincount(self.pieces, failures), 1e-300)[self.pieces]
+        weight = np.divide(share, rates, out=np.zeros_like(rates), where=rates > 0)
+        before, common, whole = (
+            np.append(0.0, np.cumsum(weight**power * self.variances)) for power in range(3)
+        )
+        spent = self._since(times, stratum, self.clock)
+        variance = self._since(times, stratum, before) - 2 * spent * self._since(times, stratum, common)
+        variance += spent**2 * np.diff(self._ends(whole), prepend=0.0)
         times = self.on_axis(times, stratum)
-        spent, whole = self._parts(times, self.clock), np.diff(self._ends(self.clock), prepend=0.0)
-        before, all_of_it = self._parts(times, self._error), np.diff(self._ends(self._error), prepend=0.0)
-        share = spent / np.maximum(whole, 1e-300)
-        variance = before * (1 - share) ** 2 + (all_of_it - before) * share**2
         cell = np.clip(np.searchsorted(self.edges, times) - 1, 0, len(self.pieces) - 1)
         inside = np.clip((times - self.edges[cell]) / np.diff(self.edges)[cell], 0.0, 1.0)
-        gained = np.diff(self.clock)[cell] * np.exp(self.log_hazards[self.pieces[cell]])
+        gained = rates[cell] * np.exp(self.log_hazards[self.pieces[cell]])
         within = 4 * _ANY_TIME * inside * (1 - inside) * gained**2
-        return np.asarray(variance @ np.exp(2 * self.log_hazards) + within)
+        return np.asarray(np.maximum(variance, 0.0) @ np.exp(2 * self.log_hazards) + within)
 
-    @property
-    def _error(self) -> Array:
-        return np.append(0.0, np.cumsum(self.variances))
+    def _begin(self, stratum: Array) -> Array:
+        return np.asarray(self.edges[stratum * (len(self.times) - 1)])
 
     def _ends(self, sums: Array) -> Array:
         """Sums at the ends of the pieces."""
@@ -126,9 +136,17 @@ class Baseline:
         begins = np.append(0.0, ends[:-1])
         return np.asarray(np.clip(shown[:, None], begins, ends) - begins)
 
+    def _since(self, times: Array, stratum: Array, sums: Array) -> Array:
+        """What sums gain on each piece from the beginning of a stratum until each time, shape (m, J)."""
+        return self._parts(self.on_axis(times, stratum), sums) - self._parts(self._begin(stratum), sums)
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        return (*_ARRAYS, *(name for name in _LATER if getattr(self, name) is not None))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""
-        arrays = {name: _plain(getattr(self, name)) for name in _ARRAYS}
+        arrays = {name: _plain(getattr(self, name)) for name in self._given}
         return arrays | {"pieces": self.pieces.tolist(), "strata": self.strata}
 
     @classmethod
@@ -137,7 +155,10 @@ class Baseline:
         return cls(
             pieces=np.array(content["pieces"], dtype=int),
             strata=content.get("strata", 1),
-            **{name: np.array(content[name], dtype=float) for name in _ARRAYS},
+            **{
+                name: np.array(content[name], dtype=float)
+                for name in (*_ARRAYS, *(name for name in _LATER if name in content))
+            },
         )
 
 

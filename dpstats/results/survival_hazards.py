@@ -69,6 +69,24 @@ def log_hazard(record: Record, at: Points, times: np.ndarray) -> tuple[np.ndarra
     return np.log(whole) + linear, se
 
 
+def curve(
+    record: Record, at: Points, times: np.ndarray, level: float, kind: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a curve of `CURVES` at N points and N times, and its limits.
+
+    Where nobody may be at risk any more, hazards have any size, and a limit is that of the last time before.
+    """
+    back, last = _survival if kind == "survival" else np.exp, given(record.baseline).last(at.stratum)
+    estimate = back(log_hazard(record, at, times)[0])
+    _, low, high = transformed(*log_hazard(record, at, np.minimum(times, last)), level, back)
+    beyond = times > last
+    if kind == "survival":
+        low[beyond] = 0.0
+    else:
+        high[beyond] = np.inf
+    return estimate, low, high
+
+
 def joint_cov(record: Record) -> np.ndarray:
     """Return the covariance of log hazards and coefficients; what was lost of these has no covariances."""
     cov = np.array(given(record.baseline).cov)
@@ -336,9 +354,8 @@ class HazardFit(Fit, models=("coxph",)):
         made, edges = axes(ax), given(record.baseline).times
         for i in range(len(at.exog)):
             one = at.rows(np.full(len(edges), i))
-            centre, se = log_hazard(record, one, edges)
-            limits = transformed(centre, np.where(np.isfinite(se), se, np.nan), level, _survival)
-            line_with_band(made, edges, limits[0], limits[1:], at.apart(i) or "fit", style(i))
+            estimate, low, high = curve(record, one, edges, level, "survival")
+            line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
         made.set(xlabel=f"time{f' ({unit})' if (unit := record.time_unit) else ''}", ylabel="survival")
         made.set_ylim(0, 1)
         shared = f" at {at.alike()}" if at.alike() else ""
@@ -367,8 +384,7 @@ class HazardFit(Fit, models=("coxph",)):
         asked = default if isinstance(times, tuple) and not times else self._times(times, kind)
         at = points(record, newdata, kind, clip)
         every, each = at.repeated(len(asked)), np.tile(asked, len(at.exog))
-        back = _survival if kind == "survival" else np.exp
-        estimate, low, high = transformed(*log_hazard(record, every, each), level, back)
+        estimate, low, high = curve(record, every, each, level, kind)
         columns = {"estimate": estimate, "conf_low": low, "conf_high": high}
         head, scale = ("S", "cloglog") if kind == "survival" else ("H", "log")
         heads = [f"{head}({plain(time)})" for time in each]
@@ -376,6 +392,7 @@ class HazardFit(Fit, models=("coxph",)):
 
     def _at_time(self, at: Points, kind: str, time: float) -> tuple[np.ndarray, np.ndarray]:
         centre, se = log_hazard(self.record, at, np.full(len(at.exog), time))
+        se = np.where(time > given(self.record.baseline).last(at.stratum), np.inf, se)
         hazard = np.exp(centre)
         if kind == "cumhaz":
             return hazard, _times(hazard, se)

@@ -127,7 +127,7 @@ def test_a_unit_with_several_rows_is_protected_whole() -> None:
     data["serial"] = np.repeat(np.arange(n).astype(str), 4)[there]
     with noise(SeededNoise(1)):
         one, four = (
-            dps.coxph("Surv(since, days, failed) ~ load", data, schema).fit(dps.gdp(2))
+            dps.coxph("Surv(since, days, failed) ~ load", data, schema).fit(dps.gdp(0.5))
             for schema in (SCHEMA, SCHEMA.unit("serial", max_rows=4))
         )
     assert abs(four.params["load"] - 1.2) < 3 * four.bse["load"]
@@ -180,3 +180,62 @@ def test_mistakes_are_refused_before_a_row_is_read(formula: str, more: dict[str,
 def test_pure_epsilon_is_refused_with_the_remedy() -> None:
     with pytest.raises(dps.BudgetError, match="give zcdp, gdp or approx, or fit survreg"):
         dps.coxph("Surv(days, failed) ~ age", rows(100, 1), SCHEMA).fit(dps.pure(1))
+
+
+def stratified(n: int, seed: int) -> pd.DataFrame:
+    """Two makers, of hazards 1 / 300 and t / 300^2 * 2, whose rows are of other ages."""
+    draw = np.random.default_rng(seed)
+    maker = draw.choice(["a", "b"], n, p=[0.75, 0.25])
+    age = np.clip(draw.normal(np.where(maker == "a", 45, 60), 12), 0, 100)
+    spent = draw.exponential(size=n) * np.exp(-0.03 * (age - 50))
+    days, end = 300 * spent ** np.where(maker == "a", 1, 0.5), draw.uniform(50, 1000, n)
+    return pd.DataFrame({"days": np.minimum(days, end), "failed": days <= end, "age": age, "maker": maker})
+
+
+def test_intervals_of_strata_hold_slopes_and_curves() -> None:
+    z, inside, p = [], [], []
+    hazard = np.array([100, 300, 500]) / 300
+    truth = np.exp(-np.concatenate([hazard, hazard**2]))
+    for seed in range(25):
+        with noise(SeededNoise(seed)):
+            fit = dps.coxph("Surv(days, failed) ~ age + strata(maker)", stratified(4000, seed), SCHEMA).fit(
+                dps.gdp(0.7)
+            )
+        z.append((fit.params["age"] - 0.03) / fit.bse["age"])
+        frame = fit.survival({"age": 50, "maker": ["a", "b"]}, [100, 300, 500]).frame
+        inside += ((frame["conf_low"] <= truth) & (truth <= frame["conf_high"])).tolist()
+        p.append(fit.proportional_test().frame["p_value"].iloc[-1])
+    assert np.mean(np.abs(z) < 1.96) > 0.8 and 0.6 < np.std(z) < 1.4
+    assert np.mean(inside) > 0.86  # of 150, of which those of one fit go together
+    assert np.mean(np.array(p) < 0.05) < 0.2
+    assert "each of 2 strata has its own" in " ".join(str(fit.summary()).split())
+
+
+def test_curves_of_strata_need_the_stratum_and_are_kept(tmp_path: Path) -> None:
+    with noise(SeededNoise(1)):
+        fit = dps.coxph("Surv(days, failed) ~ age + strata(maker)", stratified(2000, 1), SCHEMA).fit(
+            dps.gdp(1)
+        )
+    with pytest.raises(dps.SpecificationError, match="maker"):
+        fit.survival({"age": 50}, times=100)
+    at = {"age": 50, "maker": ["a", "b"]}
+    fit.save(tmp_path / "fit.json")
+    kept = dps.load(tmp_path / "fit.json")
+    pd.testing.assert_frame_equal(kept.survival(at).frame, fit.survival(at).frame)
+    assert str(kept.summary()) == str(fit.summary())
+    first, second = np.split(fit.survival(at).frame["estimate"].to_numpy(), 2)
+    assert (np.diff(first) <= 0).all() and (np.diff(second) <= 0).all() and second[0] > 0.9
+
+
+def test_curves_are_uncertain_where_nobody_is_watched() -> None:
+    """The public bound lies far beyond the last row; the last piece reaches to it."""
+    data = rows(20_000, 3)
+    data = data.assign(failed=data["failed"] * (data["days"] <= 200), days=np.minimum(data["days"], 200))
+    with noise(SeededNoise(3)):
+        fit = dps.coxph("Surv(days, failed) ~ maker + age", data, SCHEMA).fit(dps.gdp(1))
+    at = {"maker": "a", "age": 50}
+    seen, far = (fit.survival(at, times=[150, 900]).frame.iloc[i] for i in range(2))
+    assert seen["conf_high"] - seen["conf_low"] < 0.1
+    assert far["conf_low"] == 0 and far["conf_high"] <= seen["conf_high"]
+    assert np.isinf(fit.cumulative_hazard(at, times=900).frame["conf_high"][0])
+    assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()

@@ -92,6 +92,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "offset": dict(right="temp + maker + offset(0.5 * load)"),
     "factor": dict(right="maker"),
     "all fail": dict(left="Surv(time)"),
+    "strata": dict(right="temp + load + strata(maker)"),
     "delayed": dict(left="Surv(start, time, failed)"),
     "inspected": dict(left="Surv(after, before, type='interval2')"),
     "left": dict(left="Surv(time, failed, type='left')"),
@@ -253,6 +254,8 @@ def combinations() -> Iterator[Case]:
 
 def refused(case: Case) -> bool:
     """Whether the package has to refuse it, by its documents."""
+    if case.option == "strata":
+        return case.model != "coxph" or case.budget == "pure"
     if case.model == "survreg":
         return _survreg_refuses(case)
     if case.model == "kaplan_meier":

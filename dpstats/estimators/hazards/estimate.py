@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +82,8 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
-    by_grid = user @ np.append(np.zeros(j), point[j:] * _misfit(grid, point[:j]))
+    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, point[:j], bounds.c))
+    by_grid = user @ np.append(np.zeros(j), point[j:] * doubt)
     point = user @ point
     cov = sampling + privacy + np.outer(by_grid, by_grid)
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
@@ -95,7 +97,16 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
         settings["strata"] = grid.strata
     events = Quantity(float(grid.events.sum()), grid.noise, grid.noise)
     baseline = Baseline(
-        grid.edges, grid.clock, grid.variances, grid.pieces, point[:j], cov, privacy, grid.strata
+        grid.edges,
+        grid.clock,
+        grid.variances,
+        grid.pieces,
+        point[:j],
+        cov,
+        privacy,
+        grid.strata,
+        grid.events,
+        grid.until,
     )
     found = Estimate(
         point[j:], slopes, privacy[j:, j:].copy(), tuple(problems), settings, baseline=baseline, events=events
@@ -144,7 +155,8 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours: a covariance of a twelfth of both ranges. Within a cell hazards, which are
+    between its neighbours: a covariance of a twelfth of both ranges. Within a cell, and where noise hides in
+    which cells rows fail within a run of them, hazards, which are
     positive, change by twice their mean at most, if evenly: with any such change as likely, the sd is
     `_CELL`. Before the lower bound of the time nobody knows when rows fail: they are taken for at risk
     throughout, on average half of it too long.
@@ -155,9 +167,28 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
     cells = grid.rates * grid.events / grid.events.sum()
     return (
         float(grid.shares @ (rises * spent)) / 12
-        + _CELL * float(cells.sum())
+        + _CELL * float(grid.even @ grid.events) / float(grid.events.sum())
         + float(cells[:: len(cells) // grid.strata].sum()) / 2
     )
+
+
+def _clock_error(grid: Grid, log_hazards: Array, c: float) -> float:
+    """Relative sd of the bias of slopes by what sampling and noise make wrong in the clock.
+
+    The mean of a covariate among rows at risk falls with the cumulative hazard as in `_misfit`, until rows
+    stop being observed. A cell in which the clock runs slow by a factor counts as that many failures too many
+    where this mean differs from that of its piece, whose own hazard makes the rest right. Noise of a number
+    of exits is in all numbers at risk until then.
+    """
+    gained = grid.hazards(log_hazards).reshape(grid.strata, -1)
+    spent = np.minimum(np.cumsum(gained, axis=1) - gained / 2, c).ravel()
+    mean = np.bincount(grid.pieces, spent * grid.events) / np.bincount(grid.pieces, grid.events)
+    moved = (spent - mean[grid.pieces]) * grid.events / grid.events.sum()
+    at_risk = (grid.counted / grid.at_risk**2).reshape(grid.strata, -1)
+    alone = np.maximum(grid.variances / grid.rates**2 - at_risk.ravel(), 0.0)
+    until = np.cumsum((moved / grid.at_risk).reshape(grid.strata, -1), axis=1)
+    exits = -np.diff(grid.counted.reshape(grid.strata, -1), axis=1, append=0.0)
+    return math.sqrt(float(moved**2 @ alone) + float(np.sum(until**2 * exits)))
 
 
 def _few_events(scale: RowScale, grid: Grid) -> Array:

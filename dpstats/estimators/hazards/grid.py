@@ -25,6 +25,8 @@ _VISIBLE, _FEWEST = 4.0, 1.0
 _LEAST_SHARE = 1e-6
 # of a piece: events in sds of the noise of its score
 _PIECE_NOISE = 16.0
+# rows at risk in sds of their noise, from which on curves go by them
+_SEEN = 2.0
 _NODES, _LATEST = 40, 6.0
 # rows at risk, of all, that are taken to be there where noise hides them
 _LEAST_AT_RISK = 1e-3
@@ -47,6 +49,14 @@ class Grid:
         sd of the noise of the number of all events.
     variances : array, shape (m,)
         Of `rates`, by sampling and by noise.
+    until : array, shape (strata,)
+        Time since when noise hides whether rows of a stratum are at risk.
+    at_risk : array, shape (m,)
+        Rows at risk in the middle of each cell, as the clock takes them.
+    counted : array, shape (m,)
+        Variance of their noise.
+    even : array, shape (m,)
+        Hazard of the stretch of time on which failures of each cell are taken to come evenly.
     strata : int
         Each has as many cells, and pieces of its own.
     """
@@ -57,6 +67,10 @@ class Grid:
     events: Array
     noise: float
     variances: Array
+    until: Array
+    at_risk: Array
+    counted: Array
+    even: Array
     strata: int = 1
 
     @property
@@ -132,7 +146,10 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
         late = entries.values[0]
         middle -= _until_the_end(late, strata) - late / 2
         sums += float(entries.sds[0].max()) ** 2 * left
-    middle = np.maximum(middle, max(_LEAST_AT_RISK * n, _VISIBLE * sd))
+    least = max(_LEAST_AT_RISK * n, _VISIBLE * sd)
+    seen = (middle > np.maximum(least, _SEEN * np.sqrt(sums))).reshape(strata, -1)
+    until = problem.edges[np.where(seen.any(axis=1), fine - np.argmax(seen[:, ::-1], axis=1), 0)]
+    middle = np.maximum(middle, least)
     stratum = np.repeat(np.arange(strata), fine)
     runs = _runs(events, max(_FEWEST, _VISIBLE * sd), stratum)
     number = np.maximum(np.bincount(runs, events), 1.0)
@@ -146,7 +163,9 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     # of what is spread evenly over a run, all may have come at any time of it
     errors = (1 - trust) * each * number[runs] / 3 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
     variances = errors / middle**2
-    return Grid(problem.edges, each / middle, pieces, each, sd * math.sqrt(len(times)), variances, strata)
+    rates, whole = each / middle, sd * math.sqrt(len(times))
+    even = trust * rates + (1 - trust) * np.bincount(runs, rates)[runs]
+    return Grid(problem.edges, rates, pieces, each, whole, variances, until, middle, sums, even, strata)
 
 
 def _until_the_end(numbers: Array, strata: int) -> Array:

@@ -85,8 +85,8 @@ def checked(
 def _in_zones(grid: Grid) -> tuple[Array, Array]:
     """The zone of each cell, and by how much of the failures each zone is later than their mean.
 
-    Zones and failures are those of the stratum. So the mean of the trend is 0 in each, and nothing is read off
-    how strata differ. Ones, if all strata are one zone each.
+    Zones and failures are those of the stratum. So the mean of the trend is 0 in each, and nothing is read
+    off how strata differ. Ones, if all strata are one zone each.
     """
     events = grid.events.reshape(grid.strata, -1)
     spent = (np.cumsum(events, axis=1) - events / 2) / events.sum(axis=1, keepdims=True)
