@@ -21,7 +21,7 @@ from dpstats.formula.hints import check_operators, notes_on
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.layout import column_bounds, columns, joint, radius, two_valued
 from dpstats.formula.newdata import NewRows, check_defined, covariate_block
-from dpstats.formula.offset import Offset, split_offset
+from dpstats.formula.offset import Offset, Terms, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
 from dpstats.formula.strata import Axis, Strata, split_strata
@@ -286,10 +286,7 @@ def build_design(
     response = read_response(_one_response(parsed, formula), schema)
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
-    terms, strata = split_strata(terms, schema) if baseline else (terms, None)
-    axis = None
-    if strata and isinstance(response, SurvResponse):
-        axis = Axis(strata, response.start, response.time_bounds[1])
+    terms, axis = _split_axis(terms, schema, response) if baseline else (terms, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
@@ -332,6 +329,14 @@ def build_design(
         baseline,
         filler,
     )
+
+
+def _split_axis(terms: Terms, schema: Schema, response: Response) -> tuple[Terms, Axis | None]:
+    """Take ``strata()`` out of the terms, and lay the rows of all strata on one axis of time."""
+    terms, strata = split_strata(terms, schema)
+    if not strata or not isinstance(response, SurvResponse):
+        return terms, None
+    return terms, Axis(strata, response.start, response.time_bounds[1])
 
 
 def _check_norms(response: Response, schema: Schema) -> None:

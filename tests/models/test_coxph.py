@@ -1,6 +1,7 @@
 """Regression of hazards: R's coxph without noise, honest intervals with it, refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats.estimators.hazards.grid import Grid
 from dpstats.testing import NoNoise, SeededNoise, noise
 
 FITS = json.loads((Path(__file__).parents[1] / "goldens" / "coxph.json").read_text())["fits"]
@@ -239,3 +241,24 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert far["conf_low"] == 0 and far["conf_high"] <= seen["conf_high"]
     assert np.isinf(fit.cumulative_hazard(at, times=900).frame["conf_high"][0])
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
+
+
+def test_slopes_are_as_doubtful_as_the_failures_that_come_where_noise_hides_who_is_watched() -> None:
+    """Two strata of four cells; rows of the second are seen until the end of its first cell."""
+    ones = np.ones(8)
+    grid = Grid(
+        edges=np.arange(9.0),
+        rates=0.1 * ones,
+        pieces=np.repeat([0, 1], 4),
+        events=np.array([30.0, 20, 20, 10, 40, 30, 20, 30]),
+        noise=1.0,
+        variances=ones,
+        until=np.array([4.0, 1.0]),
+        at_risk=100 * ones,
+        counted=ones,
+        even=ones,
+        strata=2,
+    )
+    assert grid.unclocked == pytest.approx(80 / 200)
+    assert replace(grid, until=np.array([4.0, 4.0])).unclocked == 0
+    assert replace(grid, until=np.array([0.0, 0.0])).unclocked == 1

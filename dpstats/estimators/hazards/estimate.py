@@ -82,7 +82,7 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
-    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, point[:j], bounds.c))
+    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, point[:j], bounds.c), grid.unclocked)
     by_grid = user @ np.append(np.zeros(j), point[j:] * doubt)
     point = user @ point
     cov = sampling + privacy + np.outer(by_grid, by_grid)

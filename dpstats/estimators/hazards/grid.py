@@ -84,6 +84,14 @@ class Grid:
         return np.bincount(self.pieces, self.events) / self.events.sum()
 
     @property
+    def unclocked(self) -> float:
+        """Share of the events that come since noise hides whether rows of their stratum are at risk."""
+        cells = len(self.rates) // self.strata
+        own = self.edges[1 : cells + 1]  # times of the first stratum are those of all
+        late = own > self.until[:, None]
+        return float(self.events @ late.ravel() / self.events.sum())
+
+    @property
     def stratum(self) -> Array:
         """Of each piece; shape (J,)."""
         firsts = self.pieces.reshape(self.strata, -1)[:, 0]
