@@ -24,7 +24,7 @@ from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, Terms, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
-from dpstats.formula.strata import Axis, Strata, split_strata
+from dpstats.formula.strata import Axis, split_strata
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
 from dpstats.schema import Schema, as_schema
@@ -102,17 +102,21 @@ class Design:
     @property
     def delayed(self) -> bool:
         """Whether rows may enter late, as ``Surv(entry, time, event)`` says, or those of a stratum do."""
-        return self.response.delayed or self.axis is not None
+        return self.response.delayed or self._axis is not None
 
     @property
-    def strata(self) -> Strata | None:
-        """Rows with a baseline hazard of their own, as ``strata()`` terms say."""
-        return self.axis.strata if self.axis else None
+    def strata(self) -> int:
+        """Number of groups of rows with a baseline hazard of their own, as ``strata()`` terms say; or 1."""
+        return self._axis.strata.count if self._axis else 1
 
     @property
-    def axis(self) -> Axis | None:
+    def _axis(self) -> Axis | None:
         """What lays the rows of strata beside one another on one axis of time."""
         return self._filler.axis
+
+    def edges(self, start: float, times: Array) -> Array:
+        """Edges of cells of time from `start` to these times, which end with the bound, in all strata."""
+        return self._axis.edges(times) if self._axis else np.append(start, times)
 
     @property
     def intervals(self) -> bool:
@@ -194,7 +198,7 @@ class Design:
         """
         block, size, outside = covariate_block(newdata, self.schema, self._filler.variables)
         exog, offset, ok, values = self._filler.predictor(block, size, clip)
-        stratum = self.strata.codes(values, ok) if self.strata else np.zeros(size, dtype=int)
+        stratum = self._axis.strata.codes(values, ok) if self._axis else np.zeros(size, dtype=int)
         check_defined(ok)
         return NewRows(exog, offset, values, stratum, outside)
 
@@ -230,8 +234,8 @@ class Design:
         if self.offset:
             lower, upper = self.offset.bounds
             yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
-        if self.strata:
-            yield f"Strata: {self.strata.text}, {self.strata.count} baseline hazards"
+        if self._axis:
+            yield f"Strata: {self._axis.strata.text}, {self.strata} baseline hazards"
         if self.weights is not None:
             yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
         if self.subset is not None:

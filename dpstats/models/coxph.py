@@ -216,8 +216,6 @@ def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
 def _problem(design: Design, times: np.ndarray) -> Problem:
     """Public facts in the estimator's terms."""
     response = _response(design)
-    (low, _), axis = response.time_bounds, design.axis
-    edges = axis.edges(times) if axis else np.append(response.start, times)
-    lower, upper = np.vstack([design.bounds, (low, edges[-1])]).T
-    strata = design.strata.count if design.strata else 1
-    return Problem(Box(lower, upper, design.binary, design.norms), edges, strata, response.delayed)
+    edges = design.edges(response.start, times)
+    lower, upper = np.vstack([design.bounds, (response.time_bounds[0], edges[-1])]).T
+    return Problem(Box(lower, upper, design.binary, design.norms), edges, design.strata, response.delayed)

@@ -147,7 +147,8 @@ class Baseline:
     def to_dict(self) -> dict[str, Any]:
         """Plain values; infinities as texts."""
         arrays = {name: _plain(getattr(self, name)) for name in self._given}
-        return arrays | {"pieces": self.pieces.tolist(), "strata": self.strata}
+        strata = {"strata": self.strata} if self.strata > 1 else {}
+        return arrays | {"pieces": self.pieces.tolist()} | strata
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Baseline:

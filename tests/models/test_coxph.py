@@ -243,7 +243,7 @@ def test_curves_are_uncertain_where_nobody_is_watched() -> None:
     assert np.isinf(fit.predict(at, type="survival", times=900, se_fit=True)["se_fit"]).all()
 
 
-def test_slopes_are_as_doubtful_as_the_failures_that_come_where_noise_hides_who_is_watched() -> None:
+def test_cells_are_hidden_since_noise_hides_who_is_watched() -> None:
     """Two strata of four cells; rows of the second are seen until the end of its first cell."""
     ones = np.ones(8)
     grid = Grid(
@@ -259,6 +259,6 @@ def test_slopes_are_as_doubtful_as_the_failures_that_come_where_noise_hides_who_
         even=ones,
         strata=2,
     )
-    assert grid.unclocked == pytest.approx(80 / 200)
-    assert replace(grid, until=np.array([4.0, 4.0])).unclocked == 0
-    assert replace(grid, until=np.array([0.0, 0.0])).unclocked == 1
+    assert grid.hidden.tolist() == [False] * 5 + [True] * 3
+    assert not replace(grid, until=np.array([4.0, 4.0])).hidden.any()
+    assert replace(grid, until=np.array([0.0, 0.0])).hidden.all()

@@ -14,8 +14,8 @@ MUTANTS = (
         ("formula/block.py", "*weighing, *self.subsetting, *(", "*weighing, *("),
         (
             "formula/block.py",
-            "self._subset.fill(leaves, ok)\n            endog",
-            "self._subset.fill(raw, ok)\n            endog",
+            "self._subset.fill(leaves, ok)\n            observed",
+            "self._subset.fill(raw, ok)\n            observed",
         ),
     ),
     planted(

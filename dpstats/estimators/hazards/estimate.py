@@ -82,10 +82,13 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     sampling, privacy, hidden = (
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
-    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, point[:j], bounds.c), grid.unclocked)
-    by_grid = user @ np.append(np.zeros(j), point[j:] * doubt)
+    moved = _moved(grid, point[:j], bounds.c)
+    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, moved))
+    by_grid = user @ np.append(np.zeros(j), point[j:])
+    by_grid = np.outer(by_grid, by_grid)
     point = user @ point
-    cov = sampling + privacy + np.outer(by_grid, by_grid)
+    privacy += by_grid * float(np.abs(moved[grid.hidden]).sum()) ** 2
+    cov = sampling + privacy + by_grid * doubt**2
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     rel = _relative(information, len(slopes))
     weakly = weak(guess, slopes)
@@ -172,18 +175,24 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
     )
 
 
-def _clock_error(grid: Grid, log_hazards: Array, c: float) -> float:
-    """Relative sd of the bias of slopes by what sampling and noise make wrong in the clock.
+def _moved(grid: Grid, log_hazards: Array, c: float) -> Array:
+    """By what share of itself a slope moves where the clock is wrong by a factor in one cell; shape (m,).
 
     The mean of a covariate among rows at risk falls with the cumulative hazard as in `_misfit`, until rows
     stop being observed. A cell in which the clock runs slow by a factor counts as that many failures too many
-    where this mean differs from that of its piece, whose own hazard makes the rest right. Noise of a number
-    of exits is in all numbers at risk until then.
+    where this mean differs from that of its piece, whose own hazard makes the rest right.
     """
     gained = grid.hazards(log_hazards).reshape(grid.strata, -1)
     spent = np.minimum(np.cumsum(gained, axis=1) - gained / 2, c).ravel()
     mean = np.bincount(grid.pieces, spent * grid.events) / np.bincount(grid.pieces, grid.events)
-    moved = (spent - mean[grid.pieces]) * grid.events / grid.events.sum()
+    return np.asarray((spent - mean[grid.pieces]) * grid.events / grid.events.sum())
+
+
+def _clock_error(grid: Grid, moved: Array) -> float:
+    """Relative sd of the bias of slopes by what sampling and noise make wrong in the clock, to first order.
+
+    Noise of a number of exits is in all numbers at risk until then.
+    """
     at_risk = (grid.counted / grid.at_risk**2).reshape(grid.strata, -1)
     alone = np.maximum(grid.variances / grid.rates**2 - at_risk.ravel(), 0.0)
     until = np.cumsum((moved / grid.at_risk).reshape(grid.strata, -1), axis=1)

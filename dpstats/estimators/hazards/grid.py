@@ -84,12 +84,11 @@ class Grid:
         return np.bincount(self.pieces, self.events) / self.events.sum()
 
     @property
-    def unclocked(self) -> float:
-        """Share of the events that come since noise hides whether rows of their stratum are at risk."""
+    def hidden(self) -> Array:
+        """Cells since when noise hides whether rows of their stratum are at risk; shape (m,)."""
         cells = len(self.rates) // self.strata
         own = self.edges[1 : cells + 1]  # times of the first stratum are those of all
-        late = own > self.until[:, None]
-        return float(self.events @ late.ravel() / self.events.sum())
+        return np.asarray(own > self.until[:, None]).ravel()
 
     @property
     def stratum(self) -> Array:
