@@ -22,6 +22,7 @@ from dpstats.moments.solution import HOPELESS, WEAK
 Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
+_ONLY = 2.0  # change of the log hazard on the only piece of a stratum, of which no neighbour tells
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
@@ -158,14 +159,14 @@ def _misfit(grid: Grid, log_hazards: Array) -> float:
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours: a covariance of a twelfth of both ranges. Within a cell, and where noise hides in
-    which cells rows fail within a run of them, hazards, which are
-    positive, change by twice their mean at most, if evenly: with any such change as likely, the sd is
-    `_CELL`. Before the lower bound of the time nobody knows when rows fail: they are taken for at risk
-    throughout, on average half of it too long.
+    between its neighbours, or `_ONLY` where it has none: a covariance of a twelfth of both ranges. Within a
+    cell, and where noise hides in which cells rows fail within a run of them, hazards, which are positive,
+    change by twice their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before
+    the lower bound of the time nobody knows when rows fail: they are taken for at risk throughout, on average
+    half of it too long.
     """
     each = np.split(log_hazards, np.flatnonzero(np.diff(grid.stratum)) + 1)  # of a stratum
-    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else np.zeros(1) for own in each]))
+    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [_ONLY] for own in each]))
     spent = np.bincount(grid.pieces, grid.rates)
     cells = grid.rates * grid.events / grid.events.sum()
     return (
