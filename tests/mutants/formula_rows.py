@@ -19,6 +19,16 @@ MUTANTS = (
         ),
     ),
     planted(
+        "a row is at risk in all strata before its own",
+        "formula/test_strata.py::test_a_row_is_watched_in_its_own_stratum_alone",
+        ("formula/strata.py", "entry=np.maximum(observed.entry + shift, first)", "entry=observed.entry"),
+    ),
+    planted(
+        "a row of a level that is not declared counts in the last stratum",
+        "formula/test_strata.py::test_a_row_without_a_declared_level_counts_nothing",
+        ("formula/strata.py", "            ok &= (code >= 0) & (code < levels)\n", ""),
+    ),
+    planted(
         "an infinite cell counts as its bound",
         "formula/test_design.py::test_what_is_no_finite_number_switches_a_row_off",
         ("formula/block.py", "ok &= np.isfinite(values)", "ok &= ~np.isnan(values)"),
