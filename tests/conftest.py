@@ -14,7 +14,7 @@ settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "of long cases of tests that have short ones, part K of N, by their names; all else runs each time"
+    told = "part K of N of the long cases of tests that have short ones, and half of the other long tests"
     parser.addoption("--part", metavar="K/N", type=_part, default=(1, 1), help=told)
 
 
@@ -28,13 +28,22 @@ def _part(text: str) -> tuple[int, int]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part, parts = config.getoption("--part")
     short = {_test(item) for item in items if item.get_closest_marker("long") is None}
+    halves = min(parts, 2)
     chosen, others = list[pytest.Item](), list[pytest.Item]()
     for item in items:
-        repeats = item.get_closest_marker("long") is not None and _test(item) in short
-        elsewhere = repeats and zlib.crc32(item.nodeid.encode()) % parts != part - 1
+        if item.get_closest_marker("long") is None:
+            elsewhere = False
+        elif _test(item) in short:
+            elsewhere = _number(item.nodeid) % parts != part - 1
+        else:
+            elsewhere = _number(_test(item)) % halves != part % halves
         (others if elsewhere else chosen).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = chosen
+
+
+def _number(name: str) -> int:
+    return zlib.crc32(name.encode())
 
 
 def _test(item: pytest.Item) -> str:

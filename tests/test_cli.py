@@ -221,6 +221,7 @@ def planned(*words: str, n: str = "2000") -> list[str]:
     return ["plan", FORMULA, "--schema", "drives.toml", "--budget", "approx(1, 1e-6)", "--n", n, *words]
 
 
+@pytest.mark.long
 def test_plan_prints_what_python_gives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     known = ["--known", "voltage=280,25", "--events", "0.3", "--scale", "0.5", "--coef", "voltage=-0.01"]
     assert main(planned(*known, "--power", "voltage=-0.02", "--half-width", "voltage=0.005")) == 0

@@ -1,6 +1,6 @@
 """A study is a pair: a text, and a notebook that has its words and code, and what the code shows when seeded.
 
-``make studies`` writes the notebooks. A long test runs them again and compares what they show.
+``make studies`` writes the notebooks. A test runs them again and compares what they show.
 """
 
 import re
@@ -67,7 +67,6 @@ def test_a_notebook_was_run_whole_says_that_it_is_not_private_and_names_no_place
     assert not re.search(r"/tmp|/home|/work|site-packages", text.with_suffix(".ipynb").read_text("utf-8"))
 
 
-@pytest.mark.long
 @BY_NAME
 def test_a_notebook_shows_what_its_code_shows_today(text: Path) -> None:
     """After a wanted change: make studies, and read whether the words still say what the numbers do."""

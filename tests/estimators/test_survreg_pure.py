@@ -115,6 +115,7 @@ def test_a_rare_reference_holds_or_is_flagged():
     assert known([0.02, *[0.245] * 4], dps.pure(3), 8) >= 0.9
 
 
+@pytest.mark.long
 def test_noise_alone_is_seldom_taken_for_steps_that_have_not_settled():
     """A few coordinates of noise scatter more about their mean square than many do."""
     schema = dps.Schema(time=dps.bounded(np.exp(-9), np.exp(6)), failed=dps.event(), x=dps.bounded(-4, 4))
