@@ -344,7 +344,7 @@ class CurveFit(Facts, Shown, Stored):
         tables = tuple(
             Table(
                 heads,
-                tuple(map(_cells, block.itertuples(index=False))),
+                _rows(block),
                 1,
                 title=str(group),
                 aside=f"{level_percent(level)} intervals",
@@ -485,6 +485,15 @@ def _curve(content: Mapping[str, Any]) -> CurveFit:
 def named(factor: str, group: str) -> str:
     """Return a group with the name of its factor, such as ``"maker = WDC"``."""
     return group if factor in ("", "1") or group.startswith(f"{factor} = ") else f"{factor} = {group}"
+
+
+def _rows(block: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    """Return the lines of a group's table; where its curve ends for good, one line says so."""
+    cells = [_cells(row) for row in block.itertuples(index=False)]
+    end = int(block["survival"].notna().to_numpy().nonzero()[0].max(initial=-1)) + 1
+    if end > len(cells) - 2:
+        return tuple(cells)
+    return (*cells[:end], (*cells[end][:-1], f"{NOT_ESTIMABLE}, nor is any later time"))
 
 
 def _cells(row: Any) -> tuple[str, ...]:
