@@ -15,7 +15,7 @@ most people have: a few covariates of any shape under bounds that are 2 to 200 t
 lie between two times, by one inspection or many. --saturating draws generalised
 linear models with effects that level off, and compares with the fit of the same rows without privacy.
 --real takes rows of real sets, with response, covariates and bounds drawn at random, and compares with the
-fit without privacy.
+fit without privacy. --routes "ols pure" fits designs of these routes alone.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lots.designs import draw_inspected, draw_known_scale, draw_ordinary, draw_saturating
-from lots.real import DATA, real_lot
+from lots.designs import draw_design, draw_inspected, draw_known_scale, draw_ordinary, draw_saturating
+from lots.real import DATA, draw_lot, real_lot
 from lots.report import report
 from lots.score import lot
 from provenance import estimator, header
@@ -40,6 +40,13 @@ from tqdm import tqdm
 
 Record = dict[str, Any]
 WORK = Path(__file__).parent / ".work"
+DRAWS = {
+    "lottery": draw_design,
+    "ordinary": draw_ordinary,
+    "known-scale": draw_known_scale,
+    "inspected": draw_inspected,
+    "saturating": draw_saturating,
+}
 SOME = 5  # fits of each process between two looks at the clock
 
 
@@ -49,14 +56,31 @@ def seeds(run: int) -> Iterator[int]:
         yield int(np.random.SeedSequence([run, index]).generate_state(1, np.uint64)[0] >> 11)
 
 
+def of_routes(draw: Callable[[int], Any], routes: list[str], seed: int) -> bool:
+    """Whether the design of a seed is of one of these routes."""
+    return draw(seed).route in routes
+
+
+def everyone(seed: int) -> bool:
+    """Any design."""
+    return True
+
+
 def drawn(
-    path: Path, run: int, one: Callable[[int], Record], fits: int, minutes: float, jobs: int
+    path: Path,
+    run: int,
+    one: Callable[[int], Record],
+    fits: int,
+    minutes: float,
+    jobs: int,
+    wished: Callable[[int], bool] = everyone,
 ) -> list[Record]:
-    """Records of a run; what is in the file already is not done again."""
+    """Records of a run, of wished designs; what is in the file already is not done again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     done = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
     known, until = {record["seed"] for record in done}, time.monotonic() + 60 * minutes
-    wanted = (seed for _, seed in zip(range(fits), seeds(run), strict=False) if seed not in known)
+    several = itertools.islice(filter(wished, seeds(run)), fits)
+    wanted = (seed for seed in several if seed not in known)
     with (
         path.open("a") as file,
         multiprocessing.Pool(jobs) as pool,
@@ -86,39 +110,25 @@ def main() -> None:
     which.add_argument("--inspected", action="store_true", help="failures between two times")
     which.add_argument("--ordinary", action="store_true", help="designs with loose bounds and nothing else")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of tables for --real")
+    parser.add_argument("--routes", nargs="+", help='such as "ols pure", "ols gaussian"; default: all')
     options = parser.parse_args()
     kinds = ("real", "ordinary", "known-scale", "inspected", "saturating")
     flags = {name: getattr(options, name.replace("-", "_")) for name in kinds}
     kind = next((name for name, asked in flags.items() if asked), "lottery")
-    ones: dict[str, Callable[[int], Record]] = {
-        "real": Real(options.data),
-        "ordinary": partial(lot, draw=draw_ordinary),
-        "saturating": partial(lot, draw=draw_saturating),
-        "known-scale": partial(lot, draw=draw_known_scale),
-        "inspected": partial(lot, draw=draw_inspected),
-        "lottery": lot,
-    }
-    one = ones[kind]
+    draw, one = DRAWS.get(kind), partial(lot, draw=DRAWS.get(kind))
+    if draw is None:
+        draw, one = partial(draw_lot, folder=options.data), partial(real_lot, folder=options.data)
     if options.design:
         for seed in options.design:
             print(json.dumps(one(seed), indent=1))
         return
     run = secrets.randbelow(10**9) if options.seed is None else options.seed
     path = options.work / f"{kind}-{estimator()}-{run}.jsonl"
-    records = drawn(path, run, one, options.fits, options.minutes, options.jobs)
+    wished = everyone if options.routes is None else partial(of_routes, draw, options.routes)
+    records = drawn(path, run, one, options.fits, options.minutes, options.jobs, wished)
     print(header(work=options.work, data=options.data))
     print(f"seed {run}\n")
     print(report(records, f"python benchmarks/lottery.py{f' --{kind}' * (kind != 'lottery')}"))
-
-
-class Real:
-    """A lot of the real sets in a folder, by its seed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, seed: int) -> Record:
-        return real_lot(seed, self.folder)
 
 
 if __name__ == "__main__":

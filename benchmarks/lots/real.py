@@ -44,6 +44,10 @@ class Lot:
     response: tuple[str, ...]
     covariates: tuple[str, ...]
 
+    @property
+    def route(self) -> str:
+        return f"{self.model} {'pure' if self.kind == 'pure' else 'gaussian'}"
+
 
 @functools.cache
 def tables(folder: Path) -> dict[str, pd.DataFrame]:
@@ -77,8 +81,8 @@ def _complete(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(kept).dropna().reset_index(drop=True)
 
 
-def draw_lot(seed: int, folder: Path) -> tuple[Lot, pd.DataFrame]:
-    """The lot of a seed, and its rows."""
+def draw_lot(seed: int, folder: Path) -> Lot:
+    """The lot of a seed."""
     rng, known = np.random.default_rng([seed, 2]), tables(folder)
     lives = [name for name in known if name in LIVES and set(LIVES[name][:2]) <= set(known[name])]
     survival = bool(lives) and rng.uniform() < SURVIVAL
@@ -94,7 +98,7 @@ def draw_lot(seed: int, folder: Path) -> tuple[Lot, pd.DataFrame]:
     most = max(1, min(len(others), 30, NUMBERS // len(rows)))
     chosen = rng.permutation(others)[: int(round(most ** rng.uniform()))]
     dist = str(rng.choice(["weibull", "loglogistic", "lognormal"])) if survival else ""
-    lot = Lot(
+    return Lot(
         seed,
         name,
         model,
@@ -105,7 +109,6 @@ def draw_lot(seed: int, folder: Path) -> tuple[Lot, pd.DataFrame]:
         tuple(response),
         tuple(map(str, chosen)),
     )
-    return lot, rows
 
 
 def _model(response: pd.Series, rng: np.random.Generator) -> str:
@@ -120,8 +123,8 @@ def _model(response: pd.Series, rng: np.random.Generator) -> str:
 
 def real_lot(seed: int, folder: Path) -> dict[str, Any]:
     """The record of a lot, or that it was refused."""
-    lot, rows = draw_lot(seed, folder)
-    began = time.process_time()
+    lot = draw_lot(seed, folder)
+    rows, began = tables(folder)[lot.name], time.process_time()
     drawn, names = sample(lot, rows), lot.covariates
     while np.linalg.cond(_standard(drawn.exog)) > WORST and len(names) > 1:
         names = names[: len(names) // 2]
@@ -132,7 +135,7 @@ def real_lot(seed: int, folder: Path) -> dict[str, Any]:
         "dist": lot.dist,
         "law": lot.name,
         "kind": lot.kind,
-        "route": f"{lot.model} {'pure' if lot.kind == 'pure' else 'gaussian'}",
+        "route": lot.route,
         "n": len(rows),
         "epsilon": round(lot.epsilon, 3),
         "n epsilon": len(rows) * lot.epsilon,
