@@ -6,6 +6,7 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --known-scale --minutes 20
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --inspected --minutes 20
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --saturating --minutes 15
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --links --minutes 15
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --real --minutes 10
 
 Every run draws fresh designs; its seed is printed, and --seed repeats a run or goes on with one that was
@@ -14,6 +15,7 @@ most people have: a few covariates of any shape under bounds that are 2 to 200 t
 --known-scale draws survival models whose sigma the fit is told, --inspected such whose failures are known to
 lie between two times, by one inspection or many. --saturating draws generalised
 linear models with effects that level off, and compares with the fit of the same rows without privacy.
+--links draws probit and complementary log-log models of a yes or no.
 --real takes rows of real sets, with response, covariates and bounds drawn at random, and compares with the
 fit without privacy. --routes "ols pure" fits designs of these routes alone.
 """
@@ -31,7 +33,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lots.designs import draw_design, draw_inspected, draw_known_scale, draw_ordinary, draw_saturating
+from lots.designs import (
+    draw_design,
+    draw_inspected,
+    draw_known_scale,
+    draw_links,
+    draw_ordinary,
+    draw_saturating,
+)
 from lots.real import DATA, draw_lot, real_lot
 from lots.report import report
 from lots.score import lot
@@ -46,6 +55,7 @@ DRAWS = {
     "known-scale": draw_known_scale,
     "inspected": draw_inspected,
     "saturating": draw_saturating,
+    "links": draw_links,
 }
 SOME = 5  # fits of each process between two looks at the clock
 
@@ -107,12 +117,13 @@ def main() -> None:
     which.add_argument("--real", action="store_true", help="real sets")
     which.add_argument("--known-scale", action="store_true", help="times to failure of a known sigma")
     which.add_argument("--saturating", action="store_true", help="GLMs with effects that level off")
+    which.add_argument("--links", action="store_true", help="a yes or no under other links than the logit")
     which.add_argument("--inspected", action="store_true", help="failures between two times")
     which.add_argument("--ordinary", action="store_true", help="designs with loose bounds and nothing else")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of tables for --real")
     parser.add_argument("--routes", nargs="+", help='such as "ols pure", "ols gaussian"; default: all')
     options = parser.parse_args()
-    kinds = ("real", "ordinary", "known-scale", "inspected", "saturating")
+    kinds = ("real", "ordinary", "known-scale", "inspected", "saturating", "links")
     flags = {name: getattr(options, name.replace("-", "_")) for name in kinds}
     kind = next((name for name, asked in flags.items() if asked), "lottery")
     draw, one = DRAWS.get(kind), partial(lot, draw=DRAWS.get(kind))

@@ -43,7 +43,9 @@ _ELSEWHERE = {
         ("epsilon", "eps", "delta", "rho", "mu"),
         "a budget is one argument, such as dps.approx(epsilon=1, delta=1e-6)",
     ),
-    "link": "each family has one link: binomial logit, poisson and gamma log, gaussian identity",
+    "link": "it is of dps.glm(formula, data, schema, 'binomial', link='probit' or 'cloglog')",
+    "alpha": "counts of any scatter go with family='poisson', whose standard errors do not rest on the law; "
+    "a penalty goes with dps.ridge",
     "weights": "this model takes no weights",
     "subset": "this model takes no subset",
     **dict.fromkeys(
@@ -74,8 +76,9 @@ OTHER_NAMES = {
     **dict.fromkeys(("lm", "OLS", "LinearRegression", "linear_model"), "dps.ols(formula, data, schema)"),
     **dict.fromkeys(("Ridge", "lm_ridge"), "dps.ridge(formula, data, schema, alpha)"),
     **dict.fromkeys(("Logit", "LogisticRegression"), "dps.logit(formula, data, schema)"),
+    **dict.fromkeys(("probit", "Probit"), "dps.glm(formula, data, schema, 'binomial', link='probit')"),
     **dict.fromkeys(
-        ("poisson", "Poisson", "PoissonRegressor", "glm_nb"),
+        ("poisson", "Poisson", "PoissonRegressor", "glm_nb", "negativebinomial", "NegativeBinomial"),
         "dps.glm(formula, data, schema, family='poisson')",
     ),
     "GLM": "dps.glm(formula, data, schema, family)",

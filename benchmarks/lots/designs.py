@@ -150,6 +150,8 @@ def draw_design(seed: int) -> Design:
     )
 
 
+# sds of a normal and of an extreme value, over that of a logistic law
+LATENT = {"probit": math.sqrt(3) / math.pi, "cloglog": math.sqrt(0.5)}
 ORDINARY = {"normal": 1.0, "skewed": 1.0, "counts": 1.0, "flag": 1.0, "heavy": 1.0}
 
 
@@ -198,6 +200,29 @@ def draw_saturating(seed: int) -> Design:
     )
 
 
+def draw_links(seed: int) -> Design:
+    """A yes or no under a probit or complementary log-log link, with up to 8 covariates.
+
+    Linear predictors have the sds of logistic models, in sds of the law whose distribution function the link
+    is of.
+    """
+    rng = np.random.default_rng([seed, 5])
+    model = pick(rng, {name: 1.0 for name in LATENT})
+    return replace(
+        draw_ordinary(seed),
+        model=model,
+        dist="",
+        censoring="",
+        censored=0.0,
+        kind=draw_kind(rng, model),
+        n=int(10 ** rng.uniform(3, math.log10(50_000))),
+        epsilon=10 ** rng.uniform(math.log10(0.5), math.log10(8)),
+        covariates=draw_covariates(rng, int(rng.integers(1, 9))),
+        signal=_signal(rng, "logit") * LATENT[model],
+        level=_level(rng, "logit"),
+    )
+
+
 def draw_known_scale(seed: int) -> Design:
     """The first survival model of the right law that this seed and those after it draw, its sigma known."""
     designs = (draw_design(later) for later in itertools.count(seed))
@@ -216,7 +241,7 @@ def draw_inspected(seed: int) -> Design:
 def draw_kind(rng: np.random.Generator, model: str) -> str:
     """Of the budget: counts and amounts take no pure epsilon."""
     gaussian = {kind: share for kind, share in KINDS.items() if kind != "pure"}
-    return pick(rng, gaussian if model in ("poisson", "gamma") else KINDS)
+    return pick(rng, gaussian if model in ("poisson", "gamma", *LATENT) else KINDS)
 
 
 def budget_of(kind: str, epsilon: float) -> Budget:

@@ -5,9 +5,11 @@ from censored_mle import Likelihood, censored_mle
 from scipy.special import expit
 
 from dpstats.families import DISTS
+from dpstats.families.glm import CLOGLOG, POISSON, PROBIT
 
 Array = np.ndarray
 STEPS = 60
+LINKS = {"probit": PROBIT, "cloglog": CLOGLOG}  # models of 0 and 1 besides the logit
 
 
 def least_squares(exog: Array, y: Array, weights: Array | None) -> tuple[Array, Array]:
@@ -21,11 +23,12 @@ def least_squares(exog: Array, y: Array, weights: Array | None) -> tuple[Array, 
 def glm(
     exog: Array, y: Array, family: str, offset: Array | float = 0.0, weights: Array | None = None
 ) -> tuple[Array, Array]:
-    """By Newton steps that are halved until the score's length in the metric falls; canonical or log link."""
+    """By steps of Fisher's scoring that are halved until the score's length in the metric falls."""
     w = np.ones(len(y)) if weights is None else weights
     params = np.zeros(exog.shape[1])
     mean = np.average(y, weights=w)
-    params[0] = np.log(mean / (1 - mean)) if family == "logit" else np.log(mean)
+    law = LINKS.get(family, POISSON)
+    params[0] = np.log(mean / (1 - mean)) if family == "logit" else law.link(mean)
     scale = np.maximum(np.abs(exog).max(axis=0), 1e-12)
     exog = exog / scale
     params = params * scale
@@ -45,6 +48,8 @@ def _score(exog: Array, y: Array, family: str, eta: Array, w: Array) -> tuple[Ar
     if family == "logit":
         mean = expit(eta)
         rest, curvature = y - mean, mean * (1 - mean)
+    elif family in LINKS:
+        rest, curvature = LINKS[family].score(y, eta), LINKS[family].curvature(eta)
     elif family == "poisson":
         mean = np.exp(eta)
         rest, curvature = y - mean, mean

@@ -10,8 +10,10 @@ from scipy.special import expit
 
 import dpstats as dps
 from dpstats.families import DISTS
+from dpstats.families.glm import BINOMIAL
 from dpstats.formula import build_design
 from lots.designs import Design
+from lots.exact import LINKS
 
 Array = np.ndarray
 MANY = 200_000  # rows that say what very many would, where the law is another one
@@ -162,8 +164,9 @@ def _standard(eta: Array, rows: pd.DataFrame) -> Array:
 
 def _logit(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.random.Generator) -> Response:
     odds = eta + fields["offset"] + (0.4 * _standard(eta, rows) ** 2 if design.law == "bent" else 0.0)
-    moved = optimize.brentq(lambda a: expit(a + odds).mean() - design.level, -60, 60)
-    y = (rng.uniform(size=len(eta)) < expit(moved + odds)).astype(int)
+    mean = (LINKS.get(design.model) or BINOMIAL).mean
+    moved = optimize.brentq(lambda a: mean(a + odds).mean() - design.level, -60, 60)
+    y = (rng.uniform(size=len(eta)) < mean(moved + odds)).astype(int)
     return Response("y", {"y": y}, {"y": dps.flag()}, {"y": y}, moved)
 
 
@@ -285,7 +288,14 @@ def _censoring(design: Design, log_life: Array, where: Array, rng: np.random.Gen
     return ends + apart[min(int((1 - design.censored) * n), n - 1)]
 
 
-_RESPONSES = {"ols": _ols, "logit": _logit, "poisson": _counts, "gamma": _gamma, "survreg": _times}
+_RESPONSES = {
+    "ols": _ols,
+    "logit": _logit,
+    **dict.fromkeys(LINKS, _logit),
+    "poisson": _counts,
+    "gamma": _gamma,
+    "survreg": _times,
+}
 
 
 @dataclass(frozen=True)

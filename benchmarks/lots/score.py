@@ -13,7 +13,7 @@ from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.testing import SeededNoise, noise
 from lots.designs import Design, draw_design
-from lots.exact import glm, least_squares, survival
+from lots.exact import LINKS, glm, least_squares, survival
 from lots.rows import Curves, Sample, curves, sample
 
 Array = np.ndarray
@@ -48,7 +48,10 @@ def model_of(design: Design, drawn: Sample) -> Any:
         return dps.ols(drawn.formula, data, drawn.schema, **weights)
     if design.model == "logit":
         return dps.logit(drawn.formula, data, drawn.schema)
-    return dps.glm(drawn.formula, data, drawn.schema, family=design.model, **weights)
+    named = {"family": design.model}
+    if design.model in LINKS:
+        named = {"family": "binomial", "link": design.model}
+    return dps.glm(drawn.formula, data, drawn.schema, **named, **weights)
 
 
 def _regression(design: Design) -> dict[str, Any]:

@@ -29,6 +29,7 @@ _OPTIONS = {
     "alpha": "its penalty: --alpha 0.1, or --alpha auto",
     "public": "",
     "family": "for example --family poisson",
+    "link": "",
     "exposure": "",
     "weights": "",
     "subset": "",

@@ -4,10 +4,11 @@
     v(eta) = min(1, limit / (spread sd(psi)), curvature_limit / h).
 
 v is a weight that depends on the covariates alone: it makes room for `spread` sds of the score below the
-limit, and holds the curvature below its own, where the mean is large. c(eta) = E clip(v psi) under the
-family keeps what is left of clipping from moving the mean of the score. So the estimating equation has its
-root at the truth however narrow the limits. No response is beyond its declared end: c counts what the law has
-between the limit and the score there, and nothing beyond.
+limit, and holds the curvature below its own, where the mean is large. Of a response that is 0 or 1 it holds
+the larger of its two scores below the limit, in the place of the sds, so that nothing is clipped and c is 0.
+c(eta) = E clip(v psi) under the family keeps what is left of clipping from moving the mean of the score. So
+the estimating equation has its root at the truth however narrow the limits. No response is beyond its
+declared end: c counts what the law has between the limit and the score there, and nothing beyond.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dpstats.families.glm import GlmFamily
 Array = np.ndarray
 
 _POINTS = 4096
+_TINY = np.finfo(float).tiny
 
 
 def logistic_information_weight(radius: float) -> float:
@@ -89,8 +91,14 @@ class BoundedScore:
         np.clip(score, -self.limit, self.limit, out=score)
         return score, np.minimum(weight * curvature, self.curvature_limit)
 
+    def weight(self, eta: Array) -> Array:
+        """v of eta."""
+        return self._weight(eta, self.family.curvature(eta))
+
     def _weight(self, eta: Array, curvature: Array) -> Array:
-        weight = np.minimum(1.0, self.curvature_limit / curvature)
+        weight = np.minimum(1.0, self.curvature_limit / np.maximum(curvature, _TINY))
+        if self.family.two_valued and self.family.unlimited:
+            return np.minimum(weight, self.limit / self.family.largest_at(eta))
         if self.spread > 0:
             sd = np.sqrt(self.family.score_variance(eta, self.dispersion))
             np.minimum(weight, self.limit / (self.spread * sd), out=weight)
@@ -103,7 +111,7 @@ class BoundedScore:
 
     def correction(self, eta: Array) -> Array:
         """c(eta), from the closed form."""
-        weight = self._weight(eta, self.family.curvature(eta))
+        weight = self.weight(eta)
         limit, most = self.limit / weight, self.family.score(np.full_like(eta, self.top), eta)
         lost = self.family.clipped_mean(eta, limit, self.dispersion)
         if math.isfinite(self.top):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -19,6 +19,8 @@ Function = Callable[[Array], Array]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 _FARTHEST = 300.0
+# the ends of a share of ones that has a linear predictor
+CERTAIN = (1e-6, 1 - 1e-6)
 # a dispersion so near to 0 is Poisson
 _NEARLY_POISSON = 1e-6
 
@@ -30,7 +32,8 @@ class GlmFamily:
     Attributes
     ----------
     name, title, link_name : str
-        The title is that of a regression, as in "Poisson regression".
+        The name ends in that of the link, as R writes it, "binomial(probit)", where another family of the
+        same kind has the usual one. The title is that of a regression, as in "Poisson regression".
     mean : callable
         Inverse link: eta to the mean.
     link : callable
@@ -94,10 +97,30 @@ class GlmFamily:
     log_likelihood: Callable[[Array, Array], Array] | None
 
     @property
+    def kind(self) -> str:
+        """The name without that of the link."""
+        return self.name.partition("(")[0]
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether a response is 0 or 1, so that two scores are all that a row may have."""
+        return self.support == (0.0, 1.0)
+
+    def largest_at(self, eta: Array) -> Array:
+        """The larger of the two scores that a row of a 0 or 1 may have, without its sign."""
+        return np.maximum(abs(self.score(np.ones_like(eta), eta)), abs(self.score(np.zeros_like(eta), eta)))
+
+    @property
     def constant_variance(self) -> bool:
         """Whether Var(y) is the same for every mean."""
         low, high = self.variance(np.array([0.25, 0.5]))
         return bool(low == high)
+
+    def level_at(self, mean: float) -> float:
+        """Curvature where this is the mean; of the usual link, the variance of a response."""
+        if self.two_valued and self.unlimited:
+            return float(self.curvature(self.link(np.clip(mean, *CERTAIN))))
+        return float(self.variance(np.array(mean)))
 
     @property
     def unlimited(self) -> bool:
@@ -195,6 +218,50 @@ BINOMIAL = GlmFamily(
     log_likelihood=lambda y, eta: y * eta - np.logaddexp(0.0, eta),
 )
 
+
+def _probit_one(eta: Array) -> Array:
+    """Score of a 1 under a probit link: the normal density over its distribution function."""
+    return math.sqrt(2 / math.pi) / special.erfcx(-np.asarray(eta) / math.sqrt(2))
+
+
+PROBIT = replace(
+    BINOMIAL,
+    name="binomial(probit)",
+    title="probit",
+    link_name="probit",
+    mean=special.ndtr,
+    link=special.ndtri,
+    score=lambda y, eta: y * _probit_one(eta) - (1 - y) * _probit_one(-np.asarray(eta)),
+    curvature=lambda eta: _probit_one(eta) * _probit_one(-np.asarray(eta)),
+    score_variance=lambda eta, dispersion: _probit_one(eta) * _probit_one(-np.asarray(eta)),
+    most_curved=2 / math.pi,
+    largest_score=np.inf,
+    ratio_name="",
+    log_likelihood=lambda y, eta: y * special.log_ndtr(eta) + (1 - y) * special.log_ndtr(-np.asarray(eta)),
+)
+
+
+def _cloglog_one(eta: Array) -> Array:
+    """Score of a 1 under a complementary log-log link: x / (exp(x) - 1), x = exp(eta); that of a 0 is -x."""
+    return 1 / special.exprel(_exp(eta))
+
+
+CLOGLOG = replace(
+    BINOMIAL,
+    name="binomial(cloglog)",
+    title="complementary log-log",
+    link_name="cloglog",
+    mean=lambda eta: -np.expm1(-_exp(eta)),
+    link=lambda mean: np.log(-np.log1p(-np.asarray(mean))),
+    score=lambda y, eta: y * _cloglog_one(eta) - (1 - y) * _exp(eta),
+    curvature=lambda eta: _exp(eta) * _cloglog_one(eta),
+    score_variance=lambda eta, dispersion: _exp(eta) * _cloglog_one(eta),
+    most_curved=0.6477,  # x^2 / (exp(x) - 1) has its maximum at x = 1.594
+    largest_score=np.inf,
+    ratio_name="hazard ratio",
+    log_likelihood=lambda y, eta: y * np.log(-np.expm1(-_exp(eta))) - (1 - y) * _exp(eta),
+)
+
 POISSON = GlmFamily(
     name="poisson",
     title="Poisson",
@@ -268,4 +335,4 @@ GAUSSIAN = GlmFamily(
 )
 
 
-FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN)}
+FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN, PROBIT, CLOGLOG)}

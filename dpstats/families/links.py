@@ -6,6 +6,7 @@ These are for predictions, whose limits may be anywhere: they overflow to infini
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ import numpy as np
 from scipy import special
 
 Function = Callable[[np.ndarray], np.ndarray]
+
+_MOST = np.finfo(float).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,32 @@ def _logistic_bend(eta: np.ndarray) -> np.ndarray:
     return -_logistic_slope(eta) * np.tanh(np.asarray(eta) / 2)
 
 
+def _normal_density(eta: np.ndarray) -> np.ndarray:
+    return np.exp(-np.square(eta) / 2) / math.sqrt(2 * math.pi)
+
+
+def _normal_bend(eta: np.ndarray) -> np.ndarray:
+    return -np.asarray(eta) * _normal_density(eta)
+
+
+def _cloglog(eta: np.ndarray) -> np.ndarray:
+    return -np.expm1(-_exp(eta))
+
+
+def _cloglog_slope(eta: np.ndarray) -> np.ndarray:
+    return np.exp(eta - _exp(eta))
+
+
+def _cloglog_bend(eta: np.ndarray) -> np.ndarray:
+    slope = _cloglog_slope(eta)
+    return np.where(slope > 0, slope * (1 - np.minimum(_exp(eta), _MOST)), 0.0)
+
+
 LOGIT = Link("logit", special.expit, _logistic_slope, _logistic_bend, (0.0, 1.0))
 LOG = Link("log", _exp, _exp, _exp, (0.0, np.inf))
 IDENTITY = Link("identity", np.array, np.ones_like, np.zeros_like, (-np.inf, np.inf))
 
-LINKS = {link.name: link for link in (LOGIT, LOG, IDENTITY)}
+PROBIT = Link("probit", special.ndtr, _normal_density, _normal_bend, (0.0, 1.0))
+CLOGLOG = Link("cloglog", _cloglog, _cloglog_slope, _cloglog_bend, (0.0, 1.0))
+
+LINKS = {link.name: link for link in (LOGIT, LOG, IDENTITY, PROBIT, CLOGLOG)}

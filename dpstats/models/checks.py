@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from dpstats._arguments import among, shown
 from dpstats.budget import Approx, Budget, Pure, as_budget
@@ -16,9 +15,6 @@ from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
 
 NO_ROWS = Rows(None, Schema(), ())
-_STATSMODELS = "statsmodels.genmod.families.family"
-
-L = TypeVar("L", Dist, GlmFamily)
 
 PMT_METHOD = "public moment truncation (Gaussian)"
 
@@ -32,34 +28,6 @@ def rows_of(data: Any, design: Design) -> Rows:
         As :func:`dpstats.rows.open_rows`.
     """
     return NO_ROWS if data is None else open_rows(data, design.schema, design.variables)
-
-
-def law_named(argument: str, given: object, known: Mapping[str, L]) -> L:
-    """A distribution or family by its name, in whatever case, or by the family of statsmodels.
-
-    Raises
-    ------
-    SpecificationError
-        If there is no such law, or statsmodels' has another link.
-    """
-    name, link = str(given) if isinstance(given, str) else "", None
-    if type(given).__module__ == _STATSMODELS:
-        name, link = type(given).__name__, type(getattr(given, "link", None)).__name__.lower()
-    if argument == "family" and re.match("neg(ative)?[ _.]?bin|nb", name.lower()):
-        raise SpecificationError(
-            f"family={name!r} is that of 'poisson' here, whose coefficients hold for counts that scatter "
-            "more, too: its standard errors do not rest on the law, and fit.dispersion says how far they do"
-        )
-    if name.lower() not in known:
-        raise SpecificationError(f"{argument} must be one of {', '.join(known)}, got {shown(given)}")
-    law = known[name.lower()]
-    own = getattr(law, "link_name", None)
-    if link not in (None, own):
-        raise SpecificationError(
-            f"{argument} {name} has the link {own} here, and that of statsmodels came with {link}; write "
-            f"{argument}={name.lower()!r} for a fit with the link {own}"
-        )
-    return law
 
 
 def check_dist(dist: Dist) -> None:

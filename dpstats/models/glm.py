@@ -15,7 +15,7 @@ from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
 from dpstats.families import LOGISTIC_LOSS
-from dpstats.families.glm import BINOMIAL, FAMILIES, GAUSSIAN, GlmFamily
+from dpstats.families.glm import BINOMIAL, GAUSSIAN, GlmFamily
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import (
@@ -23,13 +23,13 @@ from dpstats.models.checks import (
     check_budget,
     check_family,
     check_gaussian,
-    law_named,
     rows_of,
 )
 from dpstats.models.contributed import fit_logistic
 from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
 from dpstats.models.kept import reusable
+from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
@@ -105,6 +105,7 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     public: Any = None,
     weights: str | None = None,
     subset: str | None = None,
+    link: str | None = None,
 ) -> GlmModel | LinearModel:
     """Describe a generalised linear model.
 
@@ -114,11 +115,14 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
     family : {"binomial", "poisson", "gamma", "gaussian"}
-        The family, in whatever case, or the family of statsmodels with the same link, such as
-        ``sm.families.Poisson()``. Links are logit, log, log and identity. With the last it is
-        :func:`dpstats.ols`.
+        The family, in whatever case; also as R writes it, ``"binomial(probit)"``, or as statsmodels does,
+        ``sm.families.Poisson()``. With "gaussian" the model is :func:`dpstats.ols`.
     exposure : str, optional
         For rates: an expression, positive by its bounds, whose logarithm is an offset; as in statsmodels.
+    link : {"logit", "probit", "cloglog", "log", "identity"}, optional
+        That of the family; only "binomial" has several. Default: logit, log, log and identity. With
+        "cloglog" and a row for each unit and interval in which it is watched, exp of a coefficient is a
+        ratio of hazards (docs/glm.md).
 
     Returns
     -------
@@ -138,7 +142,7 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     >>> fit.glance()[["family", "link", "nobs"]].values.tolist()
     [['poisson', 'log', 67856]]
     """
-    law = law_named("family", family, FAMILIES)
+    law = family_named(family, link)
     if exposure is not None:
         if law.link_name != "log":
             raise SpecificationError(f"exposure= goes with a log link, and that of {law.name} is another")

@@ -23,14 +23,15 @@ def check_options(
     ------
     SpecificationError
     """
-    known = ("auto", "newton", "pmt") + (tuple(METHODS) if family is BINOMIAL else ())
+    own = family.two_valued and family is not BINOMIAL
+    known = ("auto", "newton") + ("pmt",) * (not own) + (tuple(METHODS) if family is BINOMIAL else ())
     check_method(method, known, compat, public)
     if c is not None:
         raise SpecificationError("c goes with method='objective' or 'output'; leave it out")
     if robust and (family is not BINOMIAL or method not in ("auto", "newton")):
         raise SpecificationError(
             "robust goes with logistic regression by the default method; leave it out (standard errors "
-            "of other families do not rest on the law of the response)"
+            "of other families and links do not rest on the law of the response)"
         )
     if compat and family not in PUBLISHED:
         covered = " and ".join(each.name for each in PUBLISHED)
@@ -45,7 +46,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
     response = design.response
     if not isinstance(response, NumericResponse):
         raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
-    if family is BINOMIAL and not isinstance(design.schema.get(response.text), Flag | Event):
+    if family.two_valued and not isinstance(design.schema.get(response.text), Flag | Event):
         raise FormulaError(
             f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
         )

@@ -28,9 +28,10 @@ from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
-from dpstats.models.checks import check_budget, check_dist, law_named, rows_of
+from dpstats.models.checks import check_budget, check_dist, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.kept import reusable
+from dpstats.models.law_names import dist_named
 from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
@@ -154,7 +155,7 @@ class Survreg(Plannable):
         scale: float | None = None,
         weights: str | None = None,
     ) -> None:
-        law = law_named("dist", dist, DISTS)
+        law = dist_named(dist, DISTS)
         check_dist(law)
         self.dist, self.scale = law.name, _known(scale, law)
         self.design: Design = build_design(formula, schema, weights, subset)

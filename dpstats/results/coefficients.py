@@ -7,6 +7,7 @@ import pandas as pd
 
 from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
+from dpstats.families import IDENTITY
 from dpstats.results.estimates import Estimates
 from dpstats.results.intervals import Estimate, Joint, level_of
 from dpstats.results.newdata import NewData
@@ -205,10 +206,12 @@ class Coefficients(Released):
         """Refuse to take exp of coefficients where that means nothing."""
         record = self.record
         if not self._has_ratios():
-            what = "time" if record.is_survival else "the mean"
+            if record.link is IDENTITY:
+                own = f"{record.dist!r} models {'time' if record.is_survival else 'the mean'} itself"
+            else:
+                own = f"exp of a coefficient means nothing under a link of {record.link.name}"
             raise SpecificationError(
-                "exponentiate=True needs a link of log or logit, or a model of log time; "
-                f"{record.dist!r} models {what} itself"
+                f"exponentiate=True needs a link of log, logit or cloglog, or a model of log time; {own}"
             )
 
     def glance(self) -> pd.DataFrame:

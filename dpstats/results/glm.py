@@ -17,7 +17,13 @@ from dpstats.results.survival_tables import location, ratios
 from dpstats.results.table import Table
 from dpstats.schema import Event, Flag
 
-OF_MEAN = {"logit": "log odds", "log": "log mean", "identity": "mean"}
+OF_MEAN = {
+    "logit": "log odds",
+    "log": "log mean",
+    "identity": "mean",
+    "probit": "normal quantile of the probability",
+    "cloglog": "log cumulative hazard",
+}
 
 
 def ratio_name(record: Record) -> str:
@@ -33,8 +39,8 @@ def named(name: str) -> Callable[[Record], bool]:
 class GlmFit(MeanFit, models=("logit", "glm")):
     """A generalised linear model.
 
-    Of ``odds_ratios``, ``rate_ratios`` and ``mean_ratios`` a fit has the one that means something for its
-    family.
+    Of ``odds_ratios``, ``rate_ratios``, ``mean_ratios`` and ``hazard_ratios`` a fit has the one that means
+    something for its family and link.
 
     Examples
     --------
@@ -47,11 +53,19 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     """
 
     __slots__ = ()
-    _bounds = {"R": "rows beyond {} sds count less", "C": "scores clipped at {}"}
+    _bounds = {
+        "R": "rows beyond {} sds count less",
+        "C": "scores clipped at {}",
+        "S": "rows with scores beyond {} count less",
+    }
     _needs = ("needs a generalised linear model, and this is {model}", "Use fit.params.")
     _refused = {
         "odds_ratios": ("needs a model with logit link, and this is {model} ({dist})", "Use {own}."),
         "rate_ratios": ("needs a Poisson model with log link, and this is {model} ({dist})", "Use {own}."),
+        "hazard_ratios": (
+            "needs a binomial model with cloglog link, and this is {model} ({dist})",
+            "Use {own}.",
+        ),
         "mean_ratios": ("needs a gamma model with log link, and this is {model} ({dist})", "Use {own}."),
     }
 
@@ -73,7 +87,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     def _facts(self) -> dict[str, object]:
         record = self.record
         dispersion = np.nan if record.dispersion is None else record.dispersion.value
-        return {"family": record.dist, "link": record.link.name, "dispersion": dispersion}
+        return {"family": FAMILIES[record.dist].kind, "link": record.link.name, "dispersion": dispersion}
 
     def _remark(self) -> str:
         """Sentences about what the coefficients add up to, and the scale of intervals."""
@@ -169,3 +183,26 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         ['education']
         """
         return ratios(self.record, "Mean ratio", *location(self.record), level)
+
+    @method_where(named("hazard ratio"))
+    def hazard_ratios(self, level: float = 0.95) -> Estimates:
+        """Return exp(coef) of a cloglog model: the factor of one unit of a column on the hazard.
+
+        Rows are intervals in which a unit is watched, and the response is whether it fails in one.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        Estimates
+            The same as of `odds_ratios`.
+
+        Examples
+        --------
+        >>> hazards = dps.glm("parttime ~ education", cps.data, cps.schema, "binomial", link="cloglog")
+        >>> hazards.fit(dps.gdp(1)).hazard_ratios().frame["term"].tolist()
+        ['education']
+        """
+        return ratios(self.record, "Hazard ratio", *location(self.record), level)

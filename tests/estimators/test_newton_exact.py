@@ -4,7 +4,9 @@ A budget that makes noise negligible bounds nothing, and estimates are statsmode
 """
 
 import importlib
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ SCHEMA = dps.Schema(
     claims=dps.count(1000),
     amount=dps.bounded(0, 1e7),
 )
+FITS = json.loads((Path(__file__).parents[1] / "goldens" / "glm.json").read_text())["fits"]
 LINEAR = "age + np.log(income) + region"
 
 
@@ -53,6 +56,10 @@ def log_link(family: type) -> object:
     return family(sm.families.links.Log())
 
 
+def binary(link: str) -> sm.families.Binomial:
+    return sm.families.Binomial(getattr(sm.families.links, link)())
+
+
 CASES: dict[str, tuple[Callable, Callable]] = {
     "logit": (
         lambda frame: dps.logit(f"bought ~ {LINEAR}", frame, SCHEMA),
@@ -61,6 +68,14 @@ CASES: dict[str, tuple[Callable, Callable]] = {
     "no-intercept": (
         lambda frame: dps.logit("bought ~ 0 + region + age", frame, SCHEMA),
         lambda frame: smf.logit("bought ~ 0 + region + age", frame).fit(disp=0, method="newton", tol=1e-12),
+    ),
+    "probit": (
+        lambda frame: dps.glm(f"bought ~ {LINEAR}", frame, SCHEMA, "binomial", link="probit"),
+        lambda frame: smf.glm(f"bought ~ {LINEAR}", frame, family=binary("Probit")).fit(tol=1e-13),
+    ),
+    "cloglog": (
+        lambda frame: dps.glm(f"bought ~ {LINEAR}", frame, SCHEMA, "binomial", link="cloglog"),
+        lambda frame: smf.glm(f"bought ~ {LINEAR}", frame, family=binary("CLogLog")).fit(tol=1e-13),
     ),
     "poisson": (
         lambda frame: dps.glm(f"claims ~ {LINEAR}", frame, SCHEMA, "poisson", exposure="days"),
@@ -80,6 +95,11 @@ def standard_errors(expected: Any) -> np.ndarray:
     if not hasattr(expected, "family"):
         return expected.bse.to_numpy()
     exog, mean = expected.model.exog, expected.fittedvalues.to_numpy()
+    if isinstance(expected.family, sm.families.Binomial):
+        slope = expected.family.link.inverse_deriv(expected.predict(which="linear"))
+        score = (expected.model.endog - mean) * slope / (mean * (1 - mean))
+        bread = np.linalg.inv((exog * (slope**2 / (mean * (1 - mean)))[:, None]).T @ exog)
+        return np.sqrt(np.diag(bread @ (exog * (score**2)[:, None]).T @ exog @ bread))
     gamma = isinstance(expected.family, sm.families.Gamma)
     score = expected.model.endog / mean - 1 if gamma else expected.model.endog - mean
     bread = np.linalg.inv((exog * (np.ones_like(mean) if gamma else mean)[:, None]).T @ exog)
@@ -102,6 +122,23 @@ def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
     np.testing.assert_allclose(fit.params.to_numpy(), expected.params.to_numpy(), rtol=0, atol=1e-8)
     assert (fit.params.index == expected.params.index).all()
     np.testing.assert_allclose(np.sqrt(np.diag(fit.cov_params())), standard_errors(expected), rtol=2e-4)
+
+
+@pytest.mark.parametrize("golden", FITS, ids=lambda fit: fit["link"])
+def test_estimates_are_those_of_r(golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To 1e-6 standard errors; a logit by the default has those of the law, all others those of the rows."""
+    take_many_steps(monkeypatch)
+    loaded = dps.datasets.load(golden["data"])
+    family, link = golden["family"], golden["link"]
+    model = dps.glm(golden["formula"], loaded.data, loaded.schema, family, link=link)
+    with noise(NoNoise()):
+        fit = model.fit(UNLIMITED, release=["loglik"])
+    params, bse = (values[golden["names"]].to_numpy() for values in (fit.params, fit.bse))
+    assert len(params) == len(fit.params)
+    se = np.array(golden["bse" if link == "logit" else "robust"])
+    np.testing.assert_allclose((params - golden["params"]) / se, 0, atol=1e-6)
+    np.testing.assert_allclose(bse, se, rtol=1e-3)
+    assert float(fit.llf) == pytest.approx(golden["loglik"], rel=1e-9)
 
 
 def test_robust_standard_errors_of_a_wrong_model(frame, monkeypatch) -> None:

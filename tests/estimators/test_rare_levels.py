@@ -11,7 +11,7 @@ from dpstats.estimators.levels import FARTHEST, SHIFTS, level
 from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.level_curve import level_curve
-from dpstats.estimators.newton.levels import read_levels
+from dpstats.estimators.newton.levels import few_events, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import RowScale
@@ -212,6 +212,18 @@ def test_the_effect_of_a_rare_flag_on_a_mean_holds_or_is_flagged(family: str) ->
     off = np.array([distance for told, distance in fits if not told])
     assert np.sum(off > 1) <= 2
     assert np.all(off < 2)
+
+
+@pytest.mark.parametrize("family", ["binomial(probit)", "binomial(cloglog)"])
+def test_events_of_a_yes_or_no_are_counted_under_any_link(family: str) -> None:
+    """Of a probit where a yes is rare, of the other where a no is, curvature is far more than events."""
+    law = FAMILIES[family]
+    eta = law.link(np.array(0.001 if family == "binomial(probit)" else 0.999))
+    params, cov = np.array([float(eta), 0.0, 0.0]), np.zeros((3, 3))
+    rows = [2_000 / LOCATED.center[1], 6_000 / LOCATED.center[1]]  # of the flag, in all
+    assert float(law.curvature(eta)) * 2_000 > 8
+    lost = [few_events(Problem(law, **PROBLEM), LOCATED, params, cov, int(n))[1] for n in rows]
+    assert lost == [True, False]
 
 
 @pytest.mark.parametrize("slope", [-40.0, 0.0, 40.0])

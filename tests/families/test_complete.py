@@ -59,7 +59,7 @@ def test_each_function_that_is_missing_or_wrong_is_seen(family):
         assert faults_of_family(wrong), name
 
 
-@pytest.mark.parametrize("name", ["binomial", "poisson", "gamma"])
+@pytest.mark.parametrize("name", ["binomial", "poisson", "gamma", "binomial(probit)"])
 def test_each_function_of_a_mean_that_is_missing_or_wrong_is_seen(name):
     family = FAMILIES[name]
     of_any_size = {"score_variance", "clipped_mean", "clipped_square", "quantile"}

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL, FAMILIES, GAMMA, GAUSSIAN, POISSON, GlmFamily
+from dpstats.families.glm import BINOMIAL, CLOGLOG, FAMILIES, GAMMA, GAUSSIAN, POISSON, PROBIT, GlmFamily
 
 ETAS = np.linspace(-2.5, 2.5, 11)
 PHI = 0.7
@@ -38,14 +38,14 @@ def slope(function, at: np.ndarray, step: float = 1e-4) -> np.ndarray:
 
 
 def test_the_score_is_the_derivative_of_the_likelihood(family):
-    for y in RESPONSES[family.name]:
-        numeric = slope(lambda eta, y=y: LIKELIHOODS[family.name](y, family.mean(eta)), ETAS)
+    for y in RESPONSES[family.kind]:
+        numeric = slope(lambda eta, y=y: LIKELIHOODS[family.kind](y, family.mean(eta)), ETAS)
         np.testing.assert_allclose(family.score(y, ETAS), numeric, rtol=1e-7, atol=1e-7)
 
 
 def test_the_deviance_is_twice_what_the_likelihood_falls_short(family):
-    for y in RESPONSES[family.name]:
-        numeric = slope(lambda mean, y=y: LIKELIHOODS[family.name](y, mean), family.mean(ETAS), 1e-5)
+    for y in RESPONSES[family.kind]:
+        numeric = slope(lambda mean, y=y: LIKELIHOODS[family.kind](y, mean), family.mean(ETAS), 1e-5)
         found = slope(lambda mean, y=y: family.deviance(np.array(y), mean), family.mean(ETAS), 1e-5)
         np.testing.assert_allclose(found, -2 * numeric, rtol=1e-5, atol=1e-6)
     mean = family.mean(ETAS)
@@ -146,10 +146,26 @@ def test_wide_limits_change_nothing(family):
     limit = 1e6
     rounding = limit * np.finfo(float).eps
     wide = BoundedScore(family, limit, max(family.curvature(ETAS).max(), 1.0), dispersion=0.5)
-    for y in RESPONSES[family.name]:
+    for y in RESPONSES[family.kind]:
         psi, curvature = wide(np.full(len(ETAS), y), ETAS)
         np.testing.assert_allclose(psi, family.score(y, ETAS), rtol=1e-12, atol=rounding)
         np.testing.assert_allclose(curvature, family.curvature(ETAS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", [PROBIT, CLOGLOG], ids=lambda family: family.name)
+@pytest.mark.parametrize("limit", [0.5, 1.0, 4.0])
+def test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit(family, limit):
+    """Their mean under the law stays 0 to rounding, and their expected slope is the curvature returned."""
+    score, at = BoundedScore(family, limit, 0.4), np.linspace(-6.0, 3.0, 91)
+    one, curvature = score(np.ones(91), at)
+    none, _ = score(np.zeros(91), at)
+    mean, weight = family.mean(at), score.weight(at)
+    assert np.maximum(one, -none).max() == pytest.approx(limit, rel=1e-12) or limit == 4.0
+    assert max(one.max(), -none.min()) <= limit
+    np.testing.assert_allclose(mean * one + (1 - mean) * none, 0, atol=1e-12)
+    np.testing.assert_allclose(curvature, weight * family.curvature(at), rtol=1e-12)
+    assert curvature.max() <= 0.4
+    assert (weight[np.abs(at) < 0.1] > 0.4 * min(limit, 1)).all()
 
 
 def test_limits_are_checked():

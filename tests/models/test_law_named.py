@@ -6,14 +6,14 @@ import statsmodels.api as sm
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES
-from dpstats.models.checks import law_named
+from dpstats.models.law_names import family_named
 
 LINKS, LAWS = sm.families.links, sm.families
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_case_does_not_matter(name: str) -> None:
-    assert law_named("family", name.upper(), FAMILIES) is FAMILIES[name]
+    assert family_named(name.upper()) is FAMILIES[name]
 
 
 @pytest.mark.parametrize(
@@ -23,31 +23,66 @@ def test_case_does_not_matter(name: str) -> None:
         (LAWS.Binomial(), "binomial"),
         (LAWS.Gamma(LINKS.Log()), "gamma"),
         (LAWS.Gaussian(), "gaussian"),
+        (LAWS.Binomial(LINKS.Probit()), "binomial(probit)"),
+        (LAWS.Binomial(LINKS.CLogLog()), "binomial(cloglog)"),
+        ("binomial(link = 'probit')", "binomial(probit)"),
+        ("Gamma(log)", "gamma"),
+        ("poisson()", "poisson"),
+        ("bernoulli", "binomial"),
     ],
 )
 def test_families_of_statsmodels_with_the_same_link(given: object, name: str) -> None:
-    assert law_named("family", given, FAMILIES) is FAMILIES[name]
+    assert family_named(given) is FAMILIES[name]
 
 
-OTHER_LINKS = [LAWS.Gamma(), LAWS.Binomial(LINKS.Probit()), LAWS.Poisson(LINKS.Identity())]
+OTHER_LINKS = [LAWS.Gamma(), LAWS.Binomial(LINKS.Log()), LAWS.Poisson(LINKS.Identity()), "gamma(inverse)"]
 
 
 @pytest.mark.parametrize("given", OTHER_LINKS)
 def test_another_link_is_refused(given: object) -> None:
-    with pytest.raises(SpecificationError, match="has the link .* here"):
-        law_named("family", given, FAMILIES)
+    with pytest.raises(
+        SpecificationError, match="has the link .* here, not .*write family=|rate ratios of family="
+    ):
+        family_named(given)
 
 
-@pytest.mark.parametrize("given", [LAWS.NegativeBinomial(), "negbinomial", "negative.binomial", "nb"])
+@pytest.mark.parametrize(
+    "given", [LAWS.NegativeBinomial(), "negbinomial", "negative.binomial", "nb", "quasipoisson"]
+)
 def test_counts_that_scatter_more_are_poisson(given: object) -> None:
     with pytest.raises(SpecificationError, match="is that of 'poisson' here, whose coefficients hold"):
-        law_named("family", given, FAMILIES)
+        family_named(given)
 
 
 @pytest.mark.parametrize("given", [LAWS.Poisson, LAWS.Tweedie(), 3, None, "norm", []])
 def test_what_is_no_family_is_refused(given: object) -> None:
     with pytest.raises(SpecificationError, match="family must be one of binomial, poisson"):
-        law_named("family", given, FAMILIES)
+        family_named(given)
+
+
+LINKS_OF_A_MODEL = [("probit", "probit"), ("CLogLog", "cloglog"), (LINKS.Probit(), "probit"), (None, "logit")]
+
+
+@pytest.mark.parametrize(("link", "name"), LINKS_OF_A_MODEL)
+def test_a_model_takes_a_link(link: object, name: str) -> None:
+    assert family_named("binomial", link).link_name == name
+
+
+@pytest.mark.parametrize(
+    ("family", "link", "instead"),
+    [
+        ("binomial", "log", "ratios of risks are the rate ratios of family='poisson'"),
+        ("binomial", "identity", "differences of risks are the coefficients of dps.ols"),
+        ("gaussian", "log", "family='gamma' has this link"),
+        ("poisson", "sqrt", "write family='poisson', link='log'"),
+        ("binomial", 3, "write family='binomial', link='logit'"),
+    ],
+)
+def test_a_link_that_a_family_has_not_is_answered_with_what_has(
+    family: str, link: object, instead: str
+) -> None:
+    with pytest.raises(SpecificationError, match=instead):
+        family_named(family, link)
 
 
 def test_models_take_them() -> None:

@@ -15,6 +15,15 @@ def small(what: str, name: str, file: str, old: str, new: str, test: str = SEARC
 
 MUTANTS = (
     planted(
+        "a yes or no under a probit link: scores are clipped, where rows were to weigh less",
+        "families/test_glm.py::test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit[0.5-binomial(probit)]",
+        (
+            "families/bounded_score.py",
+            "return np.minimum(weight, self.limit / self.family.largest_at(eta))",
+            "return weight",
+        ),
+    ),
+    planted(
         "rows of several units: a symmetric part is weighed twice",
         "curator/test_units.py::test_a_row_adds_its_share_of_what_it_adds_alone[event_matrix-0]",
         ("curator/partial.py", "(root if right is None else weight)", "weight"),

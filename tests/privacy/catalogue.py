@@ -79,7 +79,7 @@ LEFT = {
     "ridge": "cost",
     "logit": "good",
     "svm": "good",
-    "binomial": "good",
+    **{family.name: "good" for family in FAMILIES.values() if family.two_valued},
     "poisson": "visits",
     "gamma": "cost",
     "gaussian": "cost",

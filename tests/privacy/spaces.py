@@ -10,7 +10,7 @@ import numpy as np
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL, GAMMA, GAUSSIAN, POISSON, GlmFamily
+from dpstats.families.glm import BINOMIAL, CLOGLOG, GAMMA, GAUSSIAN, POISSON, PROBIT, GlmFamily
 from dpstats.families.score_bounds import Truncation
 from tests.made import MadeBlock, MadeDesign
 
@@ -301,6 +301,8 @@ SPACES = {
         Space(glm(15.0, 0.5, 0.1, BoundedScore(GAMMA, 3.0, 1.0, 0.0, 0.5)), 25.0, 0.9),
         Space(glm(20.0, 0.0, 0.1, BoundedScore(GAUSSIAN, 3.0, 1.0, 0.0, 1.0)), 30.0, 0.9),
         Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
+        Space(glm(20.0, 0.0, 0.6, BoundedScore(PROBIT, 1.0, 0.5)), 30.0, 0.9),
+        Space(glm(20.0, 0.0, 0.3, BoundedScore(CLOGLOG, 1.6, 0.6)), 30.0, 0.9),
     ],
     "far_scores": [
         Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),

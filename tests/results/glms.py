@@ -26,7 +26,14 @@ SCHEMA = dps.Schema(
 )
 RIGHT = "age + np.log(hours) + sex + status + age:sex"
 OFFSET = " + offset(np.log(years))"
-RESPONSES = {"binomial": "income", "poisson": "claims", "gamma": "cost", "gaussian": "cost"}
+RESPONSES = {
+    "binomial": "income",
+    "poisson": "claims",
+    "gamma": "cost",
+    "gaussian": "cost",
+    "binomial(probit)": "income",
+    "binomial(cloglog)": "income",
+}
 SHARE = 0.4
 
 
@@ -59,6 +66,8 @@ def statsmodels_fit(family: str, offset: bool = False) -> Any:
         "poisson": sm.families.Poisson(),
         "gamma": sm.families.Gamma(sm.families.links.Log()),
         "gaussian": sm.families.Gaussian(),
+        "binomial(probit)": sm.families.Binomial(sm.families.links.Probit()),
+        "binomial(cloglog)": sm.families.Binomial(sm.families.links.CLogLog()),
     }
     more = {"offset": np.log(rows()["years"])} if offset else {}
     return smf.glm(f"{RESPONSES[family]} ~ {RIGHT}", rows(), family=families[family], **more).fit()

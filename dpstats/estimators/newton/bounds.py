@@ -15,12 +15,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, NOTHING, of_weighting
 from dpstats.estimators.matrices import longest_image
 from dpstats.estimators.newton.located import Located, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import CERTAIN
 
 Array = np.ndarray
 
@@ -36,6 +38,10 @@ ROOM = 3.0
 _LEAST_LEVEL = 1e-3
 # dispersions of amounts that there may be, before any release
 DISPERSIONS = (0.05, 4.0)
+# of the scores of a 0 or 1 under another link than the logit
+LIMITS = (0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 6.0, 9.0, 16.0)
+# linear predictors that are assumed for the choice among these, about that of the mean response
+_PREDICTORS = ndtri((np.arange(32) + 0.5) / 32)
 # sds of a score beyond which no row lies
 _FARTHEST = 36.0
 
@@ -79,6 +85,8 @@ class Chooser:
         if not self.problem.family.unlimited:
             return Bounds(radius, self._unclipped)
         level, dispersion = self.start_level, self.start_dispersion
+        if self.problem.family.two_valued:
+            return Bounds(radius, self._weighted(radius, level)[0])
         return Bounds(radius, self._score(3.0, level, dispersion))
 
     @property
@@ -97,7 +105,7 @@ class Chooser:
         family, mean, usable = self.problem.family, self.located.mean, self.located.usable
         if family.free_dispersion:
             return usable
-        return max(usable * float(family.variance(np.array(mean))), self.least_level)
+        return max(usable * family.level_at(mean), self.least_level)
 
     @property
     def least_level(self) -> float:
@@ -124,12 +132,17 @@ class Chooser:
         # weights and clipping take from both what the family has
         if not family.free_dispersion:
             level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
+        if family.two_valued:
+            dispersion = 1.0
         variance = level * dispersion
         score = self._unbounded(level, dispersion)
         if self._noise(widest, score.limit, variance) < NOTHING:
             return Bounds(widest, score)
         radius = self._radius(LENGTHS[0], whitening)
-        score = self._score(self._spread(radius, level, dispersion), level, dispersion)
+        if family.two_valued:
+            score, variance = self._weighted(radius, level)
+        else:
+            score = self._score(self._spread(radius, level, dispersion), level, dispersion)
         length = self._length(whitening, level, score.limit, score.curvature_limit, variance)
         return Bounds(self._radius(length, whitening), score)
 
@@ -203,6 +216,25 @@ class Chooser:
         limit = spread * math.sqrt(dispersion) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
 
+    def _weighted(self, radius: float, level: float) -> tuple[BoundedScore, float]:
+        """Scores of a 0 or 1 that a weight holds below a limit, of least loss for normal linear predictors.
+
+        And the variance of scores whose coefficients noise would reach as it does those of weighted ones.
+        """
+        family, best = self.problem.family, (math.inf, 0.0, 0.0)
+        steepest = min(self._steepest(level), family.most_curved)
+        eta = family.link(np.clip(self.located.mean, *CERTAIN)) + _PREDICTORS
+        curvature = family.curvature(eta)
+        whole = float(np.mean(curvature))
+        for limit in LIMITS:
+            kept = BoundedScore(family, limit, steepest).weight(eta)
+            left = float(np.mean(kept * curvature)) / whole
+            variance = level * left**2
+            lost = float(np.mean(kept**2 * curvature)) / whole / left**2 - 1
+            noise = self._noise(radius, limit, variance)
+            best = min(best, (max(noise, FREE) ** 2 + lost, limit, variance))
+        return BoundedScore(family, best[1], steepest), best[2]
+
     def _steepest(self, level: float) -> float:
         """Largest curvature: rows beyond count less, and the error of the information grows with it."""
         radius = math.sqrt(LENGTHS[0] * self.problem.k)
@@ -215,6 +247,8 @@ class Chooser:
     def _unbounded(self, level: float, dispersion: float) -> BoundedScore:
         """Limits that no row near the fit reaches."""
         family, high = self.problem.family, self.problem.response[1]
+        if family.two_valued:
+            return BoundedScore(family, _FARTHEST, family.most_curved)
         if not family.free_dispersion:
             return BoundedScore(family, high, high, 0.0, 0.0, self._predictors(), high)
         limit = _FARTHEST * family.longer_tail * math.sqrt(dispersion)

@@ -152,6 +152,8 @@ def _scattered(
     information, family = averaged.information, problem.family
     if bounds.score is None or not family.unlimited:
         return {"R": bounds.radius}, None, ()
+    if family.two_valued:
+        return {"R": bounds.radius, "S": bounds.score.limit}, None, ()
     found = seen(
         averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, *rows
     )

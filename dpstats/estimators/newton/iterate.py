@@ -100,7 +100,7 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
     beta = np.zeros(problem.k)
     if problem.intercept:
         mean, family = located.mean, problem.family
-        least = 1e-6 if family.unlimited else min(max(2 / n, 1e-4), 0.5)
+        least = min(max(2 / n, 1e-4), 0.5) if family.two_valued else 1e-6
         mean = min(max(mean, family.support[0] + least), family.support[1] - least)
         beta[0] = float(family.link(np.array(mean))) - located.offset
     return beta

@@ -72,8 +72,9 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
     """Which coefficients are of levels with so few events that there may be none; bool, shape (k,).
 
     A level without events, or with nothing else, has no estimate: steps towards infinity stop anywhere.
-    Events are counted, of the rarer kind, as either end of the interval of the coefficient expects them,
-    where the other columns are at their means; without an intercept these are not known, and nothing is said.
+    Events are counted, of the rarer kind, or what their rows tell if that is less, as either end of the
+    interval of the coefficient expects them, where the other columns are at their means; without an intercept
+    these are not known, and nothing is said.
     """
     if not problem.intercept:
         return np.zeros(problem.k, dtype=bool)
@@ -84,13 +85,19 @@ def few_events(problem: Problem, located: Located, params: Array, cov: Array, n:
     with np.errstate(invalid="ignore"):  # of what is lost already
         events = np.min(
             [
-                n * located.usable * share * problem.family.curvature(eta + end * far)
+                n * located.usable * share * _told(problem.family, eta + end * far)
                 for share, eta in sides
                 for end in (-1, 1)
             ],
             axis=0,
         )
     return np.append(False, problem.zero_or_one & np.isfinite(far) & (events < FEWEST_EVENTS))
+
+
+def _told(family: GlmFamily, eta: Array) -> Array:
+    """Events in a row, in expectation; its curvature where there are none, or where these say less."""
+    curvature = family.curvature(eta)
+    return curvature if family.free_dispersion else np.minimum(curvature, family.variance(family.mean(eta)))
 
 
 def within_reach(problem: Problem, params: Array, lost: Array) -> Array:

@@ -202,7 +202,7 @@ def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array
     moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
     center[moved] += half[moved] * zoomed.center[moved]
     half[moved] *= zoomed.half[moved]
-    if problem.family.unlimited:
+    if not problem.family.two_valued:
         low, top = center[d] - half[d], zoomed.center[-1] + zoomed.half[-1]
         half[d] *= (1 + top) / 2
         center[d] = low + half[d]

@@ -1,0 +1,81 @@
+"""Distributions and families by the names that people write, in R, statsmodels or here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dpstats._arguments import shown
+from dpstats.errors import SpecificationError
+from dpstats.families import FAMILIES, Dist, GlmFamily
+
+_STATSMODELS = "statsmodels.genmod.families"
+_WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
+_SAME = {"bernoulli": "binomial", "logistic": "binomial", "normal": "gaussian"}
+_SCATTERED = re.compile("neg(ative)?[ _.]?bin|nb|quasi ?poisson")
+_INSTEAD = {
+    (
+        "binomial",
+        "log",
+    ): "ratios of risks are the rate ratios of family='poisson', whose standard errors hold for 0 and 1, too",
+    ("binomial", "identity"): "differences of risks are the coefficients of dps.ols(formula, data, schema)",
+    ("binomial", "cauchit"): "link='probit' and 'logit' are the nearest",
+    ("gaussian", "log"): "family='gamma' has this link, and standard errors that do not rest on its law",
+}
+"""What has the coefficients of a link that a family does not have here."""
+
+
+def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
+    """A distribution of a time by its name, in whatever case.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if not isinstance(given, str) or given.lower() not in known:
+        raise SpecificationError(f"dist must be one of {', '.join(known)}, got {shown(given)}")
+    return known[given.lower()]
+
+
+def family_named(given: object, link: object = None) -> GlmFamily:
+    """A family by its name, in whatever case and with its link or without, or by that of statsmodels.
+
+    Raises
+    ------
+    SpecificationError
+        If there is no such family, or it has not this link.
+    """
+    kind, own = _read(given)
+    if _SCATTERED.match(kind):
+        raise SpecificationError(
+            f"family={shown(given)} is that of 'poisson' here, whose coefficients hold for counts that "
+            "scatter more, too: its standard errors do not rest on the law, and fit.dispersion says how far "
+            "they do"
+        )
+    links = [family.link_name for family in FAMILIES.values() if family.kind == kind]
+    if not links:
+        kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
+        raise SpecificationError(f"family must be one of {', '.join(kinds)}, got {shown(given)}")
+    asked = links[0] if link is None and own is None else own if link is None else _link_named(link)
+    if asked not in links:
+        listed = " or ".join(repr(each) for each in links)
+        instead = _INSTEAD.get((kind, str(asked)), f"write family={kind!r}, link={links[0]!r}")
+        raise SpecificationError(f"family {kind} has the link {listed} here, not {shown(asked)}; {instead}")
+    return next(f for f in FAMILIES.values() if (f.kind, f.link_name) == (kind, asked))
+
+
+def _read(given: object) -> tuple[str, str | None]:
+    """The name of a family in small letters, and of its link if there is one."""
+    if type(given).__module__.startswith(_STATSMODELS):
+        return type(given).__name__.lower(), _link_named(getattr(given, "link", None))
+    name = given.strip().lower() if isinstance(given, str) else ""
+    found = _WITH_LINK.fullmatch(name)
+    kind, own = found.groups() if found else (name.removesuffix("()"), None)
+    return _SAME.get(kind, kind), own
+
+
+def _link_named(given: object) -> str:
+    if isinstance(given, str):
+        return given.strip().lower()
+    own = given if isinstance(given, type) else type(given)
+    return own.__name__.lower() if own.__module__.startswith(_STATSMODELS) else shown(given)
