@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import distributed
 import loky
@@ -62,47 +63,60 @@ def yardstick(path: Path) -> int:
     return 1
 
 
-def fitted(model: Callable[..., dps.Fit], formula: str, path: Path) -> int:
+def fitted(model: Callable[..., dps.Fit], formula: str, data: Any) -> int:
     """How many passes a fit makes."""
     recording = Recording(SeededNoise(1))
     with noise(recording, recording.record):
-        model(formula, path, SCHEMA).fit(dps.zcdp(0.5))
+        model(formula, data, SCHEMA).fit(dps.zcdp(0.5))
     return len(recording.records)
 
 
-MEASURES: dict[str, Callable[[Path], int]] = {
+MEASURES: dict[str, Callable[[Any], int]] = {
     "pyarrow and numpy": yardstick,
-    "ols": lambda path: fitted(dps.ols, f"y ~ {RIGHT}", path),
-    "logit": lambda path: fitted(dps.logit, f"b ~ {RIGHT}", path),
+    "ols": lambda data: fitted(dps.ols, f"y ~ {RIGHT}", data),
+    "logit": lambda data: fitted(dps.logit, f"b ~ {RIGHT}", data),
 }
-HERE, PROCESSES, CLUSTER = ENGINES = ("", "2 processes", "a cluster of 2 workers")
-FITS = ("ols", "logit", "ols/2", "ols/cluster")
-_ENGINE_OF = {"": HERE, "2": PROCESSES, "cluster": CLUSTER}  # after the slash
+HERE, PROCESSES, CLUSTER, SPARK = ENGINES = ("", "2 processes", "a cluster of 2 workers", "Spark, local[2]")
+FITS = ("ols", "logit", "ols/2", "ols/cluster", "ols/spark")
+_ENGINE_OF = {"": HERE, "2": PROCESSES, "cluster": CLUSTER, "spark": SPARK}  # after the slash
 
 
 @contextmanager
-def engine(name: str) -> Iterator[None]:
-    """Sums the rows; begun before the clock runs, ended after it, when the time of children is known."""
-    if name == CLUSTER:
+def engine(name: str, path: Path) -> Iterator[Any]:
+    """The data, and who sums them: begun before the clock runs, ended after it, to know children's time."""
+    if name == SPARK:
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        data = spark.read.parquet(str(path))
+        data.limit(9).mapInArrow(_imported, data.schema).collect()
+        yield data
+        spark.stop()
+    elif name == CLUSTER:
         with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
             with distributed.Client(cluster) as client, dps.options(client=client):
                 client.run(importlib.import_module, "dpstats")
-                yield
+                yield path
     elif name == PROCESSES:
         with dps.options(workers=2):
             pool = loky.get_reusable_executor(max_workers=2, timeout=300, env=_ALONE)
             list(pool.map(importlib.import_module, ["dpstats"] * 8))
-            yield
+            yield path
         loky.get_reusable_executor().shutdown()
     else:
-        yield
+        yield path
+
+
+def _imported(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    importlib.import_module("dpstats")
+    return batches
 
 
 def measure(name: str, where: str, path: Path) -> None:
     dps.options(progress=False)
-    with engine(where):
+    with engine(where, path) as data:
         start = time.perf_counter()
-        passes = MEASURES[name](path)
+        passes = MEASURES[name](data)
         found = {"seconds": time.perf_counter() - start, "passes": passes}
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     found["processor"] = sum(who.ru_utime + who.ru_stime for who in (own, children))
@@ -163,7 +177,11 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument(
-        "--fits", nargs="*", choices=FITS, default=FITS, help="default: all; /2 is by two processes"
+        "--fits",
+        nargs="*",
+        choices=FITS,
+        default=FITS[:4],
+        help="/2 is by two processes; default: all but Spark",
     )
     parser.add_argument("--measure", choices=MEASURES, help=argparse.SUPPRESS)
     parser.add_argument("--engine", choices=ENGINES, default=HERE, help=argparse.SUPPRESS)

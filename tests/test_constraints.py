@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+LEFT_OUT = ("spark",)  # 300 MB, and it needs Java: benchmarks/clusters.sh tests it
 ROOT = Path(__file__).parents[1]
 TEXT = "\n".join(
     line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")
@@ -16,7 +17,8 @@ PINNED = {name: version for name, version in re.findall(r"^([\w.-]+)==(\S+)", TE
 def asked() -> list[Requirement]:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
-    lines = [config["options"]["install_requires"], *config["options.extras_require"].values()]
+    extras = [asked for name, asked in config["options.extras_require"].items() if name not in LEFT_OUT]
+    lines = [config["options"]["install_requires"], *extras]
     return [Requirement(line) for block in lines for line in block.split("\n") if line.strip()]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -66,7 +66,7 @@ class PublicDesign(Protocol):
 class RowPart(Protocol):
     """A description of some of the rows, pickled without them where it is `portable`.
 
-    A cluster may also compute its `inputs` and hand them to the task.
+    A cluster may also compute its `inputs` and hand them to the task, or have the task `mapped` to it.
     """
 
     @property
@@ -74,6 +74,9 @@ class RowPart(Protocol):
 
     @property
     def inputs(self) -> tuple[object, ...]: ...
+
+    @property
+    def mapped(self) -> Callable[[Callable[[object], bytes]], list[tuple[int, bytes]]] | None: ...
 
     def blocks(self, size: int) -> Iterator[dict[str, np.ndarray]]: ...
 

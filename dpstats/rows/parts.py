@@ -151,6 +151,11 @@ class Piece:
         """What a cluster computes and hands to the task; nothing of a part that is read."""
         return getattr(self.part, "inputs", ())
 
+    @property
+    def mapped(self) -> Callable[[Callable[[Any], bytes]], list[tuple[int, bytes]]] | None:
+        """Brings a function to the part, where that is how it is summed."""
+        return getattr(self.part, "mapped", None)
+
     def given(self, frame: Any) -> Piece:
         """The same with what was computed, on the worker."""
         part: Any = self.part

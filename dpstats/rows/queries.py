@@ -17,6 +17,7 @@ from dpstats.rows.partitions import is_of_dask, of_dask
 from dpstats.rows.parts import Query, of_parts
 from dpstats.rows.sniffing import refuse_parsing
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+from dpstats.rows.spark import is_of_spark, of_spark
 from dpstats.rows.sql import SqlQuery, of_sql
 
 __all__ = ["is_query", "of_query"]
@@ -24,7 +25,7 @@ __all__ = ["is_query", "of_query"]
 
 def is_query(data: Any) -> bool:
     """Whether it is a query of some kind; libraries are not imported where nobody did."""
-    own = isinstance(data, SqlQuery) or is_of_dask(data)
+    own = isinstance(data, SqlQuery) or is_of_dask(data) or is_of_spark(data)
     return own or _is(data, "polars", "LazyFrame") or _is(data, "duckdb", "DuckDBPyRelation")
 
 
@@ -39,6 +40,8 @@ def of_query(data: Any, asked: Asked) -> Source:
         return of_sql(data, asked)
     if is_of_dask(data):
         return of_dask(data, asked)
+    if is_of_spark(data):
+        return of_spark(data, asked)
     make = _of_lazy if _is(data, "polars", "LazyFrame") else _of_relation
     cannot = DataError(
         f"this {type(data).__name__} has no columns that can be known without running it. {HIDDEN}"

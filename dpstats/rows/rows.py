@@ -131,9 +131,10 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
     ----------
     data
         A pandas frame; a mapping from names to arrays or lists; anything with ``__arrow_c_stream__``, such as
-        Arrow and polars tables; a lazy frame of polars, a relation of DuckDB, or a dataframe of Dask; an
-        iterable of any of these; the path of a CSV, Parquet or Arrow file, of a folder of them, or a pattern
-        such as ``"20*/*.parquet"``; or what :func:`dpstats.read_csv` or :func:`dpstats.read_sql` returns.
+        Arrow and polars tables; a lazy frame of polars, a relation of DuckDB, a dataframe of Dask or Spark;
+        an iterable of any of these; the path of a CSV, Parquet or Arrow file, of a folder of them, or a
+        pattern such as ``"20*/*.parquet"``; or what :func:`dpstats.read_csv` or :func:`dpstats.read_sql`
+        returns.
     schema : Schema
         The declarations of the variables, and the unit of privacy, whose column is read too.
     names : sequence of str

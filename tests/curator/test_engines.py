@@ -17,6 +17,7 @@ from dpstats.curator import Curator, progress
 from dpstats.curator.engines import chosen, gathered
 from dpstats.curator.engines.cluster import Cluster
 from dpstats.curator.engines.processes import Processes
+from dpstats.curator.engines.spark import Spark
 from dpstats.curator.partial import partial
 from dpstats.curator.tasks import Failure, Task, WorkError
 from dpstats.errors import DataError, SpecificationError
@@ -68,6 +69,36 @@ def test_parts_are_added_once_each_in_any_order(parts):
         list(gathered(Here(0, 1, 1), TASK, parts))
     with pytest.raises(WorkError, match="2 of 6 parts of 'event_moments' did not come"):
         list(gathered(Here(0, 1, 2, 3), TASK, parts))
+
+
+class Brought:
+    """A part to whose pieces the task is brought, as Spark does it; these of them answer."""
+
+    def __init__(self, pieces, *places):
+        self._pieces, self._places = pieces, places
+
+    def __reduce__(self):
+        return Brought, ((),)
+
+    def given(self, piece):
+        return piece
+
+    def mapped(self, answer):
+        return [(place, answer(self._pieces[place])) for place in self._places]
+
+
+def test_partitions_of_spark_are_added_once_each(parts):
+    task = cloudpickle.dumps(TASK)
+    ((place, total),) = Spark().results(task, [Brought(parts, 4, 1, 0, 5, 3, 2)])
+    assert place == 0 and same(total, added(gathered(Here(*range(6)), TASK, parts)))
+    with pytest.raises(WorkError, match="a partition of Spark came twice; what was charged is spent"):
+        list(Spark().results(task, [Brought(parts, 0, 1, 1)]))
+    failing = cloudpickle.dumps(Task(Failing(), "event_moments", PUBLIC, 1000))
+    ((_, failed),) = Spark().results(failing, [Brought(parts, 0, 1)])
+    assert isinstance(failed, Failure) and "4711" not in repr(failed)
+    with pytest.raises(WorkError, match="Spark lost a part of the rows .IndexError") as caught:
+        list(Spark().results(task, [Brought(parts, 9)]))
+    assert caught.value.__context__ is None
 
 
 def test_processes_release_the_bits_of_one_process(path):
@@ -164,6 +195,8 @@ class Failing:
     """A design whose rows cannot be read."""
 
     def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(DESIGN, name)
 
     def read(self, block):

@@ -224,6 +224,15 @@ MUTANTS = (
         ("rows/partitions.py", "    if unit and protected(", "    if False and protected("),
     ),
     planted(
+        "a partition of Spark counts twice",
+        "curator/test_engines.py::test_partitions_of_spark_are_added_once_each",
+        (
+            "curator/engines/spark.py",
+            "if len({place for place, _ in answers}) < len(answers):",
+            "if not answers:",
+        ),
+    ),
+    planted(
         "a text of SQLite that is not UTF-8 ends the fit",
         "rows/test_queries.py::test_a_text_of_sqlite_that_is_not_utf_8_is_missing_and_changes_no_connection",
         (

@@ -1,4 +1,4 @@
-"""Who computes the sums of parts: this process, processes of this machine, or a Dask cluster.
+"""Who computes the sums of parts: this process, processes of this machine, a Dask cluster, or Spark.
 
 An engine is given a pickled task and descriptions of parts, and answers with a total of each part, in any
 order. It sees no budget and no noise. That every part comes once is checked here, whatever the engine does.
@@ -27,6 +27,10 @@ class Engine(Protocol):
 
 def chosen(running: Running, parts: Sequence[RowPart]) -> Engine | None:
     """The engine that the options ask for; None for this process, which sums what cannot be sent, too."""
+    if parts and all(part.mapped for part in parts):
+        from dpstats.curator.engines.spark import Spark
+
+        return Spark()
     computed = all(part.inputs for part in parts)
     if not parts or not (computed or all(part.portable for part in parts)):
         return None
