@@ -34,6 +34,8 @@ _AT_ENDS = 0.9
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
 SURE = 2.0  # sds of noise by which a variance is surely there
+# sds by which no single value explains a column's moments, and single values that are tried
+_CONSTANT, _VALUES = 3.0, 101
 # a response seems constant if one cell holds this share of it and no other is seen
 _SPIKE = 0.9
 
@@ -143,6 +145,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
+        varies=(found.varies | ~zoomed.unseen)[:-1],
     )
 
 
@@ -167,6 +170,15 @@ class _Moments:
         binary[-1] = False
         most = np.where(binary, 1.0, 0.95)
         return cls(np.clip(first, -most, most), first_sd, np.where(binary, 1.0, second), second_sd, binary)
+
+    @property
+    def varies(self) -> Array:
+        """Columns whose mean square no single value in the box would explain."""
+        constant = np.linspace(-1, 1, _VALUES)[:, None]
+        off = ((self.first - constant) / self.first_sd) ** 2 + (
+            (self.second - constant**2) / self.second_sd
+        ) ** 2
+        return np.asarray(self.binary | (off.min(axis=0) > _CONSTANT**2))
 
 
 def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:

@@ -95,6 +95,8 @@ class RowScale:
         Whether the response seems constant, so that all its spread may be rare values far away.
     levels : array, shape (L, d)
         Of the box.
+    varies : array of bool, shape (d,)
+        Columns that surely do not hold one value alone.
     """
 
     center: Array
@@ -116,6 +118,7 @@ class RowScale:
     y_sure: float = 0.0
     rare: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""

@@ -23,6 +23,8 @@ Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
 _ONLY = 2.0  # change of the log hazard on the only piece of a stratum, of which no neighbour tells
+# sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one
+_ON_ITS_WAY = 2.5
 _CELL = 0.1  # 2 / 12 over the root of 3
 
 
@@ -136,9 +138,9 @@ def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Arr
     unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
     across = np.linalg.inv(averaged.axes)[:, j:]
     hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
-    guess = guess + (across * (hidden & scale.unknown) * ANY) @ across.T
-    drift = drifts(averaged.scores, averaged.noise)
+    guess = guess + (across * (hidden & (scale.unknown | ~scale.varies)) * ANY) @ across.T
     step = information.solve(averaged.scores.mean(axis=0))
+    drift = drifts(averaged.scores, averaged.noise) or _moves(averaged, step, noise, j)
     privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
     # of the slopes: a piece that still moves has few events
     beyond = (
@@ -147,6 +149,12 @@ def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Arr
     )
     unsettled = averaged.capped or max(beyond) > MATTERS * np.trace(sampling[j:, j:])
     return sampling, privacy, guess, bool(unsettled)
+
+
+def _moves(averaged: Averaged, step: Array, noise: Array, j: int) -> bool:
+    """Whether a slope is on its way: its last step is beyond what this noise of the steps leaves of it."""
+    way, cov = (averaged.axes @ step)[j:], averaged.axes @ noise @ averaged.axes.T
+    return bool(np.max(np.abs(way) / np.sqrt(np.diag(cov)[j:])) > _ON_ITS_WAY)
 
 
 def _relative(information: Information, d: int) -> float:

@@ -27,7 +27,7 @@ _LEAST_SHARE = 1e-6
 _PIECE_NOISE = 16.0
 # rows at risk in sds of their noise, from which on curves go by them
 _SEEN = 2.0
-_NODES, _LATEST = 40, 6.0
+_LATEST = 6.0
 # rows at risk, of all, that are taken to be there where noise hides them
 _LEAST_AT_RISK = 1e-3
 
@@ -105,16 +105,16 @@ class Grid:
         """Hazard that each cell adds, where pieces have these logarithms of multiples."""
         return np.asarray(self.rates * np.exp(log_hazards)[self.pieces])
 
-    def of_baseline(self, spread: float) -> Grid:
+    def of_baseline(self, values: Array, weights: Array) -> Grid:
         """The same pieces, in which the clock runs as the baseline does, not as the hazard of those at risk.
 
-        Linear predictors are normal with this sd, of a stratum at its beginning. Those of high hazard fail
+        So many rows of a stratum have these linear predictors at its beginning. Those of high hazard fail
         first, so that the hazard of those at risk falls against the baseline. What the clock gains on a piece
         is as before.
         """
         rates = self.rates.reshape(self.strata, -1)
         survival = np.exp(-np.clip(np.cumsum(rates, axis=1), 0, _LATEST))
-        clock = np.exp(np.interp(-survival, *_mixed(spread)))
+        clock = np.exp(np.interp(-survival, *_mixed(values, weights)))
         steps = np.maximum(np.diff(clock, axis=1, prepend=0.0), 1e-9 * rates).ravel()
         steps *= (np.bincount(self.pieces, self.rates) / np.bincount(self.pieces, steps))[self.pieces]
         return replace(self, rates=steps, variances=self.variances * (steps / self.rates) ** 2)
@@ -180,12 +180,10 @@ def _until_the_end(numbers: Array, strata: int) -> Array:
     return np.cumsum(numbers.reshape(strata, -1)[:, ::-1], axis=1)[:, ::-1].ravel()
 
 
-def _mixed(spread: float) -> tuple[Array, Array]:
+def _mixed(values: Array, weights: Array) -> tuple[Array, Array]:
     """Fractions that fail, less 1, and the logarithms of the baselines at which so many have."""
-    at, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    logs = np.linspace(-12.0, 12.0, 600)
-    risks = np.exp(np.add.outer(logs, spread * at))
-    return -np.exp(-risks) @ weights / weights.sum(), logs
+    logs = np.linspace(-12 - values.max(), 12.0, 600)
+    return -np.exp(-np.exp(np.add.outer(logs, values))) @ weights, logs
 
 
 def _runs(numbers: Array, least: float, stratum: Array) -> Array:

@@ -62,37 +62,50 @@ class Known:
         """The block of the slopes."""
         return usable(self.slopes, whitening)
 
-    def _between(self, shares: Array, stratum: Array, whitening: Array) -> Array:
-        """The block of pieces and slopes, shape (J, d): each stratum has a polynomial of its own."""
-        cross = self.cross / np.sqrt(shares)[:, None]
-        blocks = np.split(np.arange(len(shares)), np.flatnonzero(np.diff(stratum)) + 1)
-        return np.vstack([self._smooth(shares[own], cross[own], whitening) for own in blocks])
+    def _between(self, shares: Array, stratum: Array) -> tuple[Array, Array]:
+        """The block of pieces and standardised columns, shape (J, d), and what noise leaves unknown of it.
 
-    def _smooth(self, shares: Array, cross: Array, whitening: Array) -> Array:
-        """Rows of one stratum, in coordinates, shape (J, d)."""
+        Each stratum has a polynomial of its own, and each column of it the part that noise does not explain.
+        The noise of a column of the block is E z, z standard normal, with E of shape (J, terms).
+        """
+        cross = self.cross / np.sqrt(shares)[:, None]
+        block, errors = np.zeros_like(cross), []
+        for own in np.split(np.arange(len(shares)), np.flatnonzero(np.diff(stratum)) + 1):
+            axes, noise = self._terms(shares[own])
+            terms = axes.T @ cross[own]
+            block[own] = axes @ terms * [not_noise(float(column @ column), noise.sum()) for column in terms.T]
+            errors.append(np.zeros((len(shares), len(noise))))
+            errors[-1][own] = axes * np.sqrt(noise)
+        return block, np.hstack(errors)
+
+    def _terms(self, shares: Array) -> tuple[Array, Array]:
+        """Orthonormal polynomials on the pieces of one stratum, (J, T), and variances of their noise."""
         middle = (np.cumsum(shares) - shares / 2) / shares.sum()
         powers = np.vander(middle, min(_TERMS, len(shares))) * np.sqrt(shares)[:, None]
         axes = np.linalg.qr(powers)[0]
-        cross = axes.T @ cross @ whitening
-        noise = float(np.sum(axes**2 / shares[:, None])) / (2 * self.weight)
-        by_noise = noise * float(np.sum(whitening**2))
-        return np.asarray(axes @ cross * not_noise(float(np.sum(cross**2)), by_noise))
+        return axes, np.sum(axes**2 / shares[:, None], axis=0) / (2 * self.weight)
 
     def information(self, shares: Array, stratum: Array, whitening: Array) -> Information:
         """All of it, for pieces with these shares of the events, of these strata.
 
-        sds along an eigenvector are those of the block of the slopes, as far as it lies there; the sizes that
+        sds along an eigenvector are those of the block of the slopes, as far as it lies there, and of what
+        lies between: a column off its centre has information only beyond what pieces explain. The sizes that
         decide what is seen are those of a matrix of so many columns.
         """
         j, d = len(shares), len(whitening)
-        cross = self._between(shares, stratum, whitening)
+        block, errors = self._between(shares, stratum)
+        cross = block @ whitening
         slopes = self.slopes.mean(whitening)
         matrix = np.block([[self.level * np.eye(j), cross], [cross.T, slopes]])
         values, vectors = np.linalg.eigh(matrix)
         part = vectors[j:]
         lengths = np.linalg.norm(part, axis=0)
         along = np.where(lengths > _LITTLE, part / np.maximum(lengths, _LITTLE), np.eye(d)[0][:, None])
-        sds = self.slopes.sds(whitening, along) * lengths**2
+        # pieces explain the square of what lies between: its error counts to the first order and beyond
+        columns = np.sum((whitening @ part) ** 2, axis=0)
+        first = 2 * np.sqrt(columns) * np.linalg.norm(errors.T @ vectors[:j], axis=0)
+        beyond = columns * float(np.sum(errors**2)) / self.level
+        sds = np.sqrt((self.slopes.sds(whitening, along) * lengths**2) ** 2 + first**2 + beyond**2)
         sizes = sds * math.sqrt(2 * d)
         used = np.maximum(values, np.maximum(FLOOR * sizes, 1e-12))
         seen = seen_share(values, np.maximum(sizes, 1e-12))

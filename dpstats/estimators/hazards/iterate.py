@@ -20,6 +20,7 @@ from dpstats.estimators.hazards.bounds import MATRIX_SHARE, Bounds, Chooser
 from dpstats.estimators.hazards.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.hazards.grid import Grid, find_grid
 from dpstats.estimators.hazards.information import Known
+from dpstats.estimators.hazards.predictors import predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.hazards.trend import checked
 from dpstats.estimators.matrices import SMALLEST, not_noise, symmetric_power
@@ -94,13 +95,15 @@ class _State:
         """What is known of it, in the coordinates of `axes`."""
         return self.known.information(self.grid.shares, self.grid.stratum, self.whitening)
 
-    def turn(self) -> None:
+    def turn(self, n: int) -> None:
         """Let the clock run as the baseline does, as far as linear predictors of those at risk are known."""
         information, j = self.information().matrix, self.grid.count
         of_slopes, across = information[j:, j:], information[j:, :j]
         within = (of_slopes - across @ across.T / self.known.level) / self.known.level
         slopes = np.linalg.solve(self.whitening, self.beta)
-        self.grid = self.counted.of_baseline(math.sqrt(max(float(slopes @ within @ slopes), 0.0)))
+        variance = max(float(slopes @ within @ slopes), 0.0)
+        failed = min(float(self.counted.events.sum()) / n, 1.0)
+        self.grid = self.counted.of_baseline(*predictors(self.scale, self.beta, variance, failed))
 
     def move(self, step: Array, damping: float = 1.0) -> None:
         """Take a step in the coordinates of `axes`, no longer than the caps."""
@@ -164,7 +167,7 @@ def _signal(step: Array, information: Array, noise: Array) -> float:
 
 def _choose(chooser: Chooser, state: _State) -> None:
     before = state.bounds
-    state.turn()
+    state.turn(chooser.n)
     spread = float(np.linalg.norm(np.linalg.solve(state.whitening, state.beta)))
     state.bounds = chooser.choose(state.whitening, state.grid, spread)
     if state.bounds != before:
