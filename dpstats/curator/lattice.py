@@ -57,9 +57,9 @@ __all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "Total", "coordinates", "
 MAX_ROWS = 2**13
 _CELL_BITS = 49
 _LOW_BITS = 32
-_STRIP, _NARROW = 2, 32
-"""Rows formed at a time of a product of so many columns, at most: OpenBLAS multiplies small matrices without
-packing them, which takes a third of the time for a dozen columns of 8,192 rows, and longer for sixty."""
+_LANES, _NARROW = 4, 12
+"""OpenBLAS forms a square product in tiles of so many columns, and one that is not full takes as long. Where
+columns are so few, copying them into tiles takes longer than one product after another with a vector."""
 
 Pair = tuple[np.ndarray, np.ndarray | None]
 
@@ -283,12 +283,12 @@ class LatticeSum:
 def _gram(columns: np.ndarray) -> np.ndarray:
     """``columns @ columns.T``, of which only the upper triangle is filled in."""
     order = len(columns)
-    if not _STRIP < order <= _NARROW:
-        return np.dot(columns, columns.T)
+    tiled = order - order % _LANES if order > _NARROW else 0
     product = np.zeros((order, order))
-    for start in range(0, order, _STRIP):
-        first = min(start, order - _STRIP - 1)  # a strip times itself would be packed
-        product[start : start + _STRIP, first:] = np.dot(columns[start : start + _STRIP], columns[first:].T)
+    if tiled:
+        product[:tiled, :tiled] = np.dot(columns[:tiled], columns[:tiled].T)
+    for last in range(tiled, order):
+        product[: last + 1, last] = np.dot(columns[: last + 1], columns[last])
     return product
 
 

@@ -135,22 +135,29 @@ def _exp(eta: Array) -> Array:
 def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
     """E clip(Y - m) of a Poisson count, or of a negative binomial one with variance m + dispersion m^2.
 
-    With F the cdf, G that of the law for which y p(y) = m q(y - 1), l = ceil(m - limit) - 1 and
-    u = floor(m + limit): m (G(u - 1) - G(l - 1)) - m (F(u) - F(l)) - limit F(l) + limit (1 - F(u)).
+    With f and F the law's probabilities and cdf, l = ceil(m - limit) - 1 and u = floor(m + limit): m (1 +
+    dispersion l) f(l) - m (1 + dispersion u) f(u) - limit F(l) + limit (1 - F(u)). The first two terms are
+    E[Y - m; l < Y <= u], because y f(y) = m g(y - 1) for a law g whose cdf at y - 1 is F(y) - (1 +
+    dispersion y) f(y).
     """
     mean = np.asarray(_exp(eta), dtype=float)
-    lower, upper = np.ceil(mean - limit) - 1, np.floor(mean + limit)
 
-    def cdf(count: Array, more: int) -> Array:
+    def at(count: Array) -> tuple[Array, Array]:
+        """m (1 + dispersion count) f(count), and F(count)."""
         inside = np.maximum(count, 0.0)
         if dispersion < _NEARLY_POISSON:
-            value = special.pdtr(inside, mean)
+            log = special.xlogy(inside, mean) - mean - special.gammaln(inside + 1)
+            longer, below = 1.0, special.pdtr(inside, mean)
         else:
-            value = special.betainc(1 / dispersion + more, inside + 1, 1 / (1 + dispersion * mean))
-        return np.where(count < 0, 0.0, value)
+            shape, more = 1 / dispersion, dispersion * mean
+            log = special.xlogy(inside, more / (1 + more)) - shape * np.log1p(more)
+            log -= np.log(inside + shape) + special.betaln(shape, inside + 1)
+            longer, below = 1 + dispersion * inside, special.betainc(shape, inside + 1, 1 / (1 + more))
+        some = count >= 0
+        return mean * longer * np.exp(log) * some, below * some
 
-    within = mean * (cdf(upper - 1, 1) - cdf(lower - 1, 1)) - mean * (cdf(upper, 0) - cdf(lower, 0))
-    return within - limit * cdf(lower, 0) + limit * (1 - cdf(upper, 0))
+    (least, below), (most, up_to) = at(np.ceil(mean - limit) - 1), at(np.floor(mean + limit))
+    return np.asarray(least - most + limit * (1 - up_to - below))
 
 
 def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:

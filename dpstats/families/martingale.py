@@ -134,9 +134,10 @@ def scores(
 def _since_start(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
-    total, location, _ = cut.integrals(z)
+    total, location, moment_middle = cut.integrals(z)
     _, at_left, moment_left = cut.integrals(left)
-    _, at_middle, moment_middle = cut.integrals(np.clip(z, left, right))
+    at_middle, late = location.copy(), np.flatnonzero(z > right)
+    _, at_middle[late], moment_middle[late] = cut.integrals(right[late])
     # int rho g h1* dH: rho = low up to `left`, z - m between, high beyond `right`
     middle = moment_middle - moment_left - pivot * (at_middle - at_left)
     shifted = low * np.minimum(location, at_left) + middle + high * np.maximum(location - at_middle, 0)

@@ -159,8 +159,8 @@ MUTANTS = (
         "curator/test_lattice.py::test_no_block_is_worse_than_the_bound",
         (
             LATTICE,
-            "np.dot(columns[start : start + _STRIP], columns[first:].T)",
-            "np.dot(columns[start : start + _STRIP].astype('f'), columns[first:].T.astype('f'))",
+            "np.dot(columns[: last + 1], columns[last])",
+            "np.dot(columns[: last + 1].astype('f'), columns[last].astype('f'))",
         ),
     ),
     planted(
