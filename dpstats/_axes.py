@@ -19,7 +19,7 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
     ----------
     ax : matplotlib Axes, optional
     width, height : float
-        Of a new figure, in inches.
+        Of a new figure, in inches, but where a style of matplotlib says its width: then height in proportion.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
         If `ax` is something else.
     """
     try:
-        import matplotlib.figure  # noqa: F401
+        import matplotlib.figure
         from matplotlib.axes import Axes
     except ImportError:
         raise ImportError('plots need matplotlib: pip install "dpstats[plot]"') from None
@@ -42,6 +42,9 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:
         )
     from dpstats._figure import ShownAxes, ShownFigure
 
+    usual, now = (each["figure.figsize"] for each in (matplotlib.rcParamsDefault, matplotlib.rcParams))
+    if list(now) != list(usual):
+        width, height = float(now[0]), height * float(now[0]) / width
     figure = ShownFigure(figsize=(width, height), layout="constrained")
     new = figure.add_subplot(axes_class=ShownAxes)
     new.spines[["top", "right"]].set_visible(False)  # as in papers

@@ -243,6 +243,8 @@ def test_plots_are_files(kept: Path, capsys: pytest.CaptureFixture[str]) -> None
         out = Path(f"{place}.{suffix}")
         assert main(["plot", *words, "--out", str(out)]) == 0
         assert out.read_bytes().startswith(begins[suffix])
+    assert main(["plot", "drives.fit.json", "--style", "dpstats.paper", "--out", "styled.png"]) == 0
+    assert main(["plot", "drives.fit.json", "--style", "dpstats.no", "--out", "x.png"]) == 2
     assert main(["plot", "drives.fit.json", "ghost", "--out", "x.png"]) == 2
     assert main(["plot", "drives.fit.json", "--out", "x.txt"]) == 2
     assert not Path("x.png").exists() and not Path("x.txt").exists()

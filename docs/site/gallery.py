@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import matplotlib
+import matplotlib.style
 
 matplotlib.use("agg")
 
@@ -74,7 +75,16 @@ def budgets() -> dict[str, Axes]:
         return {"plan": ahead.plot(), "ledger": ledger.plot()}
 
 
+def paper() -> Axes:
+    """A plot in the style of papers."""
+    drives = dps.datasets.load("hdfail")
+    fit = dps.survreg("Surv(time, status) ~ temp + rsc", drives.data, drives.schema).fit(BUDGET)
+    return fit.plot_reliability([{"temp": temp, "rsc": 0} for temp in (20, 30, 40)])
+
+
 def main() -> None:
+    with testing.noise(testing.SeededNoise(1)), matplotlib.style.context("dpstats.paper"):
+        paper().figure.savefig(GALLERY / "paper.png", dpi=120, metadata={"Software": None})
     with testing.noise(testing.SeededNoise(1)):
         drawn = survival() | linear() | budgets() | hazards()
     for name, axes in drawn.items():

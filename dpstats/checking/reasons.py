@@ -11,6 +11,7 @@ from dpstats.rows.grammar import MISSING_TEXTS
 from dpstats.schema import Event, Flag, Levels, Variable
 
 MISSING = "missing"
+_ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
 _GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
@@ -37,6 +38,8 @@ def reason(cell: Any, variable: Variable) -> str:
         return "a decimal comma: dps.read_csv(path, decimal=',')"
     if _DATE.fullmatch(text):
         return "a date"
+    if _folded(text) in _ABSENT:
+        return "a text that may mean missing, and weighs nothing as such"
     return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
 
 

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import inspect
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,18 @@ def plot(options: argparse.Namespace) -> None:
     if kind is None:
         points = options.at or options.new
         kind = "" if not isinstance(fit, Fit) else "life" if points and hasattr(fit, "life") else "coef"
-    with new_file(options.out, PICTURES):
+    with new_file(options.out, PICTURES), _styled(options.style):
         ax = _called(fit, f"plot_{kind}" if kind else "plot", options, _words(options))
         ax.figure.savefig(options.out, dpi=DPI)
+
+
+def _styled(name: str | None) -> AbstractContextManager[None]:
+    """A style of matplotlib, whose own words say that there is none of this name."""
+    if name is None:
+        return nullcontext()
+    import matplotlib.style
+
+    return matplotlib.style.context(name)
 
 
 def compared(options: argparse.Namespace) -> None:

@@ -16,7 +16,8 @@ from dpstats.schema import Schema
 def new(options: argparse.Namespace) -> None:
     """Write a schema to fill in."""
     given = data(options.data, options)
-    write(Schema.template(given[0] if isinstance(given, list) else given), options.out, (".toml",))
+    text = Schema.template(given[0] if isinstance(given, list) else given, peek=options.peek)
+    write(text, options.out, (".toml",))
 
 
 def check(options: argparse.Namespace) -> None:

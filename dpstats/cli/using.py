@@ -52,6 +52,7 @@ def _plot(commands: _SubParsersAction[Parser]) -> None:
     _add_points(plot)
     _add_arguments(plot)
     plot.add_argument("--level", type=float, help="of intervals and bands; default: 0.95")
+    plot.add_argument("--style", help="of matplotlib, such as dpstats.paper")
     plot.add_argument("--out", type=Path, required=True, help="this new .png, .pdf or .svg file")
     add_csv_options(plot)
 

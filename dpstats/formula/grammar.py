@@ -213,7 +213,13 @@ def _meant(text: Any, names: Sequence[str]) -> str:
     """Which coefficient a word of a hypothesis may mean that is none."""
     words = re.split(r"[=,+*]|\s-\s", text) if isinstance(text, str) else []
     for word in (word.strip() for word in words):
-        close = [] if word in names else get_close_matches(word, names, 1)
-        if close:
+        if word in names or not word:
+            continue
+        of_it = [name for name in names if re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.(])", name)]
+        if len(of_it) == 1:
+            return f": {word!r} is no coefficient, and enters as {of_it[0]!r}"
+        if of_it:
+            return f": {word!r} has {len(of_it)} coefficients, which fit.wald_test_terms() tests together"
+        if close := get_close_matches(word, names, 1):
             return f": {word!r} is no coefficient, did you mean {close[0]!r}?"
     return ""

@@ -58,7 +58,9 @@ def plot_coef(  # noqa: PLR0913 - what is drawn, and where
     ax.hlines(rows[known], start[known], stop[known], color="C0", linewidth=THICK, label="sampling alone")
     ax.plot(middle[known], rows[known], "o", color="black", markersize=4, label="estimate")
     for row in rows[~known]:
-        ax.annotate(NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=8)
+        ax.annotate(
+            NOT_ESTIMABLE, (0.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small"
+        )
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     names = [term if len(term) <= LONGEST else f"{term[: LONGEST - 3]}..." for term in terms]
     ax.set_yticks(rows, names)

@@ -50,7 +50,11 @@ HABITS: dict[str, tuple[Way, ...]] = {
             _ANY,
         ),
     ),
-    "margins": (("fit.marginal_effects(newdata, average=True)", _ANY),),
+    **dict.fromkeys(
+        ("margins", "avg_slopes", "slopes", "avg_comparisons", "comparisons", "marginal_means"),
+        (("fit.marginal_effects(newdata, average=True)", _ANY),),
+    ),
+    **dict.fromkeys(("pairwise", "contrasts", "pairs"), (("fit.t_test_pairwise('x')", _ANY),)),
     "Anova": (("fit.wald_test_terms()", _ANY),),
     # statsmodels
     **dict.fromkeys(("cov_type", "get_robustcov_results", "HC0_se", "HC1_se", "HC2_se", "HC3_se"), _ERRORS),

@@ -17,15 +17,18 @@ from dpstats.results.record import Record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STYLES = ("-", "--", ":", "-.")  # the next one when the ten colours are used up
-COLOURS = 10
+STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 BAND = 0.15  # opacity
 FOOTER = "footer"  # what marks a text as one
 
 
 def style(j: int) -> dict[str, Any]:
-    """Return colour and line style of the j-th line."""
-    return {"linestyle": STYLES[j // COLOURS % len(STYLES)], "color": f"C{j % COLOURS}"}
+    """Return colour and line style of the j-th line, by matplotlib's cycle."""
+    from matplotlib import rcParams
+
+    cycle = list(rcParams["axes.prop_cycle"])
+    turn, place = divmod(j, len(cycle))
+    return {"linestyle": STYLES[turn % len(STYLES)], "color": f"C{place}"} | cycle[place]
 
 
 def line_with_band(
@@ -58,7 +61,7 @@ def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:
         textcoords="offset points",
         ha="right",
         va="top",
-        fontsize=7,
+        fontsize="x-small",
         color="0.35",
     )
 

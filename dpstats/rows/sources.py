@@ -72,11 +72,11 @@ class Asked:
         missing = [name for name in self.columns if name not in columns]
         if missing:
             lacking = ", ".join(map(repr, missing))
+            named = sum(bool(name.strip()) for name in columns)
             raise DataError(
-                f"the data have no column {lacking}{_near(missing, columns)} Rename the column, "
-                "or the variable in the formula and in the schema. Of a file: does the first "
-                "line hold the names? is the separator right (dps.read_csv(path, sep=';'), or "
-                "--sep ';' on the command line)?"
+                f"the data have no column {lacking}{_near(missing, columns)} "
+                + (_TITLE if named == 1 < len(self.columns) else _RENAME)
+                + "(dps.read_csv(path, sep=';'), or --sep ';' on the command line)"
             )
         twice = [name for name in self.columns if columns.count(name) > 1]
         if twice:
@@ -88,6 +88,16 @@ class Asked:
             wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
             if wrong:
                 raise DataError(wrong)
+
+
+_RENAME = (
+    "Rename the column, or the variable in the formula and in the schema. Of a file: does the first line "
+    "hold the names? is the separator right? "
+)
+_TITLE = (
+    "There is one name alone. Of a file: its first line may be a title, then take out all lines above the "
+    "names of the columns; or something else separates them "
+)
 
 
 def _near(missing: Sequence[str], columns: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from dpstats._arguments import among, path_of, shown
+from dpstats._arguments import among, path_of, shown, truth
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import write_text
@@ -280,7 +280,7 @@ class Schema(Mapping[str, Variable]):
         return cls.from_toml(path) if _suffix(path) == ".toml" else cls.from_json(path)
 
     @staticmethod
-    def template(data: Any) -> str:
+    def template(data: Any, *, peek: bool = False) -> str:
         """Write a schema to fill in, from the names and storage types of the columns of a table alone.
 
         No value is read, and of a CSV file only the line that names the columns, which tells no type.
@@ -290,6 +290,10 @@ class Schema(Mapping[str, Variable]):
         data
             A frame of pandas, polars or Arrow, a dict of columns, what :func:`dpstats.read_csv` returned, or
             the path of a file.
+        peek : bool
+            Whether to read the first 100 records of a CSV file, to tell columns of numbers from columns of
+            texts. The file that is written says so. It is NOT PRIVATE, but for whoever holds the data: look
+            through it before it is shown to others.
 
         Returns
         -------
@@ -310,7 +314,7 @@ class Schema(Mapping[str, Variable]):
         """
         from dpstats.rows.template import template
 
-        return template(data)
+        return template(data, truth("peek", peek))
 
     def _table(self, form: str) -> str:
         rows = [(name, variable.kind, _describe(variable)) for name, variable in self.items()]

@@ -57,6 +57,7 @@ def tables(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [("15 %", "number with a sign"), ("€ 1.234,50", "number with a sign"), ("3,5 m2", "number with a sign")]
+    + [(text, "a text that may mean missing") for text in ("n/a", "-", "unknown")]
     + [(text, "a text") for text in ("a while", "v2", "5_000", "0x1F", "m2")],
 )
 def test_a_number_with_a_unit_is_told_from_a_text(cell: str, words: str) -> None:
@@ -109,6 +110,22 @@ def test_headers_are_refused_as_fits_refuse_them() -> None:
         dps.check(pd.DataFrame(COLUMNS).assign(days=pd.Timestamp("2024-01-31")), SCHEMA)
     with pytest.raises(dps.SchemaError, match=r"a schema is a dps\.Schema"):
         dps.check(COLUMNS, pd.DataFrame(COLUMNS))
+
+
+def test_the_commonest_values_beyond_the_bounds_are_shown() -> None:
+    """A 999 that stands for "not known" is moved to the bound, and nothing else tells of it."""
+    days = [999.0, 999.0, -99.0, 5.0, 1e5, 1e6, 7.0]
+    found = dps.check({"days": days}, dps.Schema(days=dps.bounded(0, 100)))
+    assert found.frame["beyond"][0] == "999 (2 times), -99, 100000, ..."
+    assert tuple(found.frame.loc[0, ["unusable", "below", "above"]]) == (0, 1, 4)
+    assert "days is beyond its bounds at 999 (2 times), -99, 100000, ...." in str(found)
+
+
+def test_a_level_that_pandas_takes_for_missing_is_told() -> None:
+    frame = pd.DataFrame({"land": [None, "DE", None]})
+    why = dps.check(frame, dps.Schema(land=dps.levels("NA", "DE"))).frame["why"][0]
+    assert why == "pandas.read_csv reads the level 'NA' as missing: give keep_default_na=False; 2 missing"
+    assert dps.check({"land": ["NA", "DE"]}, dps.Schema(land=dps.levels("NA", "DE"))).frame["why"][0] == ""
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,10 @@ def test_linear_hypotheses_use_the_names_of_columns():
         SpecificationError, match=r"'makerWDC' is no coefficient, did you mean 'maker\[T.WDC\]'"
     ):
         DESIGN.linear_constraint("temp = 0, makerWDC = 1")
+    with pytest.raises(SpecificationError, match=r"'maker' has 2 coefficients, which fit.wald_test_terms"):
+        DESIGN.linear_constraint("maker = 0")
+    with pytest.raises(SpecificationError, match=r"'load' is no .*, and enters as 'I\(load / 100\)'"):
+        DESIGN.linear_constraint("2 * load = 1", ("Intercept", "I(load / 100)"))
     with pytest.raises(SpecificationError, match="write it like 'temp = 0', with one = and names"):
         DESIGN.linear_constraint("temp == 0")
 

@@ -4,6 +4,7 @@ import pickle
 import sys
 import warnings
 
+import matplotlib.style
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,6 +44,19 @@ def curve(groups: tuple[str, ...] = ("",), **changes: object) -> CurveFit:
 
 def bands(ax: object) -> list[np.ndarray]:
     return [path.vertices for each in ax.collections for path in each.get_paths()]
+
+
+def test_plots_follow_a_style_of_matplotlib() -> None:
+    """Its width, colours and dashes; the file of the style for papers is part of the package."""
+    points = [USE, STRESS]
+    plain = capacitor().plot_reliability(points)
+    with matplotlib.style.context("dpstats.paper"):
+        ax = capacitor().plot_reliability(points)
+        drawn = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
+    assert drawn == [("#0072B2", "-"), ("#D55E00", "--")]
+    assert [line.get_linestyle() for line in plain.lines] == ["-", "-"]
+    sizes = [made.figure.get_size_inches().tolist() for made in (plain, ax)]
+    assert sizes == [[7.5, 4.5], pytest.approx([6.3, 3.78])]
 
 
 @pytest.mark.parametrize("model", EVERY)

@@ -53,6 +53,27 @@ def test_of_a_csv_file_the_first_line_is_read(give, tmp_path: Path) -> None:
     assert dps.Schema.template(give(path)) == text
 
 
+def test_a_peek_tells_numbers_from_texts_and_says_that_it_did(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("life;site;empty\n1.234,5;north;\n;south;NA\n2;west;\n")
+    text = dps.Schema.template(dps.read_csv(path, sep=";", decimal=",", thousands="."), peek=True)
+    kinds = {name: each["kind"] for name, each in tomllib.loads(text).items()}
+    assert kinds == {"life": "bounded", "site": "levels", "empty": "?"}
+    assert "NOT PRIVATE" in text and "No value was read" not in text and "north" not in text
+    assert "No value was read" in dps.Schema.template(FRAME, peek=True)
+
+
+@pytest.mark.parametrize("line", ["Report of 2024,,", "life;site"])
+def test_a_title_is_no_header(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(f"{line}\nlife,site\n1,north\n")
+    with pytest.raises(dps.errors.DataError, match="take out all lines above the names of the columns"):
+        dps.Schema.template(path)
+    schema = dps.Schema(life=dps.bounded(0, 1), site=dps.levels("north", "south"))
+    with pytest.raises(dps.errors.DataError, match="may be a title, then take out all lines"):
+        dps.ols("life ~ site", path, schema)
+
+
 @pytest.mark.parametrize("record", ["2021-05-03,alice,yes", "$5,bob,no", "alice,+12 kg,yes", ".5,carol,dave"])
 def test_a_first_line_that_may_be_a_record_is_not_shown(record, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
