@@ -63,7 +63,7 @@ class MadeDesign:
     def names(self) -> tuple[str, ...]:
         return ("Intercept",) * self.has_intercept + tuple(f"x{j}" for j in range(self.d))
 
-    def read(self, block: dict[str, np.ndarray]) -> MadeBlock:
+    def read(self, block: dict[str, np.ndarray], memory: object = None) -> MadeBlock:
         x, time, event = (np.asarray(block[name], dtype=float) for name in ("x", "time", "event"))
         ok = np.isfinite(x).all(axis=1) & np.isfinite(time) & np.isin(event, (0.0, 1.0))
         columns = [np.clip(x, -self.bound, self.bound)]

@@ -13,7 +13,7 @@ class Labelled(MadeDesign):
     def __init__(self, d: int, bound: float = 1.0) -> None:
         super().__init__(d, bound, has_intercept=False)
 
-    def read(self, block: dict[str, np.ndarray]) -> MadeBlock:
+    def read(self, block: dict[str, np.ndarray], memory: object = None) -> MadeBlock:
         read = super().read(block)
         read.time = np.where(read.ok, block["event"], 0.0)
         return read

@@ -54,9 +54,9 @@ class Folded:
         self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
         self.counts_units = design.counts_units
 
-    def read(self, columns: dict[str, np.ndarray]) -> Block:
+    def read(self, columns: dict[str, np.ndarray], memory: Scratch | None = None) -> Block:
         """As the design's, with the covariates in the offset."""
-        rows = self._design.read(columns)
+        rows = self._design.read(columns, memory)
         offset = predictor(self._slopes, rows.exog.T, Scratch()) + rows.offset
         return _Rows(
             np.asfortranarray(rows.exog[:, :1]),

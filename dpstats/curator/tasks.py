@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._private import is_own
-from dpstats.curator.blocks import RowPart, RowReader
+from dpstats.curator.blocks import RowPart, RowReader, passed
 from dpstats.curator.lattice import Total
 from dpstats.curator.partial import partial
 from dpstats.errors import DataError
@@ -73,7 +73,7 @@ class Task:
     def __call__(self, part: RowPart) -> Total | Failure:
         try:
             with np.errstate(all="ignore"):
-                blocks = (self.design.read(columns) for columns in part.blocks(self.size))
+                blocks = passed(self.design, part.blocks(self.size))
                 return partial(self.design, self.name, self.public, blocks)
         except Exception as error:
             return Failure.of(error)

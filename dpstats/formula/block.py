@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -65,6 +66,16 @@ class Block:
         return self.endog
 
 
+class Memory(Protocol):
+    """Gives an array of a name and a shape, with arbitrary contents; perhaps one that it gave before."""
+
+    def __call__(self, name: str, *shape: int) -> Array: ...
+
+
+def fresh(name: str, *shape: int) -> Array:
+    return np.empty(shape)
+
+
 class Filler:
     """The finished plan of a design's columns, offset, weights and subset.
 
@@ -108,12 +119,12 @@ class Filler:
         self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
         self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
 
-    def read(self, raw: Mapping[str, Array], response: Response) -> Block:
+    def read(self, raw: Mapping[str, Array], response: Response, memory: Memory | None = None) -> Block:
         """Fill a block with its response; see `Design.read`."""
         size = len(next(iter(raw.values())))
         ok = np.array(raw[WEIGHS]) if WEIGHS in raw else np.ones(size, dtype=bool)
         with np.errstate(all="ignore"):
-            exog = np.empty((size, len(self._products)), order="F")
+            exog = (memory or fresh)("exog", len(self._products), size).T
             weighing = self._weights.variables if self._weights else ()
             needed = {*self.variables, *weighing, *self.subsetting, *(response.variables - response.open)}
             leaves = self._leaves(raw, exog, ok, needed)

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from dpstats._arguments import brief, is_line, untyped
 from dpstats.errors import FormulaError
 from dpstats.formula import grammar
-from dpstats.formula.block import Block, Filler
+from dpstats.formula.block import Block, Filler, Memory
 from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import Factor
 from dpstats.formula.functions import Array
@@ -133,14 +133,15 @@ class Design:
         """Lower and upper bound of the offset; zeros without one."""
         return self.offset.bounds if self.offset else (0.0, 0.0)
 
-    def read(self, block: Mapping[str, Array]) -> Block:
+    def read(self, block: Mapping[str, Array], memory: Memory | None = None) -> Block:
         """Turn a block of declared columns (see `dpstats.rows.Rows.blocks`) into rows of the design.
 
         Values are moved into their bounds. A row with a missing, non-finite or undeclared value is switched
         off, and so is one of weight 0 or outside the subset: ``ok`` is False there and its exog is zero. No
-        value gives an error or a warning.
+        value gives an error or a warning. The exog is a view of an array of `memory`, and holds until that
+        is asked for again.
         """
-        return self._filler.read(block, self.response)
+        return self._filler.read(block, self.response, memory)
 
     @property
     def categories(self) -> tuple[tuple[int, Array], ...]:

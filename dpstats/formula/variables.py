@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpstats.formula.block import Block
+from dpstats.formula.block import Block, Memory, fresh
 from dpstats.formula.functions import Array
 from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, Schema
@@ -58,10 +58,10 @@ class VariableColumns:
         """What is asked, in the place of a formula."""
         return f"describe: {', '.join(self.names)}"
 
-    def read(self, block: Mapping[str, Array]) -> Block:
+    def read(self, block: Mapping[str, Array], memory: Memory | None = None) -> Block:
         """Rows of the columns; see `Design.read`. All are ok but those left out by their unit of privacy."""
         size = len(block[self.names[0]])
-        exog = np.empty((size, len(self.names)), order="F")
+        exog = (memory or fresh)("exog", len(self.names), size).T
         with np.errstate(all="ignore"):
             for column, name in zip(exog.T, self.names, strict=True):
                 column[:] = self._values(name, block[name])

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+import dpstats as dps
 from dpstats.budget import gdp
 from dpstats.curator import Curator, blocks
+from dpstats.formula import build_design
+from dpstats.rows import open_rows
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns, public_parameters
 
@@ -16,7 +19,7 @@ class Counting(MadeDesign):
     reads = 0
     fails_at = 0
 
-    def read(self, block):
+    def read(self, block, memory=None):
         self.reads += 1
         if self.reads == self.fails_at:
             raise KeyboardInterrupt
@@ -56,3 +59,14 @@ def test_a_pass_that_stops_early_keeps_nothing():
     every = blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20)
     next(iter(every))
     assert [len(block.ok) for block in every] == [20, 20, 10]
+
+
+def test_a_design_that_is_read_at_every_pass_writes_to_the_same_memory():
+    """Each block holds until the next is asked for: one of 20 rows, and the last of 10."""
+    seen = [block.exog.copy() for block in blocks.Blocks(MadeRows(COLUMNS), MadeDesign(2), 20)]
+    design = build_design("time ~ x", dps.Schema(time=dps.bounded(1, 100), x=dps.bounded(-1, 1)))
+    rows = open_rows({"time": COLUMNS["time"], "x": COLUMNS["x"][:, 0]}, design.schema, ("time", "x"))
+    places = {block.exog.ctypes.data for block in blocks.passed(design, rows.blocks(20))}
+    assert len(places) == 2
+    found = np.vstack([block.exog.copy() for block in blocks.passed(design, rows.blocks(20))])
+    assert (found[:, 1] == np.vstack(seen)[:, 1]).all()

@@ -120,7 +120,7 @@ def test_private_noise_differs_each_time_and_seeded_noise_does_not():
 class Failing(MadeDesign):
     error: BaseException = ValueError("row 7 holds 8.25")
 
-    def read(self, block):
+    def read(self, block, memory=None):
         secret = np.array(block["time"])
         assert len(secret)
         raise self.error

@@ -199,7 +199,7 @@ class Failing:
             raise AttributeError(name)
         return getattr(DESIGN, name)
 
-    def read(self, block):
+    def read(self, block, memory=None):
         raise ValueError("serial-4711")
 
 

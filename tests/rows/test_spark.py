@@ -180,7 +180,7 @@ class Failing:
     offset_bounds = DESIGN.offset_bounds
     has_intercept, weights = True, None
 
-    def read(self, block):
+    def read(self, block, memory=None):
         raise ValueError("serial-4711")
 
 
