@@ -287,7 +287,12 @@ def test_a_pipe_is_a_table_and_a_fit(data: str, folder: Path, tmp_path: Path) ->
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a process is ended without a word to it")
-def test_a_command_that_is_ended_keeps_nothing_of_the_standard_input(folder: Path, tmp_path: Path) -> None:  # noqa: F811
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU"])
+def test_a_command_that_is_ended_keeps_nothing_of_the_standard_input(
+    folder: Path,  # noqa: F811
+    tmp_path: Path,
+    name: str,
+) -> None:
     place = tmp_path / "place"
     place.mkdir()
     command, more = [sys.executable, "-m", "dpstats", *fit("-", out="-")], {"TMPDIR": str(place)}
@@ -299,8 +304,8 @@ def test_a_command_that_is_ended_keeps_nothing_of_the_standard_input(folder: Pat
         while not list(place.rglob("*.csv")) and time.monotonic() < until:
             time.sleep(0.05)
         assert list(place.rglob("*.csv"))
-        running.terminate()
-        assert running.wait(60) == 128 + signal.SIGTERM
+        running.send_signal(getattr(signal, name))
+        assert running.wait(60) == 128 + getattr(signal, name)
     assert not list(place.iterdir())
 
 

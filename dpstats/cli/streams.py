@@ -18,14 +18,18 @@ DASH = Path("-")
 _OUTPUTS = ("out", "suggest")
 _KINDS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".json"}  # by what a file begins with; else CSV
 _FIRST = 6  # bytes
-_TERMINATED = 128 + signal.SIGTERM  # what shells show of a command that was ended by it
+# what ends a process that was not told to keep on: a command, a closed terminal, a key, a limit of its time
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name)
+)
 
 
 @contextmanager
 def standard_input(options: argparse.Namespace) -> Iterator[None]:
     """Put a file of what the standard input holds in the place of ``-`` among the inputs of a command.
 
-    Its owner alone may read it, and it goes when the command ends: rows are read more than once.
+    Its owner alone may read it, and it goes when the command ends, unless SIGKILL ends it, which tells
+    nobody: rows are read more than once.
 
     Raises
     ------
@@ -51,12 +55,16 @@ def standard_input(options: argparse.Namespace) -> Iterator[None]:
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Have the signal that ends a process leave as an exception does, so that what was kept goes."""
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    """Have the signals that end a process leave as an exception does, so that what was kept goes.
+
+    The exit status is what shells show of a command that was ended by the signal.
+    """
+    before = {end: signal.signal(end, lambda number, _: sys.exit(128 + number)) for end in _SIGNALS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for end, handler in before.items():
+            signal.signal(end, handler)
 
 
 def _kept(folder: Path) -> Path:

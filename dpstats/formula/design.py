@@ -95,11 +95,6 @@ class Design:
     _filler: Filler
 
     @property
-    def separate(self) -> bool:
-        """Whether nothing public ties columns together: each is a term of its own."""
-        return bool(self.own.all())
-
-    @property
     def delayed(self) -> bool:
         """Whether rows may enter late, as ``Surv(entry, time, event)`` says, or those of a stratum do."""
         return self.response.delayed or self._axis is not None

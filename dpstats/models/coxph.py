@@ -28,6 +28,8 @@ from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
 EVEN, STEPS = 25, 36  # times of each spacing: even, and of the logarithm
+# of a stratum's length: times that are closer, with strata, are one time in floats
+_FLOATS = 2.0**-40
 _DECADES = 6.0  # that the second spacing covers at most, below the upper bound of the time
 
 
@@ -101,7 +103,17 @@ class Coxph(Unfitted):
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = design
         low, high = _response(design).time_bounds
+        # on the axis of strata floats tell times apart by their distance from its beginning
+        least = _FLOATS * design.strata * (high - _response(design).start) if design.strata > 1 else 0.0
         self.times = _grid(low, high, times)
+        near = np.diff(self.times, prepend=_response(design).start) <= least
+        if times is None:
+            self.times = self.times[~near | (self.times == high)]
+        elif near.any():
+            raise SpecificationError(
+                f"times must be further apart than {least:.2g}, and than that from the beginning of a "
+                f"stratum: {design.strata} strata share one axis of time"
+            )
         self._rows = rows_of(data, design)
 
     @reusable(HazardFit)

@@ -24,6 +24,7 @@ from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable
 
+_LARGEST = 1e70  # fourth powers of a variable stay finite
 _MOST = 0.25  # half-width of a share by noise alone, beyond which nothing is told
 
 
@@ -85,7 +86,7 @@ def describe(
     rows = open_rows(data, schema, design.variables)
     check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
-    asked = [_asked(schema[name]) for name in names]
+    asked = [_asked(name, schema[name]) for name in names]
     pure, numbers = isinstance(budget, Pure), sum(isinstance(one, Wanted) for one in asked)
     plan = make_plan(numbers, budget.epsilon if isinstance(budget, Pure) else budget.mu, pure)
     if not forced:
@@ -116,9 +117,19 @@ def _names(schema: object, columns: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _asked(variable: Variable) -> Wanted | int:
-    """Bounds of a number, or how many levels there are."""
+def _asked(name: str, variable: Variable) -> Wanted | int:
+    """Bounds of a number, or how many levels there are.
+
+    Raises
+    ------
+    SchemaError
+    """
     if isinstance(variable, Bounded | Count):
+        if max(map(abs, variable.bounds)) > _LARGEST:
+            raise SchemaError(
+                f"{name!r} may be beyond {_LARGEST:g} by its public bounds, too large for its moments: "
+                f"declare bounds that it can reach, or measure it in a larger unit"
+            )
         return Wanted(*variable.bounds, isinstance(variable, Count))
     return len(variable.all) if isinstance(variable, Levels) else 2
 

@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 import dpstats as dps
-from dpstats.estimators.newton.dispersion import Seen, overdispersion
+from dpstats.estimators.newton.dispersion import Seen, _counts, _shares, overdispersion
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import POISSON
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -63,6 +63,18 @@ def test_it_errs_as_much_as_it_says(family: str, phi: float, mu: float) -> None:
     assert np.isfinite(told).all() and (told[:, 2] <= told[:, 1]).all()
     assert 0.5 < np.sqrt(np.mean(errors**2)) < 1.5
     assert np.median(told[:, 1]) < 0.5 * phi
+
+
+@pytest.mark.parametrize(("mean", "phi"), [(3, 1), (200, 30), (1e6, 1), (1e8, 1e6), (1e11, 50), (0.1, 300)])
+def test_runs_of_counts_have_the_moments_of_their_law(mean: float, phi: float) -> None:
+    """A mean of 1e9 once asked for as many numbers."""
+    counts, widths = _counts(mean, phi)
+    shares = widths * _shares(counts, mean, phi)
+    assert len(counts) < 10_000
+    assert shares.sum() == pytest.approx(1, rel=1e-3)
+    shares /= shares.sum()
+    assert shares @ counts == pytest.approx(mean, rel=1e-5)
+    assert shares @ (counts - shares @ counts) ** 2 == pytest.approx(phi * mean, rel=1e-3)
 
 
 def test_it_is_printed_and_kept(tmp_path) -> None:

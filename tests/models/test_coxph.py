@@ -179,6 +179,18 @@ def test_mistakes_are_refused_before_a_row_is_read(formula: str, more: dict[str,
         dps.coxph(formula, rows(10, 1), SCHEMA, **more)
 
 
+@pytest.mark.parametrize("bounds", [(1e-300, 100), (1e-15, 100), (1e-9, 1e9), (1e-3, 10)])
+def test_times_of_strata_are_apart_on_their_axis_whatever_the_bounds(bounds: tuple[float, float]) -> None:
+    """A lower bound that floats do not tell from the beginning of a stratum ended a fit that had paid."""
+    schema = dps.Schema(t=dps.bounded(*bounds), d=dps.event(), x=dps.bounded(-4, 4), g=dps.levels(*"abcd"))
+    data = pd.DataFrame({"t": [1.0, 2.0], "d": 1, "x": 0.0, "g": "a"})
+    model = dps.coxph("Surv(t, d) ~ x + strata(g)", data, schema)
+    assert (np.diff(model.design.edges(model.design.response.start, model.times)) > 0).all()
+    assert model.times[-1] == bounds[1] and len(model.times) > 20
+    with pytest.raises(dps.SpecificationError, match="times must be further apart"):
+        dps.coxph("Surv(t, d) ~ x + strata(g)", data, schema, [5, np.nextafter(5, 9), 8])
+
+
 def test_pure_epsilon_is_refused_with_the_remedy() -> None:
     with pytest.raises(dps.BudgetError, match="give zcdp, gdp or approx, or fit survreg"):
         dps.coxph("Surv(days, failed) ~ age", rows(100, 1), SCHEMA).fit(dps.pure(1))

@@ -171,6 +171,13 @@ def test_it_is_saved_and_loaded_and_edited_files_are_refused(tmp_path: Path) -> 
         Description.from_dict(saved | {"columns": [column, *saved["columns"][1:]]})
 
 
+def test_bounds_whose_fourth_powers_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    ledger = dps.Ledger(tmp_path / "a.ledger", dps.gdp(1))
+    with pytest.raises(dps.SpecificationError, match="larger unit"):
+        dps.describe(frame(), dps.Schema(temp=dps.bounded(0, 1e78)), dps.gdp(0.5), ledger=ledger)
+    assert not ledger.entries()
+
+
 def test_the_budget_is_charged_before_anything_is_released(tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "a.ledger", dps.gdp(1))
     look(frame(), dps.gdp(0.8), seed=1, ledger=ledger)

@@ -26,6 +26,7 @@ _EXACT = 0.02
 _RANGE = 4.0
 _MOST, _SOUGHT = 50.0, 40  # of counts; and points at which the end of what can be told is looked for
 _STEP = 1e-3  # of a numerical derivative
+_RUNS = 50.0  # of counts in an sd, where these are many: shares change by a fiftieth of an sd's change
 _FEWER = 6  # laws that are tried
 _LAW = (np.arange(2000) + 0.5) / 2000
 
@@ -120,11 +121,32 @@ def _inverse(
 
 def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
     """Mean square of bounded scores over their curvature, and their kurtosis."""
-    counts = np.arange(math.ceil(mean + 30 * math.sqrt(phi * mean) + 30 * phi) + 1.0)
-    shares = _shares(counts, mean, phi)
+    counts, widths = _counts(mean, phi)
+    shares = widths * _shares(counts, mean, phi)
+    shares /= shares.sum()
     psi, curvature = score(counts, np.full(len(counts), math.log(mean)))
     square = float(shares @ psi**2)
     return square / float(curvature[0]), float(shares @ psi**4) / square**2
+
+
+def _counts(mean: float, phi: float) -> tuple[Array, Array]:
+    """Counts that there may be; where these are many, the middles and widths of runs that are alike.
+
+    Runs are a fiftieth of the sd long, and of their distance from 0, where shares may fall like a power.
+    """
+    sd = math.sqrt(phi * mean)
+    low, high = max(0.0, math.floor(mean - 30 * sd)), math.ceil(mean + 30 * sd + 30 * phi) + 1.0
+    step = max(1.0, math.floor(sd / _RUNS))
+    grown = np.floor(_RUNS * (1 + 1 / _RUNS) ** np.arange(math.ceil(math.log(step) * (_RUNS + 1)) + 1.0))
+    near = np.unique(np.append(np.arange(_RUNS), grown))
+    near = near[(near >= low) & (near < _RUNS * step)]
+    begins = (
+        np.append(near, np.arange(max(low, _RUNS * step), high, step))
+        if near.size
+        else np.arange(low, high, step)
+    )
+    widths = np.diff(begins, append=begins[-1] + step)
+    return begins + (widths - 1) / 2, widths
 
 
 def _shares(counts: Array, mean: float, phi: float) -> Array:
