@@ -80,6 +80,8 @@ def parse_formula(formula: str) -> Parsed:
         message = "a name that is no word is quoted as Q('name') here, not in backticks"
     elif not formula.partition("~")[2].strip():
         message = "nothing stands on the right of ~; write 1 there for an intercept alone"
+    elif end := re.search(r"[-+*/:^~|(]$", formula.strip()):
+        message = f"nothing follows the {end[0]} at its end; write a variable there, or take it out"
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
 
 

@@ -42,7 +42,7 @@ def whole(tree: ast.expr, least: int) -> int:
 def increasing(tree: ast.expr, what: str) -> tuple[float, ...]:
     """A list of increasing numbers."""
     if not isinstance(tree, ast.List | ast.Tuple):
-        raise FormulaError(f"{what} must be a list of numbers, not {ast.unparse(tree)!r}")
+        raise FormulaError(f"{what} must be a list of numbers, such as [10, 20], not {ast.unparse(tree)!r}")
     values = tuple(number(item) for item in tree.elts)
     if any(later <= earlier for earlier, later in zip(values, values[1:], strict=False)):
         raise FormulaError(f"{what} must increase: {ast.unparse(tree)}")

@@ -88,7 +88,8 @@ def require_declared(name: str, schema: Schema) -> None:
         return
     if other := instead(name):
         raise FormulaError(f"{name!r} {other}")
-    close = difflib.get_close_matches(name, schema, 1)
+    folded = {known.casefold(): known for known in schema}
+    close = [folded[near] for near in difflib.get_close_matches(name.casefold(), folded, 1)]
     hint = f"; did you mean {close[0]!r}?" if close else f"; declared are {', '.join(schema) or 'none'}"
     raise FormulaError(
         f"{name!r} has no public bounds: declare it in the schema, for example "

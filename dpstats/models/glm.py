@@ -145,7 +145,10 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     law = family_named(family, link)
     if exposure is not None:
         if law.link_name != "log":
-            raise SpecificationError(f"exposure= goes with a log link, and that of {law.name} is another")
+            raise SpecificationError(
+                f"exposure= goes with a log link, and that of {law.name} is another; leave it out, or write "
+                "what enters the linear predictor as y ~ x + offset(np.log(days))"
+            )
         exposure = expression_of("exposure=", exposure, "'days'", SpecificationError)
         formula = f"{formula} + offset(np.log({exposure}))"
     if law is GAUSSIAN:

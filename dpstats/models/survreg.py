@@ -305,7 +305,8 @@ def _check(design: Design, dist: Dist) -> None:
     if dist.log and not lower > 0:
         raise FormulaError(
             f"dist={dist.name!r} needs times above 0, but {response.text} may be {lower:g} by its public "
-            "bounds; declare the shortest time that is told apart, for example bounded(1, ...)"
+            "bounds; declare the shortest time that is told apart, for example bounded(1, ...); give times, "
+            "not their logarithms"
         )
 
 

@@ -65,7 +65,9 @@ def finite_numbers(name: str, values: ArrayLike, m: int) -> Array:
     """
     array = numbers(name, values)
     if array.shape != (m,) or not np.isfinite(array).all():
-        raise SpecificationError(f"{name} must be {m} finite numbers, one for each row of newdata")
+        raise SpecificationError(
+            f"{name} must be {m} finite number{'s' * (m != 1)}, one for each row of newdata"
+        )
     return array
 
 

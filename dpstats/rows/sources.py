@@ -75,7 +75,8 @@ class Asked:
             named = sum(bool(name.strip()) for name in columns)
             raise DataError(
                 f"the data have no column {lacking}{_near(missing, columns)} "
-                + (_TITLE if named == 1 < len(self.columns) else _RENAME)
+                + _RENAME
+                + (_TITLE if named == 1 < len(self.columns) else _HEADER)
                 + "(dps.read_csv(path, sep=';'), or --sep ';' on the command line)"
             )
         twice = [name for name in self.columns if columns.count(name) > 1]
@@ -90,13 +91,11 @@ class Asked:
                 raise DataError(wrong)
 
 
-_RENAME = (
-    "Rename the column, or the variable in the formula and in the schema. Of a file: does the first line "
-    "hold the names? is the separator right? "
-)
+_RENAME = "Rename the column, or the variable in the formula and in the schema. Of a file: "
+_HEADER = "does the first line hold the names? is the separator right? "
 _TITLE = (
-    "There is one name alone. Of a file: its first line may be a title, then take out all lines above the "
-    "names of the columns; or something else separates them "
+    "its first line has one name alone, and may be a title, then take out all lines above the names of the "
+    "columns; or something else separates them "
 )
 
 

@@ -134,7 +134,7 @@ from tests.formula.strategies import SCHEMA
         ("0.5 / np.log(t)", r"write I\(0.5 / np.log\(t\)\)"),
         ("I(x ^ 2)", r"write I\(x \*\* 2\)$"),
         ("x * 2", "numbers besides"),
-        ("x +", "noun"),
+        ("x +", "nothing follows the . at its end"),
         ("x%in%z", "none here; write x:z"),
         ("(x", "cannot be read"),
         ("oil [C]?", r"write a name that has blanks or signs as Q\('name'\)"),
