@@ -31,7 +31,7 @@ from dpstats.errors import SpecificationError
 from dpstats.planning import FitPlan
 from dpstats.testing import SeededNoise, noise
 
-FITS = 12
+FITS = 36  # whose median is known well enough where some lose a coefficient, and errors differ twofold
 LEAST = 10_000  # rows
 MOST = 400_000  # numbers of a design, so that many fits take a while, not a day
 Z95 = 1.959964
@@ -58,10 +58,25 @@ def told(design: Design, made: Sample) -> dict[Any, Any]:
             known[name] = float(column.mean())
         else:
             known[name] = (float(column.mean()), float(column.std()), float(column.skew()))
-    corr = rows[numbers].corr().to_numpy()
-    for i in range(len(numbers)):
-        known |= {(numbers[i], numbers[j]): float(corr[i, j]) for j in range(i) if abs(corr[i, j]) > 0.02}
-    return known
+    return known | correlations(rows, numbers, [name for name in names if name not in numbers], made.schema)
+
+
+def correlations(
+    rows: pd.DataFrame, numbers: list[str], categories: list[str], schema: dps.Schema
+) -> dict[Any, Any]:
+    """Of pairs of numbers and of levels, of different variables, where they are above what chance makes."""
+    columns = {name: (name, rows[name]) for name in numbers}
+    for name in categories:
+        columns |= {f"{name}[T.{each}]": (name, rows[name] == each) for each in schema[name].all[1:]}
+    frame = pd.DataFrame({key: values.astype(float) for key, (_, values) in columns.items()})
+    corr = frame.corr().fillna(0.0).to_numpy()
+    keys, own = list(columns), [name for name, _ in columns.values()]
+    return {
+        (keys[i], keys[j]): float(corr[i, j])
+        for i in range(len(keys))
+        for j in range(i)
+        if own[i] != own[j] and abs(corr[i, j]) > 0.02
+    }
 
 
 def planned(design: Design, made: Sample, model: Any) -> FitPlan:

@@ -14,6 +14,7 @@ from dpstats._arguments import number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design
 from dpstats.moments import PublicMoments
+from dpstats.planning.columns import cells, of_public
 from dpstats.results import Description
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema
@@ -54,7 +55,7 @@ class Known:
     shares : dict of tuple of float
         Of the levels of each category, in the schema's order.
     correlations : dict of float
-        Of pairs of numbers and flags; 0 of others.
+        Of pairs of numbers, flags and levels, such as ``maker[T.WDC]``; 0 of others.
     frame : DataFrame or None
         Public rows, in the place of all this.
     assumed : tuple of str
@@ -97,7 +98,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
             open_rows(given, Schema(dict(design.schema)), names)  # refuses what lacks a column
         return Known({}, {}, {}, given, ())
     if isinstance(given, PublicMoments):
-        given = _of_moments(given, design)
+        given = of_public(given, design)
     readable = {*names, *([response] if response else [])}
     if isinstance(given, Description):
         given = _of_description(given, readable)
@@ -117,7 +118,9 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
     spreads, shares, assumed = _marginals(told, names, design.schema)
     if response is not None and own is not None:
         spreads[response] = _of_response(response, own, design.schema)
-    return Known(spreads, shares, _correlations(pairs, spreads), None, assumed)
+    places = {name: name for name in spreads}
+    places |= {cell: name for name in shares for cell in cells(name, design.schema[name])[1:]}
+    return Known(spreads, shares, _correlations(pairs, places), None, assumed)
 
 
 def _meant(unknown: set[Any], readable: set[str]) -> str:
@@ -219,60 +222,18 @@ def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
     return tuple(share / sum(shares) for share in shares)
 
 
-def _correlations(given: Mapping[Any, Any], spreads: Mapping[str, Spread]) -> dict[Pair, float]:
+def _correlations(given: Mapping[Any, Any], places: Mapping[str, str]) -> dict[Pair, float]:
+    """By pairs of names, each of which belongs to a variable."""
     found: dict[Pair, float] = {}
     for key, value in given.items():
-        if len(key) != 2 or key[0] == key[1] or not all(one in spreads for one in key):
+        if len(key) != 2 or not all(one in places for one in key) or places[key[0]] == places[key[1]]:
             raise SpecificationError(
-                "a pair in covariates= is the correlation of two numbers or flags that the formula reads, "
-                "such as {('temp', 'load'): 0.3}"
+                "a pair in covariates= is the correlation of two numbers, flags or levels of the formula, "
+                "such as {('temp', 'load'): 0.3, ('maker[T.WDC]', 'temp'): 0.1}; those of the first level "
+                "follow"
             )
         rho = number("a correlation in covariates=", value)
         if not -1 < rho < 1:
             raise SpecificationError("a correlation in covariates= must lie between -1 and 1")
         found[key[0], key[1]] = rho
     return found
-
-
-def _of_moments(moments: PublicMoments, design: Design) -> dict[Any, Any]:
-    """Means, sds, shares and correlations of columns that are variables or levels of one."""
-    if moments.names != design.names:
-        raise SpecificationError(
-            "covariates= has public moments of other columns than the model's; compute them by "
-            f"public_moments({design.formula!r}, ...)"
-        )
-    if not design.has_intercept:
-        raise SpecificationError("public moments say no means without an intercept; give a public frame")
-    mean = moments.xx[0]
-    cov = moments.xx - np.outer(mean, mean)
-    sd = np.sqrt(np.maximum(np.diag(cov), 0.0))
-    told: dict[Any, Any] = {}
-    plain: list[tuple[int, str]] = []
-    for j, column in enumerate(moments.names[1:], 1):
-        name, level = _level_of(column)
-        if name not in design.schema:
-            raise SpecificationError(
-                "public moments tell of columns, and a plan needs variables: give a public frame, or means "
-                "and sds of variables, where the formula transforms or multiplies them"
-            )
-        if level is not None:
-            told.setdefault(name, {})[level] = float(mean[j])
-        else:
-            two = isinstance(design.schema[name], Flag | Event)
-            told[name] = float(mean[j]) if two else (float(mean[j]), float(sd[j]))
-            plain.append((j, name))
-    for name, shares in told.items():
-        if isinstance(shares, dict):
-            factor = design.schema[name]
-            assert isinstance(factor, Levels)
-            missing = [level for level in factor.all if level not in shares]
-            shares.update(dict.fromkeys(missing, max(1 - sum(shares.values()), 0.0) / max(len(missing), 1)))
-    for at, (i, first) in enumerate(plain):
-        told |= {(first, other): float(cov[i, j] / (sd[i] * sd[j])) for j, other in plain[at + 1 :]}
-    return told
-
-
-def _level_of(column: str) -> tuple[str, str | None]:
-    """Of ``maker[T.WDC]`` the variable and the level; of another column itself."""
-    name, _, rest = column.partition("[T.")
-    return (name, rest.removesuffix("]")) if rest else (name, None)

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, special, stats
 
+from dpstats.planning.columns import cells
 from dpstats.planning.knowledge import Known, Spread
 from dpstats.schema import Event, Flag, Levels, Schema, Variable
 
 Array = np.ndarray
 
 _CALIBRATION = 20_000  # rows; the error of a correlation among them is below .01
-_ROUNDS = 4  # of pulling correlations of normals until those of the variables are right
+_ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
+_FLATTEST, _STEEPEST = 0.1, 4.0  # how those of variables follow those of normals, at the ends of what is seen
 _STRAIGHT = 0.01  # a skewness that nobody sees
 _NODES = 2001  # of a quantile function, which is interpolated between them
 
@@ -24,8 +26,9 @@ class Maker:
 
     A number follows a beta law between its bounds, which has any mean and sd that bounds allow: it is nearly
     normal far from the bounds, and skewed near one. One whose skewness is told follows a shifted log-normal
-    law. Normals with a copula's correlations tie numbers and
-    flags together. Levels are drawn for themselves.
+    law. A category has the first of its levels of which a normal says yes, asked in the order in which
+    correlations are large, else the last of them. Normals with a copula's correlations tie numbers, flags
+    and these together.
 
     Parameters
     ----------
@@ -40,26 +43,54 @@ class Maker:
         self._names = [name for name in names if name in known.spreads]
         self._levels = [name for name in names if name in known.shares]
         self._quantiles = {name: _quantiles(schema[name], known.spreads[name]) for name in self._names}
-        self._root = self._latent_root()
+        wanted = self._wanted()
+        self._asked = {name: _order(wanted.loc[cells(name, schema[name])]) for name in self._levels}
+        self._cuts = {name: _even_cuts(self._shares(name)) for name in self._levels}
+        self._root = self._latent_root(wanted)
 
     def draw(self, rng: np.random.Generator, n: int) -> dict[str, Any]:
         """Columns of n rows by name."""
         if self._known.frame is not None:
             frame = self._known.frame
             return dict(frame.iloc[rng.integers(0, len(frame), n)].reset_index(drop=True).items())
-        numbers = self._numbers(rng.normal(size=(n, len(self._names))) @ self._root.T)
+        found = self._values(rng.normal(size=(n, len(self._root))) @ self._root.T)
         columns: dict[str, Any] = {}
-        for name, values in zip(self._names, numbers.T, strict=True):
+        for name, values in zip(self._names, found.T, strict=False):
             variable = self._schema[name]
             columns[name] = coded(variable, values) if isinstance(variable, Flag | Event) else values
-        for name in self._levels:
-            variable = self._schema[name]
+        for name, place in self._blocks():
+            variable, asked = self._schema[name], self._asked[name]
             assert isinstance(variable, Levels)
-            codes = rng.choice(len(variable.all), n, p=self._known.shares[name])
-            columns[name] = pd.Categorical.from_codes(codes, list(variable.all))
+            codes = asked[-1] + found[:, place] @ (asked[:-1] - asked[-1])
+            columns[name] = pd.Categorical.from_codes(codes.astype(int), list(variable.all))
         return columns
 
-    def _numbers(self, latent: Array) -> Array:
+    def _blocks(self) -> list[tuple[str, slice]]:
+        """Of each category the places of the levels that are asked for."""
+        found, at = [], len(self._names)
+        for name in self._levels:
+            found.append((name, slice(at, at := at + len(self._known.shares[name]) - 1)))
+        return found
+
+    def _wanted(self) -> pd.DataFrame:
+        """Correlations of numbers, flags and all levels; those of a first level follow from the others."""
+        blocks = [(name, cells(name, self._schema[name])) for name in self._levels]
+        names = [*self._names, *(cell for _, block in blocks for cell in block)]
+        found = pd.DataFrame(np.eye(len(names)), names, names)
+        for (first, second), rho in self._known.correlations.items():
+            if first in found.index and second in found.index:
+                found.loc[first, second] = found.loc[second, first] = rho
+        for name, block in blocks:
+            sds = np.array([(share * (1 - share)) ** 0.5 for share in self._known.shares[name]])
+            others = found.columns.difference(block)
+            if sds[0] > 0 and len(others):
+                # the indicators of all levels add up to 1, which has no covariance with anything
+                rho = np.clip(-sds[1:] @ found.loc[block[1:], others] / sds[0], -0.999, 0.999)
+                found.loc[block[0], others] = found.loc[others, block[0]] = rho
+        return found
+
+    def _values(self, latent: Array) -> Array:
+        """Numbers, and 0 or 1 for flags and for levels, of normals."""
         found = np.empty_like(latent)
         for j, name in enumerate(self._names):
             at, values = self._quantiles[name]
@@ -67,23 +98,86 @@ class Maker:
                 found[:, j] = latent[:, j] > special.ndtri(1 - self._known.spreads[name].mean)
             else:
                 found[:, j] = np.interp(latent[:, j], at, values)
+        for name, place in self._blocks():
+            found[:, place] = _chosen(latent[:, place], self._cuts[name])
         return found
 
-    def _latent_root(self) -> Array:
+    def _shares(self, name: str) -> Array:
+        """Of levels, in the order in which they are asked for."""
+        return np.array(self._known.shares[name])[self._asked[name]]
+
+    def _latent_root(self, correlations: pd.DataFrame) -> Array:
         """Root of the normals' correlations, for which those of the variables are as told."""
-        d, place = len(self._names), {name: j for j, name in enumerate(self._names)}
-        wanted = np.eye(d)
-        for (first, second), rho in self._known.correlations.items():
-            if first in place and second in place:
-                wanted[place[first], place[second]] = wanted[place[second], place[first]] = rho
-        if np.array_equal(wanted, np.eye(d)):
+        names = list(self._names)
+        for name in self._levels:
+            block = cells(name, self._schema[name])
+            names += [block[level] for level in self._asked[name][:-1]]
+        wanted = correlations.loc[names, names].to_numpy()
+        told = ~np.eye(len(names), dtype=bool) & (wanted != 0)
+        if not told.any():
             return wanted
-        latent, normal = wanted.copy(), np.random.default_rng(0).normal(size=(_CALIBRATION, d))
-        told = ~np.eye(d, dtype=bool) & (wanted != 0)
+        normal = np.random.default_rng(0).normal(size=(_CALIBRATION, len(names)))
+        latent, slope = wanted.copy(), np.ones_like(wanted)
+        last, seen = np.eye(len(names)), np.eye(len(names))
         for _ in range(_ROUNDS):
-            found = np.corrcoef(self._numbers(normal @ _root(latent).T), rowvar=False)
-            latent[told] = np.clip((latent + wanted - found)[told], -0.999, 0.999)
+            values = self._values(self._tied(latent, told, normal))
+            found = np.corrcoef(values + 1e-12 * normal, rowvar=False)  # a level that no row has is constant
+            moved = told & (np.abs(latent - last) > 1e-6)
+            risen = (found - seen)[moved] / (latent - last)[moved]
+            slope[moved] = risen.clip(_FLATTEST, _STEEPEST)
+            last, seen = latent.copy(), np.asarray(found)
+            latent[told] = np.clip((latent + (wanted - found) / slope)[told], -0.999, 0.999)
+        self._tied(latent, told, normal)
         return _root(latent)
+
+    def _tied(self, latent: Array, told: Array, normal: Array) -> Array:
+        """Normals with these correlations, of which those of one category go together as numbers make them.
+
+        Shares are as told for these, and so for any others, up to their number.
+        """
+        d = len(self._names)
+        inverse = np.linalg.pinv(latent[:d, :d], rcond=1e-3, hermitian=True)
+        for _, place in self._blocks():
+            block = latent[place, :d] @ inverse @ latent[:d, place]
+            size = np.sqrt(np.maximum(np.diag(block), 1.0))
+            block = block / np.outer(size, size)
+            np.fill_diagonal(block, 1.0)
+            latent[place, place] = block
+        drawn = normal @ _root(latent).T
+        for name, place in self._blocks():
+            if told[place].any():
+                self._cuts[name] = _cuts(drawn[:, place], self._shares(name))
+        return drawn
+
+
+def _order(correlations: pd.DataFrame) -> Array:
+    """Levels by the largest correlation that each has with anything, as one at an end of a number has."""
+    strength = (correlations.abs() % 1).max(axis=1).to_numpy()  # not that with itself
+    return np.argsort(-strength, kind="stable")
+
+
+def _even_cuts(shares: Array) -> Array:
+    """Beyond which normals say yes, where those of one category are independent."""
+    free = 1 - np.append(0.0, np.cumsum(shares[:-2]))
+    with np.errstate(all="ignore"):
+        return special.ndtri(1 - np.nan_to_num(np.minimum(shares[:-1] / free, 1.0)))
+
+
+def _cuts(latent: Array, shares: Array) -> Array:
+    """The same where they are not, by normals that were drawn."""
+    free, found = np.ones(len(latent), dtype=bool), np.full(len(shares) - 1, np.inf)
+    for j, share in enumerate(shares[:-1]):
+        wanted = share * len(latent)
+        if wanted >= 1 and free.sum() > wanted:
+            found[j] = np.quantile(latent[free, j], 1 - wanted / free.sum())
+        free &= latent[:, j] <= found[j]
+    return found
+
+
+def _chosen(latent: Array, cuts: Array) -> Array:
+    """Whether each row has each level but the last: the first of which its normal says yes."""
+    yes = latent > cuts
+    return (yes & (np.cumsum(yes, axis=1) == 1)).astype(float)
 
 
 def coded(variable: Flag | Event, ones: Array) -> pd.Categorical:

@@ -58,6 +58,18 @@ def test_made_up_rows_are_as_told() -> None:
     assert rows["x"].between(0, 60).all() and rows["income"].between(0, 1000).all()
 
 
+def test_levels_go_with_numbers_as_told() -> None:
+    told = {("x", "g[T.b]"): 0.4, ("x", "g[T.c]"): -0.15, ("g[T.c]", "smokes"): -0.1}
+    rows = made(KNOWN | told)
+    shares = rows["g"].value_counts(normalize=True)
+    np.testing.assert_allclose([shares["a"], shares["b"], shares["c"]], [0.6, 0.3, 0.1], atol=0.02)
+    columns = pd.DataFrame({"x": rows["x"], "b": rows["g"] == "b", "c": rows["g"] == "c"}, dtype=float)
+    corr = columns.assign(smokes=(rows["smokes"] == "yes").astype(float)).corr()
+    np.testing.assert_allclose(
+        [corr["x"]["b"], corr["x"]["c"], corr["c"]["smokes"]], [0.4, -0.15, -0.1], atol=0.03
+    )
+
+
 def test_what_is_not_told_is_even_over_its_bounds() -> None:
     known = read_known(None, DESIGN, "y")
     assert set(known.assumed) == {"x", "z", "income", "g", "smokes"}
@@ -90,7 +102,9 @@ def test_public_moments_tell_means_sds_shares_and_correlations() -> None:
         ({"smokes": 1.5}, "share of ones"),
         ({"g": {"a": 0.6, "d": 0.4}}, "share of each level"),
         ({"g": {"a": 0.6, "b": 0.2}}, "add up to 1"),
-        ({("x", "g"): 0.2}, "two numbers or flags"),
+        ({("x", "g"): 0.2}, "two numbers, flags or levels"),
+        ({("x", "g[T.a]"): 0.2}, "those of the first level follow"),
+        ({("g[T.b]", "g[T.c]"): -0.2}, "two numbers, flags or levels"),
         ({("x", "z"): 1.0}, "between -1 and 1"),
         ([1, 2], "is a dict"),
     ],
