@@ -51,8 +51,9 @@ def plan(
         The number of its rows.
     covariates : dict, DataFrame or PublicMoments, optional
         What is known of variables: ``{"temp": (25, 6)}`` is mean and sd; of a flag give the share of ones,
-        of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation. The
-        response may be among them, with its mean, or mean and sd. A frame of public rows tells all at once.
+        of a category a dict of the shares of its levels. ``("temp", "load"): 0.3`` is a correlation, which
+        may be of a level, ``("maker[T.WDC]", "temp")``. The response may be among them, with its mean, or
+        mean and sd. A frame of public rows tells all at once.
         A number of which nothing is known is taken as even over its bounds, which is nearly always too
         optimistic; the plan says so, and shows what a smaller and a larger sd do.
     coef : dict, optional
