@@ -16,7 +16,10 @@ Array = np.ndarray
 
 _CALIBRATION = 20_000  # rows; the error of a correlation among them is below .01
 _ROUNDS = 8  # of pulling correlations of normals until those of the variables are right
-_FLATTEST, _STEEPEST = 0.1, 4.0  # how those of variables follow those of normals, at the ends of what is seen
+_LEAST_RISE, _MOST_RISE = (
+    0.1,
+    4.0,
+)  # how those of variables follow those of normals, at the ends of what is seen
 _STRAIGHT = 0.01  # a skewness that nobody sees
 _NODES = 2001  # of a quantile function, which is interpolated between them
 
@@ -124,7 +127,7 @@ class Maker:
             found = np.corrcoef(values + 1e-12 * normal, rowvar=False)  # a level that no row has is constant
             moved = told & (np.abs(latent - last) > 1e-6)
             risen = (found - seen)[moved] / (latent - last)[moved]
-            slope[moved] = risen.clip(_FLATTEST, _STEEPEST)
+            slope[moved] = risen.clip(_LEAST_RISE, _MOST_RISE)
             last, seen = latent.copy(), np.asarray(found)
             latent[told] = np.clip((latent + (wanted - found) / slope)[told], -0.999, 0.999)
         self._tied(latent, told, normal)
