@@ -55,7 +55,7 @@ def test_a_change_reaches_the_fit_and_leaves_this_process_alone() -> None:
     from dpstats.estimators.newton import iterate
 
     listed = {str(number): number for number in found("estimators")}
-    first, inert = listed["engine.step.DAMPING"], listed["newton.plan._FEW"]
+    first, inert = listed["engine.step.DAMPING"], listed["newton.plan._STEPS"]
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         tasks = [(first, "half", [SEED]), (inert, "half", [SEED]), (inert, "twice", [SEED])]
         near, *same = [record["scores"] for record in pool.imap(tried, tasks)]

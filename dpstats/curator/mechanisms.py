@@ -81,17 +81,24 @@ def gaussian(value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
 @functools.lru_cache(maxsize=64)  # the steps of a fit ask for the same noise again and again
 def _measurement(size: int, sensitivity: float, mu: float) -> Any:
     """OpenDP measurement whose proved map at this sensitivity does not exceed mu^2/2."""
-    enable_features("contrib")
-    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=size)
+    space = _space(size)
     rho = mu * mu / 2 * (1 - 2.0**-50)
     lattice = math.floor(math.log2(min(sensitivity / mu, sensitivity))) - _LATTICE_BITS
     scale = (sensitivity + math.sqrt(size) * 2.0**lattice) / mu * (1 + 2.0**-46)
     for attempt in range(16):
-        measurement = measurements.make_gaussian(domain, metrics.l2_distance(T=float), scale=scale, k=lattice)
+        measurement = measurements.make_gaussian(*space, scale=scale, k=lattice)
         if measurement.map(sensitivity) <= rho:
             return measurement
         scale *= 1 + 2.0 ** (attempt - 45)
     raise RuntimeError("no noise scale satisfies the budget")
+
+
+@functools.lru_cache(maxsize=64)
+def _space(size: int) -> tuple[Any, Any]:
+    """Vectors of so many finite floats, and their distance."""
+    enable_features("contrib")
+    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=size)
+    return domain, metrics.l2_distance(T=float)
 
 
 class SecureNoise:

@@ -71,15 +71,16 @@ def _conjugate_gradients(metrics: Array, right: Array, start: Array) -> Array:
 
     solution = start.copy()
     rest = right - times(solution)
-    direction, square = rest, float(np.sum(rest**2))
+    direction, square = rest, float(np.vdot(rest, rest))
+    enough = 1e-24 * float(np.vdot(right, right))
     for _ in range(_SOLVER_STEPS):
-        if square < 1e-24 * float(np.sum(right**2)):
+        if square < enough:
             break
         moved = times(direction)
-        length = square / float(np.sum(direction * moved))
+        length = square / float(np.vdot(direction, moved))
         solution = solution + length * direction
         rest = rest - length * moved
-        before, square = square, float(np.sum(rest**2))
+        before, square = square, float(np.vdot(rest, rest))
         direction = rest + square / before * direction
     return (solution + solution.T) / 2
 

@@ -10,13 +10,15 @@ from dpstats.estimators.engine.plan import BENDS, EARLY_STEPS, TAIL_STEPS, Plan,
 # Shares of mu^2; the averaged steps have what the others leave.
 FIRST, OCTAVES, EARLY, FAR = 0.03, 0.03, 0.24, 0.06
 TAILS = 0.03  # where scores are clipped whose law may have a longer tail
-# with as many rows n mu / k^1.5 a step is hardly noisy: as Newton's method does without noise, fewer converge
-_PLENTY, _FEW = 3000.0, (6, 3)
+# Early and averaged steps where n mu / k^1.5 is more: the less noisy a step, the fewer converge, as those of
+# Newton's method do without noise. With fewer rows more steps lose fewer intervals.
+_STEPS = ((3000.0, (6, 3)), (60.0, (6, 4)))
 
 
 def count_steps(n: int, mu: float, k: int) -> tuple[int, int]:
     """Early and averaged steps of a fit of k coefficients to n rows; `mu` is the cost per row."""
-    return _FEW if n * mu > _PLENTY * k**1.5 else (EARLY_STEPS, TAIL_STEPS)
+    rows = n * mu / k**1.5
+    return next((steps for least, steps in _STEPS if rows > least), (EARLY_STEPS, TAIL_STEPS))
 
 
 def make_plan(
