@@ -156,7 +156,7 @@ def test_life_is_that_of_python(kept: Path, capsys: pytest.CaptureFixture[str]) 
         (["--at", "voltage"], "--at takes values by name"),
         (["--at", "volts=3"], "newdata"),
         (["--at", "voltage=250", "--new", "units.csv"], "not from both"),
-        ([], "newdata"),
+        ([], "needs new units, which are public: --at voltage=... or --new FILE"),
     ):
         assert main(["life", "drives.fit.json", *wrong]) == 2
         said = capsys.readouterr().err

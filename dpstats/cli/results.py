@@ -118,7 +118,13 @@ def _called(fit: Saved, name: str, options: argparse.Namespace, given: dict[str,
     empty = inspect.Parameter.empty
     if lacking := [each for each, one in known.items() if one.default is empty and each not in given]:
         raise SpecificationError(f"{name} needs {lacking[0]}: --with {lacking[0]}=...")
-    return member(**given)
+    try:
+        return member(**given)
+    except NotReleased:
+        if not isinstance(fit, Fit) or "newdata" not in known or "newdata" in given:
+            raise
+    at = ",".join(f"{covariate}=..." for covariate in fit.record.covariates)
+    raise SpecificationError(f"{name} needs new units, which are public: --at {at} or --new FILE")
 
 
 def _units(fit: Saved, options: argparse.Namespace, known: Any) -> dict[str, Any]:
