@@ -8,7 +8,7 @@ from dpstats.families import DISTS
 from dpstats.families.glm import CLOGLOG, POISSON, PROBIT
 
 Array = np.ndarray
-STEPS = 60
+STEPS = 300  # each moves no row by more than 2: a covariate with a far tail takes more than a hundred
 LINKS = {"probit": PROBIT, "cloglog": CLOGLOG}  # models of 0 and 1 besides the logit
 
 
