@@ -603,6 +603,16 @@ MUTANTS = (
         (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
     ),
     planted(
+        "no column has a far tail (logit, pure)",
+        "models/test_bends.py::test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon",
+        (DEBIASED, "sum((_OF_LOST * (1 - share)) ** 2 for share in kept)", "0.0 * sum(kept)"),
+    ),
+    planted(
+        "long rows have lost nothing (logit, pure)",
+        "models/test_bends.py::test_long_rows_are_asked_under_pure_epsilon",
+        (DEBIASED, "replace(read, **whole)", "replace(read, **whole, lost=0.0)"),
+    ),
+    planted(
         "what noise hides is left out (logit, pure)",
         f"{CORRECTION}what_noise_hides_of_the_curvature_is_as_uncertain_as_before",
         (DEBIASED, "more=by_curvature + guess,", "more=by_curvature,"),

@@ -56,6 +56,8 @@ class Located:
     rare : tuple of (array, array)
         Of each column with rare long values that stand out from the noise, shares of the rows and their
         squares on this scale.
+    tails : tuple of (array, array)
+        The same of each column but levels that has more than one octave that stands out.
     mean, sd : float
         Of the response.
     offset : float
@@ -88,6 +90,7 @@ class Located:
     dim: Array
     usable: float = 1.0
     unread: bool = False
+    tails: tuple[tuple[Array, Array], ...] = ()
 
     @property
     def thinnest(self) -> float:
@@ -184,6 +187,10 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
         unread=unread,
+        tails=tuple(
+            (spread.shares[j], spread.squares[j] / scales[j] ** 2)
+            for j in np.flatnonzero(spread.visible[:d] & ~problem.zero_or_one)
+        ),
     )
 
 

@@ -13,9 +13,9 @@ from dpstats.families import MarginLoss
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
 # rho = epsilon^2 / 2 of each.
 MINIMUM_PURE, MINIMUM = 0.5, 2 / 3
-# Of epsilon, of a fit without penalty: means, octaves, minimum, curvature, and whether responses bend. Noise
-# of pure epsilon hides octaves first.
-DEBIASED = (0.05, 0.15, 0.43, 0.34, 0.03)
+# Of epsilon, of a fit without penalty: means, octaves, minimum, curvature, what long rows say, and whether
+# responses bend. Noise of pure epsilon hides octaves first.
+DEBIASED = (0.05, 0.15, 0.39, 0.34, 0.04, 0.03)
 # Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set the
 # penalty. Where the penalty is taken off, what that leaves falls with its square, so that more slack is worth
 # its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000, epsilon = 1).
@@ -63,12 +63,13 @@ def make_debiased_plan(epsilon: float, robust: bool = False, constant: bool = Tr
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
     """
-    first, octaves, minimum, matrices, check = DEBIASED
+    first, octaves, minimum, matrices, far, check = DEBIASED
     stages = dict(
         columns=Stage(first, "column means"),
         octaves=Stage(octaves, "column octaves"),
         minimum=Stage(minimum + check * (not constant), "minimum"),
         matrices=Stage(matrices, "curvature and scores" if robust else "curvature"),
+        far=Stage(far, "check of long rows"),
         check=Stage(check * constant, "check for bends"),
     )
     return engine.Plan(epsilon, True, stages)
