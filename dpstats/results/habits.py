@@ -54,7 +54,16 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ("margins", "avg_slopes", "slopes", "avg_comparisons", "comparisons", "marginal_means"),
         (("fit.marginal_effects(newdata, average=True)", _ANY),),
     ),
-    **dict.fromkeys(("pairwise", "contrasts", "pairs"), (("fit.t_test_pairwise('x')", _ANY),)),
+    **dict.fromkeys(
+        ("pairwise", "contrasts", "pairs"),
+        (
+            (
+                "fit.marginal_effects(newdata, 'x', average=True, pairs=True); on the scale of the link "
+                "fit.t_test_pairwise('x')",
+                _ANY,
+            ),
+        ),
+    ),
     "Anova": (("fit.wald_test_terms()", _ANY),),
     # statsmodels
     **dict.fromkeys(("cov_type", "get_robustcov_results", "HC0_se", "HC1_se", "HC2_se", "HC3_se"), _ERRORS),

@@ -49,10 +49,12 @@ class _Effect:
         return replace(self, effect=means[0], gradient=means[1])
 
 
-def effects(record: Record, at: Points, names: Sequence[str], level: float, average: bool) -> Estimates:
+def effects(
+    record: Record, at: Points, names: Sequence[str], level: float, average: bool, pairs: bool
+) -> Estimates:
     """Return the effect of each of the variables `names` at each point, or its mean over all."""
     design = record.design
-    found = [effect for name in names for effect in _effects(record, design, at, name)]
+    found = [effect for name in names for effect in _effects(record, design, at, name, pairs)]
     labels = [(effect.variable, effect.contrast) for effect in found]
     if average:
         found = [each.averaged() for each in found]
@@ -87,29 +89,37 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     return tuple(dict.fromkeys(names))
 
 
-def _effects(record: Record, design: Design, at: Points, name: str) -> list[_Effect]:
+def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool) -> list[_Effect]:
     variable = record.schema[name]
     if isinstance(variable, Bounded | Count):
         return [_derivative(record, design, at, name, variable.bounds)]
-    return _discrete(record, design, at, name, levels_of(variable))
+    levels = levels_of(variable)
+    means = [_mean(record, design, at, name, level) for level in levels]
+    return [
+        _difference(record, name, (levels[i], levels[j]), (means[i], means[j]))
+        for j in range(len(levels) if pairs else 1)
+        for i in range(j + 1, len(levels))
+    ]
 
 
-def _discrete(
-    record: Record, design: Design, at: Points, name: str, levels: tuple[str, ...]
-) -> list[_Effect]:
-    """Return differences of the mean between each level and the first."""
-    found: list[_Effect] = []
-    for level in levels:
-        frame = at.frame.assign(**{name: level})
-        rows = design.new_rows(frame, clip=True)
-        exog = np.asarray(rows.exog, dtype=float)
-        eta = exog @ record.params + rows.offset
-        mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None]
-        if not found:
-            first, its_mean, its_slope = exog, mean, slope
-        gradient = _kept(record, slope * exog - its_slope * first, first, exog - first)
-        found.append(_Effect(name, f"{level} - {levels[0]}", mean - its_mean, gradient))
-    return found[1:]
+def _mean(record: Record, design: Design, at: Points, name: str, level: str) -> tuple[np.ndarray, ...]:
+    """Return columns, mean and slope of the inverse link where a variable has this level at all points."""
+    rows = design.new_rows(at.frame.assign(**{name: level}), clip=True)
+    exog = np.asarray(rows.exog, dtype=float)
+    eta = exog @ record.params + rows.offset
+    return exog, record.link.inverse(eta), record.link.slope(eta)[:, None]
+
+
+def _difference(
+    record: Record,
+    name: str,
+    levels: tuple[str, str],
+    means: tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]],
+) -> _Effect:
+    """Return the difference of the mean between a level and another."""
+    (exog, mean, slope), (other, its_mean, its_slope) = means
+    gradient = _kept(record, slope * exog - its_slope * other, other, exog - other)
+    return _Effect(name, f"{levels[0]} - {levels[1]}", mean - its_mean, gradient)
 
 
 def _derivative(
@@ -168,6 +178,7 @@ class EffectsFit(Fit):
         level: float = 0.95,
         *,
         average: bool = False,
+        pairs: bool = False,
     ) -> Estimates:
         """Return how the mean changes with each variable at new data, on the scale of the response.
 
@@ -183,6 +194,9 @@ class EffectsFit(Fit):
         average : bool
             Average over the points, which then stand for a population: R's ``margins`` and statsmodels'
             ``get_margeff(at="overall")``, over public rows.
+        pairs : bool
+            Compare each level with each other one, and not with the first alone: averaged, they are R's
+            contrasts of marginal means.
 
         Returns
         -------
@@ -206,4 +220,5 @@ class EffectsFit(Fit):
         """
         names = chosen(self.record, variables)
         at = points_of(self.record, newdata, "marginal_effects", clip=True)
-        return effects(self.record, at, names, level, truth("average", average))
+        asked = truth("average", average), truth("pairs", pairs)
+        return effects(self.record, at, names, level, *asked)

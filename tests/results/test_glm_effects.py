@@ -165,3 +165,25 @@ def test_average_effects_are_means_with_errors_by_the_delta_method(family: str) 
     ).T
     wanted = np.sqrt(np.einsum("ij,jk,ik->i", slopes, fit.record.cov, slopes))
     assert frame["std_error"].to_numpy() == pytest.approx(wanted, rel=1e-4)
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "binomial(probit)"])
+def test_pairs_are_contrasts_of_marginal_means(family: str) -> None:
+    """Means of predictions with each level in turn, less each other; errors by numerical derivatives."""
+    fit, levels = glm(family), ("married", "single", "widowed")
+    frame = fit.marginal_effects(POINTS, "status", average=True, pairs=True).frame
+    assert list(frame["contrast"]) == ["single - married", "widowed - married", "widowed - single"]
+
+    def contrasts(of: Fit) -> np.ndarray:
+        means = {v: of.predict([{**point, "status": v} for point in POINTS]).mean() for v in levels}
+        return np.array([means[a] - means[b] for a, _, b in (c.split() for c in frame["contrast"])])
+
+    assert frame["estimate"].to_numpy() == pytest.approx(contrasts(fit))
+    steps = 1e-4 * fit.bse.to_numpy()
+    gradient = [
+        (contrasts(moved(fit, j, s)) - contrasts(moved(fit, j, -s))) / (2 * s) for j, s in enumerate(steps)
+    ]
+    se = np.sqrt(np.einsum("jm,jk,km->m", gradient, fit.cov_params(), gradient))
+    assert frame["std_error"].to_numpy() == pytest.approx(se, rel=1e-4)
+    first = fit.marginal_effects(POINTS, "status", average=True).frame
+    assert first.equals(frame.iloc[:2])
