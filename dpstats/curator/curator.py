@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from dpstats._private import HoldsRows, protected
 from dpstats.budget import Budget, Pure
 from dpstats.curator import noise as noise_setting
 from dpstats.curator.account import GUARD, Account, Price, guarded
-from dpstats.curator.blocks import Blocks, RowReader, RowSource, Scratch
+from dpstats.curator.blocks import Block, Blocks, RowReader, RowSource, Scratch
 from dpstats.curator.engines import chosen, gathered
 from dpstats.curator.folded import Folded
-from dpstats.curator.lattice import MAX_ROWS, Total, coordinates
+from dpstats.curator.lattice import MAX_ROWS, coordinates
 from dpstats.curator.law import (
     LEAST_MU,
     MOST_GAUSSIAN,
@@ -30,7 +30,7 @@ from dpstats.curator.law import (
     pure_law,
 )
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
-from dpstats.curator.objective import Objective, Planned
+from dpstats.curator.objective import Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import statistic_of, summed
 from dpstats.curator.progress import Bar
 from dpstats.curator.release import Minimum, Release
@@ -41,6 +41,8 @@ from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
 __all__ = ["Curator"]
+
+T = TypeVar("T")
 
 
 class Curator(HoldsRows):
@@ -249,7 +251,7 @@ class Curator(HoldsRows):
         params = protected(
             lambda: self._minimum(planned),
             _failed("minimum"),
-            (DataError,),
+            (DataError, WorkError),
             shown=self.not_private,
         )
         return planned.minimum(params, price)
@@ -299,26 +301,29 @@ class Curator(HoldsRows):
     ) -> np.ndarray:
         if self._scratch[0] != statistic.name:  # the steps of a fit release one statistic again and again
             self._scratch = statistic.name, Scratch()
-        total = self._total(statistic, public)
-        if total.count != self.n:
-            raise RuntimeError(f"{total.count} rows were read instead of {self.n}")
+        task = Task.of(self._design, statistic.name, public, self._block_rows)
+        total = self._swept(task, lambda blocks: summed(self._design, statistic, blocks, self._scratch[1]))
         exact = coordinates(statistic.parts, total)
         if self._setting.recorder is not None:
             self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
         return self._with_noise(exact, law)
 
-    def _total(self, statistic: Statistic, public: Mapping[str, Any]) -> Total:
-        """The exact sums over all rows, by one pass: here, or by the engine's workers."""
+    def _swept(self, task: Task, here: Callable[[Iterable[Block]], T]) -> T:
+        """What a task adds up to over all rows, by one pass: by the engine's workers, or `here`, the same."""
         self._passes += 1
         parts = self._rows.parts()
         with closing(Bar(self.n, self._passes, shown=bool(parts))) as bar:
             if self._engine is None:
-                return summed(self._design, statistic, bar.over(self._blocks), self._scratch[1])
-            task, totals = Task(self._design, statistic.name, public, self._block_rows), []
-            for total in gathered(self._engine, task, parts):
-                totals.append(total)
-                bar(total.count)
-            return functools.reduce(operator.add, totals)
+                found: Any = here(bar.over(self._blocks))
+            else:
+                totals = []
+                for total in gathered(self._engine, task, parts):
+                    totals.append(total)
+                    bar(total.count)
+                found = functools.reduce(operator.add, totals)
+        if found.count != self.n:
+            raise RuntimeError(f"{found.count} rows were read instead of {self.n}")
+        return found
 
     def _with_noise(self, exact: np.ndarray, law: Law) -> np.ndarray:
         if law.name == "gaussian":
@@ -330,11 +335,22 @@ class Curator(HoldsRows):
         tilt = np.zeros(planned.objective.k)
         if planned.tilt is not None:
             tilt = self._with_noise(tilt, planned.tilt)
-        exact = planned.exact(self._blocks, tilt)
+        exact = planned.exact(self._slopes(planned.objective), tilt)
         params = self._with_noise(exact, planned.rest)
         if self._setting.recorder is not None:
-            self._setting.recorder("minimum", *planned.recorded(self._blocks, exact, params))
+            self._setting.recorder(
+                "minimum", *planned.recorded(self._slopes(planned.objective), exact, params)
+            )
         return params
+
+    def _slopes(self, objective: Objective) -> Slopes:
+        """The slopes of an objective over all rows, each by one pass."""
+
+        def at(params: np.ndarray) -> Slope:
+            found = functools.partial(objective.slope, params)
+            return self._swept(Task(self._design, "minimum", found, self._block_rows), found)
+
+        return at
 
 
 def _failed(name: str) -> RuntimeError:

@@ -52,7 +52,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Scratch
 
-__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "Total", "coordinates", "slack"]
+__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "Total", "cells_of", "coordinates", "slack"]
 
 MAX_ROWS = 2**13
 _CELL_BITS = 49
@@ -177,6 +177,17 @@ class Total:
     low: np.ndarray
     count: int
 
+    @staticmethod
+    def of(sums: np.ndarray, cells: np.ndarray, count: int) -> Total:
+        """Sums of a block of so many rows, each less than 2^63 cells of 2^cells, rounded to these."""
+        integers = np.rint(np.ldexp(sums, -cells)).astype(np.int64)
+        return Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), count)
+
+    def sums(self, cells: np.ndarray) -> np.ndarray:
+        """As floats, the nearest."""
+        exact = self.high.astype(object) * 2**_LOW_BITS + self.low.astype(object)
+        return np.asarray(np.ldexp(exact.astype(float), cells))  # Python rounds integers correctly
+
     def __add__(self, other: Total) -> Total:
         return Total(self.high + other.high, self.low + other.low, self.count + other.count)
 
@@ -188,15 +199,18 @@ def _nothing(size: int) -> Total:
 
 def _cells_of(parts: Sequence[Part]) -> np.ndarray:
     """The cell of the lattice for each coordinate, as a power of two."""
-    return np.asarray(np.frexp(np.concatenate([part.entries(part.units) for part in parts]))[1] - _CELL_BITS)
+    return cells_of(np.concatenate([part.entries(part.units) for part in parts]))
+
+
+def cells_of(units: np.ndarray) -> np.ndarray:
+    """Powers of two: cells on which sums of up to `MAX_ROWS` numbers of at most `units` are rounded."""
+    return np.asarray(np.frexp(units)[1] - _CELL_BITS)
 
 
 def coordinates(parts: Sequence[Part], total: Total) -> np.ndarray:
     """Sums of a statistic as one vector of released coordinates, each part packed in turn; shape (m,)."""
-    cells = total.high.astype(object) * 2**_LOW_BITS + total.low.astype(object)
-    floats = cells.astype(float)  # Python rounds integers correctly
     weights = np.concatenate([part.weights for part in parts])
-    return np.asarray(np.ldexp(floats, _cells_of(parts)) * weights)
+    return np.asarray(total.sums(_cells_of(parts)) * weights)
 
 
 class LatticeSum:
@@ -228,8 +242,7 @@ class LatticeSum:
         if not np.isfinite(sums).all() or _may_hide_nan(pairs):
             _switch_off(pairs, np.flatnonzero(_with_nan(pairs)))
             sums = self._sums(pairs)
-        integers = np.rint(np.ldexp(sums, -self._cells)).astype(np.int64)
-        self.total += Total(integers >> _LOW_BITS, integers & (2**_LOW_BITS - 1), len(ok))
+        self.total += Total.of(sums, self._cells, len(ok))
 
     def _sums(self, pairs: list[Pair]) -> np.ndarray:
         return np.concatenate(

@@ -11,8 +11,9 @@ With u = 2^-53: a margin of k products is off by at most (k + 4) u (|a| |t| + of
 times that and 8 u more. In a term of the gradient these come times w |a| and w |a|^2, at most 1 and
 `longest`. Products, and numpy's pairwise sums over a block (at most 64 terms one after the other, as its
 leaves hold 8 sums of 16, then 6 levels), lose at most 70 u of the sum of the sizes, n; blocks are added
-exactly (math.fsum). The ridge, whose origin is o, the tilt, which is itself the float nearest to a point of
-its lattice, and the sum of the three parts add at most 6 u (ridge |t - o| + |b| + n) and u ridge (|t| + |o|).
+exactly (math.fsum), so that this holds however rows are cut into blocks, and whoever sums which of them. The
+ridge, whose origin is o, the tilt, which is itself the float nearest to a point of its lattice, and the sum
+of the three parts add at most 6 u (ridge |t - o| + |b| + n) and u ridge (|t| + |o|).
 A step of the solver is rounded by u |t| and 4 u of itself, times the Hessian's bound ridge + n steepest
 longest. As b = g - ridge (t - o) - (a vector no longer than n), the length of b is at most that of the
 gradient g plus ridge (|t| + |o|) + n. So (*) of the solver holds with
@@ -35,6 +36,7 @@ function of the exact minimum.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +44,8 @@ import numpy as np
 
 from dpstats.budget import Pure
 from dpstats.curator.account import Price
-from dpstats.curator.blocks import Blocks, PublicDesign, Scratch
+from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.lattice import Total, cells_of
 from dpstats.curator.law import Law, Sensitivity, gaussian_law, pure_law
 from dpstats.curator.release import Minimum
 from dpstats.curator.solver import Point, Tolerance, solve
@@ -51,7 +54,7 @@ from dpstats.curator.unit_rows import UnitRows
 from dpstats.errors import BudgetError
 from dpstats.families import MarginLoss
 
-__all__ = ["MOST_COLUMNS", "MOST_CONDITION", "PASSES", "Objective", "Planned"]
+__all__ = ["MOST_COLUMNS", "MOST_CONDITION", "PASSES", "Objective", "Planned", "Slope", "Slopes"]
 
 PASSES = 10  # are made at least, so that time tells less
 MOST_CONDITION = 1e9
@@ -63,6 +66,27 @@ MOST_COLUMNS = 4096
 _U = 2.0**-53
 _RAISED = 1 + 1e-9
 _FARTHEST = 32.0  # root mean square lengths of a tilt; answers to longer ones, chance below e^-40, are cut
+
+
+@dataclass(frozen=True, repr=False)
+class Slope:
+    """Sums at a point over some blocks, which are private: the pull of the losses in each block, shape (k,),
+    and the Hessian of all, in cells. Slopes of different blocks add up without rounding, in whatever order.
+    """
+
+    pulls: tuple[np.ndarray, ...]
+    hessian: Total
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.hessian.count
+
+    def __add__(self, other: Slope) -> Slope:
+        return Slope((*self.pulls, *other.pulls), self.hessian + other.hessian)
+
+
+Slopes = Callable[[np.ndarray], Slope]
 
 
 class Objective:
@@ -199,35 +223,44 @@ class Objective:
         rest = self.rest_law(paid, rows, self.tau(n, tilt), pure)
         return Planned(self, tilt, rest, price, n)
 
-    def minimum(self, blocks: Blocks, n: int, tilt: np.ndarray, farthest: float) -> np.ndarray:
+    def minimum(self, slopes: Slopes, n: int, tilt: np.ndarray, farthest: float) -> np.ndarray:
         """P t_a of the module, shape (k,)."""
         made = 0
 
         def at(params: np.ndarray) -> Point:
             nonlocal made
             made += 1
-            return self.at(blocks, params, tilt)
+            return self.at(slopes, params, tilt)
 
         params = solve(at, self.k, self.tolerance(n), self.smooth(n))
         while made < PASSES:
             at(params)
         return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))
 
-    def at(self, blocks: Blocks, params: np.ndarray, tilt: np.ndarray) -> Point:
+    def at(self, slopes: Slopes, params: np.ndarray, tilt: np.ndarray) -> Point:
         """Gradient and Hessian at `params`, by one pass over the rows."""
+        k, slope = self.k, slopes(params)
+        pulls = np.array([math.fsum(column) for column in zip(*slope.pulls, strict=True)] or np.zeros(k))
+        gradient = self.ridge * (params - self.origin) + tilt - pulls
+        return Point(params, gradient, slope.hessian.sums(self._cells) + self.ridge * np.eye(k))
+
+    def slope(self, params: np.ndarray, blocks: Iterable[Block]) -> Slope:
+        """Sums over some of the rows: a pure function, which may run anywhere."""
         scratch, k = Scratch(), self.k
-        hessian = np.zeros((k, k))
-        sums: list[np.ndarray] = []
+        found = Slope((), Total.of(np.zeros((k, k)), self._cells, 0))
         for block in blocks:
             rows = self.rows.read(block, scratch, params)
             _, slope, curvature = self.loss.derivatives(rows.margin)
             terms = np.multiply(rows.signed, slope * rows.weight, out=scratch("terms", k, len(slope)))
-            sums.append(np.add.reduce(terms, axis=1))
+            pull = np.add.reduce(terms, axis=1)
             np.multiply(rows.signed, np.sqrt(curvature * rows.weight), out=terms)
-            hessian += terms @ terms.T
-        pulls = np.array([math.fsum(column) for column in zip(*sums, strict=True)]) if sums else np.zeros(k)
-        gradient = self.ridge * (params - self.origin) + tilt - pulls
-        return Point(params, gradient, hessian + self.ridge * np.eye(k))
+            found += Slope((pull,), Total.of(terms @ terms.T, self._cells, len(slope)))
+        return found
+
+    @property
+    def _cells(self) -> np.ndarray:
+        """Of the lattice of Hessians, which only choose the steps: what they add up to is in no bound."""
+        return cells_of(np.array(self.loss.steepest * self.rows.longest * _RAISED))
 
 
 @dataclass(frozen=True)
@@ -244,9 +277,9 @@ class Planned:
     def laws(self) -> tuple[Law, ...]:
         return (self.rest,) if self.tilt is None else (self.tilt, self.rest)
 
-    def exact(self, blocks: Blocks, tilt: np.ndarray) -> np.ndarray:
+    def exact(self, slopes: Slopes, tilt: np.ndarray) -> np.ndarray:
         """The minimum for this tilt, whose distance from the exact one the noise hides."""
-        return self.objective.minimum(blocks, self.n, tilt, self.objective.farthest(self.n, self.tilt))
+        return self.objective.minimum(slopes, self.n, tilt, self.objective.farthest(self.n, self.tilt))
 
     def minimum(self, params: np.ndarray, cost: Price) -> Minimum:
         """What is released."""
@@ -263,10 +296,10 @@ class Planned:
         )
 
     def recorded(
-        self, blocks: Blocks, exact: np.ndarray, params: np.ndarray
+        self, slopes: Slopes, exact: np.ndarray, params: np.ndarray
     ) -> tuple[np.ndarray, float, Law]:
         """What tells neighbours apart: the tilts that would have led both to this answer, or their minima."""
         if self.tilt is None:
             return exact, float(self.rest.axes.max()), self.rest
-        needed = -self.objective.at(blocks, params, np.zeros(self.objective.k)).gradient
+        needed = -self.objective.at(slopes, params, np.zeros(self.objective.k)).gradient
         return needed, float(self.tilt.axes.max()), self.tilt

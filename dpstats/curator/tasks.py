@@ -6,8 +6,9 @@ line of this package that it came from.
 
 from __future__ import annotations
 
+import functools
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
@@ -16,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpstats._private import is_own
-from dpstats.curator.blocks import RowPart, RowReader, passed
-from dpstats.curator.lattice import Total
+from dpstats.curator.blocks import Block, RowPart, RowReader, passed
 from dpstats.curator.partial import partial
 from dpstats.errors import DataError
 
@@ -63,18 +63,25 @@ class Failure:
 
 @dataclass(frozen=True)
 class Task:
-    """The sums of a registered statistic over a part, read in blocks of `size` rows."""
+    """What a pure function of blocks adds up to over a part, read in blocks of `size` rows.
+
+    Two such sums add up by ``+`` in whatever order, and count their rows; `name` is that of the release.
+    """
 
     design: RowReader
     name: str
-    public: Mapping[str, Any]
+    summed: Callable[[Iterable[Block]], Any]
     size: int
 
-    def __call__(self, part: RowPart) -> Total | Failure:
+    @staticmethod
+    def of(design: RowReader, name: str, public: Mapping[str, Any], size: int) -> Task:
+        """The sums of a registered statistic."""
+        return Task(design, name, functools.partial(partial, design, name, public), size)
+
+    def __call__(self, part: RowPart) -> Any:
         try:
             with np.errstate(all="ignore"):
-                blocks = passed(self.design, part.blocks(self.size))
-                return partial(self.design, self.name, self.public, blocks)
+                return self.summed(passed(self.design, part.blocks(self.size)))
         except Exception as error:
             return Failure.of(error)
 

@@ -8,6 +8,7 @@ import sys
 from itertools import count
 
 import cloudpickle
+import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
 
@@ -25,7 +26,7 @@ from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
 
-TASK = Task(DESIGN, "event_moments", PUBLIC, 1000)
+TASK = Task.of(DESIGN, "event_moments", PUBLIC, 1000)
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_partitions_of_spark_are_added_once_each(parts):
     assert place == 0 and same(total, added(gathered(Here(*range(6)), TASK, parts)))
     with pytest.raises(WorkError, match="a partition of Spark came twice; what was charged is spent"):
         list(Spark().results(task, [Brought(parts, 0, 1, 1)]))
-    failing = cloudpickle.dumps(Task(Failing(), "event_moments", PUBLIC, 1000))
+    failing = cloudpickle.dumps(Task.of(Failing(), "event_moments", PUBLIC, 1000))
     ((_, failed),) = Spark().results(failing, [Brought(parts, 0, 1)])
     assert isinstance(failed, Failure) and "4711" not in repr(failed)
     with pytest.raises(WorkError, match="Spark lost a part of the rows .IndexError") as caught:
@@ -111,6 +112,23 @@ def test_processes_release_the_bits_of_one_process(path):
         there = released()
     for one, other in zip(here, there, strict=True):
         assert all((a == b).all() for a, b in zip(one, other, strict=True))
+
+
+def minimum(path):
+    """What a penalised fit finds, and what it would be without noise."""
+    schema = dps.Schema(x=SCHEMA["x"], g=SCHEMA["g"], yes=dps.flag())
+    recording = Recording(SeededNoise(1))
+    with noise(recording, recording.record):
+        fit = dps.svm("yes ~ x + g", path, schema).fit(dps.pure(5))
+    return [fit.params.to_numpy(), *(record.exact for record in recording.records)]
+
+
+def test_processes_find_the_minimum_of_one_process_to_the_bit(path):
+    table = TABLE.append_column("yes", pc.greater(TABLE["y"], 0))
+    parquet.write_table(table, path, row_group_size=834)
+    here = minimum(path)
+    with dps.options(workers=2):
+        assert alike(minimum(path), here) and len(here) > 1
 
 
 def killing(flag, times):
@@ -204,7 +222,7 @@ class Failing:
 
 
 def test_an_exception_of_a_worker_is_told_by_its_type_and_line(parts):
-    failure = Task(Failing(), "event_moments", PUBLIC, 1000)(parts[0])
+    failure = Task.of(Failing(), "event_moments", PUBLIC, 1000)(parts[0])
     assert isinstance(failure, Failure) and failure.kind == "ValueError"
     assert "4711" not in repr(failure)
     error = failure.error("event_moments")

@@ -1,11 +1,16 @@
 """The minimum of a tilted objective is exact to a proved tolerance, on any data."""
 
+import functools
+import itertools
 import math
+import operator
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import special
 
 import dpstats as dps
@@ -19,7 +24,7 @@ from dpstats.errors import BudgetError
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.schema import Unit
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
-from tests.margin import TINY, Labelled, labelled, unit_map
+from tests.margin import TINY, Labelled, labelled, slopes_of, unit_map
 
 HUBER = huber_hinge(1.0)
 LOSSES = [LOGISTIC_LOSS, HUBER, huber_hinge(0.1)]
@@ -66,7 +71,7 @@ def test_derivatives_of_the_page():
         (HUBER, [0.185, -0.22625], [[0.02, 0], [0, 0.05125]], [[0.3624, 0.0902], [0.0902, 0.23475625]]),
     ):
         problem = Objective(Labelled(2), loss=loss, ridge=2 * c * 4, **unit_map(2))
-        point = problem.at(Blocks(labelled(*TINY), Labelled(2), 8192), params, np.zeros(2))
+        point = problem.at(slopes_of(problem, labelled(*TINY)), params, np.zeros(2))
         assert point.gradient / 4 == pytest.approx(mean, abs=5e-11)
         assert point.hessian.ravel() / 4 == pytest.approx(np.ravel(curvature), abs=5e-11)
         with noise(NoNoise()):
@@ -106,17 +111,47 @@ def test_wild_data_are_solved_and_rounding_is_bounded(kind, loss):
     for ridge in (1e-4, 0.5, 50.0):
         problem = Objective(Labelled(4), loss=loss, ridge=ridge, **unit_map(4))
         tolerance = problem.tolerance(len(x))
-        blocks = Blocks(labelled(x, y), Labelled(4), 1000)
+        slopes = slopes_of(problem, labelled(x, y), 1000)
         for tilt in (np.zeros(4), np.array([200.0, -5, 0.1, 30]), np.array([3e9, 1.0, 0, -4e9])):
-            found = problem.minimum(blocks, len(x), tilt, math.inf)
+            found = problem.minimum(slopes, len(x), tilt, math.inf)
             allowed = tolerance.rounding(found)
             signed = (x * y[:, None]).astype(np.longdouble)
             margin = signed @ found.astype(np.longdouble)
             slope = 1 / (1 + np.exp(margin)) if loss is LOGISTIC_LOSS else loss.derivatives(margin)[1]
             exact = found * np.longdouble(ridge) + tilt - slope @ signed
-            computed = problem.at(blocks, found, tilt).gradient
+            computed = problem.at(slopes, found, tilt).gradient
             assert np.linalg.norm((computed - exact).astype(float)) <= allowed
             assert np.linalg.norm(exact.astype(float)) <= 5 * allowed
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), kind=st.sampled_from(KINDS), loss=st.sampled_from(LOSSES))
+def test_the_gradient_is_within_the_proved_rounding_however_rows_are_parted(data, kind, loss):
+    x, y = wild(400, 4, kind)
+    problem = Objective(Labelled(4), loss=loss, ridge=0.5, **unit_map(4))
+    params, tilt = np.array([1e3, -2.0, 0.5, 7.0]), np.array([200.0, -5, 0.1, 30])
+    places = st.lists(st.integers(1, 399), max_size=63, unique=True)
+    cuts = [0, *sorted(data.draw(places)), 400]
+    order = data.draw(st.permutations(range(len(cuts) - 1)))
+
+    def parted(params, order=order):
+        parts = [labelled(x[a:b], y[a:b]).blocks() for a, b in itertools.pairwise(cuts)]
+        found = [problem.slope(params, map(Labelled(4).read, part)) for part in parts]
+        total = functools.reduce(operator.add, (found[place] for place in order))
+        assert total.count == 400
+        return total
+
+    signed = (x * y[:, None]).astype(np.longdouble)
+    margin = signed @ params.astype(np.longdouble)
+    slope = 1 / (1 + np.exp(margin)) if loss is LOGISTIC_LOSS else loss.derivatives(margin)[1]
+    exact = params * np.longdouble(0.5) + tilt - slope @ signed
+    point = problem.at(parted, params, tilt)
+    again = problem.at(lambda params: parted(params, sorted(order)), params, tilt)
+    allowed = problem.tolerance(400).rounding(params)
+    assert np.linalg.norm((point.gradient - exact).astype(float)) <= allowed
+    assert (again.hessian == point.hessian).all() and (again.gradient == point.gradient).all()
+    whole = problem.at(slopes_of(problem, labelled(x, y)), params, tilt)
+    np.testing.assert_allclose(point.hessian, whole.hessian, rtol=0, atol=1e-10)
 
 
 def test_a_penalty_too_small_for_the_budget_is_refused_before_rows_are_read():

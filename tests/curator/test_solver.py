@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.blocks import Blocks
 from dpstats.curator.objective import MOST_CONDITION, Objective
 from dpstats.curator.solver import TRIALS, Point, Tolerance, solve
 from dpstats.errors import BudgetError
 from dpstats.families import LOGISTIC_LOSS, MarginLoss, huber_hinge
 from dpstats.testing import NoNoise, noise
-from tests.margin import Labelled, labelled, unit_map
+from tests.margin import Labelled, labelled, slopes_of, unit_map
 
 Array = np.ndarray
 LOSSES = [LOGISTIC_LOSS, huber_hinge(0.01), huber_hinge(0.1), huber_hinge(1.0)]
@@ -57,7 +56,7 @@ def test_no_mark_of_failure_tells_neighbours_apart(d: int, wrong: float) -> None
     n, loss = 1000, huber_hinge(0.1)
     problem = Objective(Labelled(d), loss=loss, ridge=2 * n * 5e-9, tilted=False, **unit_map(d))
     x, y = separated(n, d, 0, wrong)
-    found = problem.minimum(Blocks(labelled(x, y), Labelled(d), 8192), n, np.zeros(d), math.inf)
+    found = problem.minimum(slopes_of(problem, labelled(x, y)), n, np.zeros(d), math.inf)
     assert np.linalg.norm(gradient(problem, x, y, found, np.zeros(d))) <= problem.tau(n, None)
 
 
@@ -95,7 +94,7 @@ def test_every_answer_is_certified(
     table = np.array([row[:3] for row in drawn for _ in range(row[3])])
     x, y, b = table[:, :2], table[:, 2], np.array(tilt) * 10**size
     problem = Objective(Labelled(2), loss=loss, ridge=10**ridge, **unit_map(2))
-    found = problem.minimum(Blocks(labelled(x, y), Labelled(2), 8192), len(x), b, math.inf)
+    found = problem.minimum(slopes_of(problem, labelled(x, y)), len(x), b, math.inf)
     allowed = problem.tolerance(len(x)).of_answer(float(np.linalg.norm(found)))
     assert np.linalg.norm(gradient(problem, x, y, found, b)) <= allowed
 
@@ -105,9 +104,8 @@ def test_passes_stay_within_the_proved_bound(monkeypatch: pytest.MonkeyPatch) ->
         for c in (1e-7, 1e-5, 1e-3):
             problem = Objective(Labelled(3), loss=loss, ridge=2 * 500 * c, **unit_map(3))
             passes = counted(problem, monkeypatch)
-            problem.minimum(
-                Blocks(labelled(*separated(500, 3, 1)), Labelled(3), 8192), 500, np.ones(3), math.inf
-            )
+            slopes = slopes_of(problem, labelled(*separated(500, 3, 1)))
+            problem.minimum(slopes, 500, np.ones(3), math.inf)
             assert 10 <= len(passes) <= min(2000, most_passes(problem, 500, 2.0))
 
 
@@ -126,15 +124,15 @@ def test_no_factorisation_is_needed(how: str) -> None:
     """Steps of gradients get there alone, within the bound of the proof."""
     n, spoil = 40, spoilt(how)
     problem = Objective(Labelled(2), loss=LOGISTIC_LOSS, ridge=4.0, **unit_map(2))
-    blocks, passes = Blocks(labelled(*separated(n, 2, 0)), Labelled(2), 8192), []
+    slopes, passes = slopes_of(problem, labelled(*separated(n, 2, 0))), []
 
     def at(params: Array) -> Point:
         passes.append(1)
-        point = problem.at(blocks, params, np.ones(2))
+        point = problem.at(slopes, params, np.ones(2))
         return point._replace(hessian=spoil(point.hessian))
 
     found = solve(at, 2, problem.tolerance(n), problem.smooth(n))
-    assert problem.tolerance(n).reached(problem.at(blocks, found, np.ones(2)))
+    assert problem.tolerance(n).reached(problem.at(slopes, found, np.ones(2)))
     assert len(passes) <= most_passes(problem, n, 2.0)
 
 
@@ -162,9 +160,9 @@ def test_no_tilt_is_too_long(size: float) -> None:
         problem = Objective(Labelled(1), loss=loss, ridge=0.7, **unit_map(1))
         planned = problem.planned(dps.pure(9), 50, 1)
         farthest = problem.farthest(50, planned.tilt)
-        blocks = Blocks(labelled(x, y), Labelled(1), 8192)
+        slopes = slopes_of(problem, labelled(x, y))
         for b in (size, -size):
-            answer = planned.exact(blocks, np.array([b]))
+            answer = planned.exact(slopes, np.array([b]))
             low, high = (np.longdouble(sign * (size + 60) / 0.7) for sign in (-1, 1))
             for _ in range(400):
                 middle = (low + high) / 2

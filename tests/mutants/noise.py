@@ -267,7 +267,7 @@ MUTANTS = (
         "privacy/test_every_trace.py::test_a_fit_that_fails_among_rows_shows_none[ValueError-svm-objective-pure]",
         (
             CURATOR,
-            'protected(\n            lambda: self._minimum(planned),\n            _failed("minimum"),\n            (DataError,),\n            shown=self.not_private,\n        )',
+            'protected(\n            lambda: self._minimum(planned),\n            _failed("minimum"),\n            (DataError, WorkError),\n            shown=self.not_private,\n        )',
             "self._minimum(planned)",
         ),
     ),
@@ -284,7 +284,7 @@ MUTANTS = (
             "        for columns in self._rows.blocks(self._size):",
             "        for columns in list(self._rows.blocks(self._size))[: max(self._rows.n // self._size, 1)]:",
         ),
-        (CURATOR, "if total.count != self.n:", "if False:"),
+        (CURATOR, "if found.count != self.n:", "if False:"),
     ),
     planted(
         "a part that comes twice is added twice",

@@ -33,8 +33,8 @@ MUTANTS = (
         ),
         (
             OBJECTIVE,
-            "hessian + self.ridge * np.eye(k)",
-            "hessian + self.ridge * np.diag((np.arange(k) > 0) + 1e-9)",
+            "+ self.ridge * np.eye(k))",
+            "+ self.ridge * np.diag((np.arange(k) > 0) + 1e-9))",
         ),
     ),
     planted(
@@ -114,6 +114,11 @@ MUTANTS = (
             "return params * min(1.0, farthest / max(float(np.linalg.norm(params)), farthest))",
             "return params",
         ),
+    ),
+    planted(
+        "sums of blocks are added in floats, in the order in which workers answer",
+        "curator/test_objective.py::test_the_gradient_is_within_the_proved_rounding_however_rows_are_parted",
+        (OBJECTIVE, "math.fsum(column)", "sum(column)"),
     ),
     planted(
         "a penalty that floats cannot certify is taken",

@@ -53,7 +53,7 @@ def log_density(plan: Planned, data: Data, grid: Array) -> Array:
     blocks = [design.read(block) for block in labelled(*data).blocks()]
     found = []
     for t in grid:
-        point = plan.objective.at(blocks, t, np.zeros(len(t)))
+        point = plan.objective.at(lambda params: plan.objective.slope(params, blocks), t, np.zeros(len(t)))
         order = {"laplace": 1, "linf": np.inf, "spherical": 2}[tilt.name]
         length = np.linalg.norm(point.gradient / tilt.axes, order)
         found.append(np.linalg.slogdet(point.hessian)[1] - tilt.cost * length)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from dpstats.curator.blocks import RowPart
-from dpstats.curator.lattice import Total
 from dpstats.curator.tasks import Failure, Task, WorkError
 from dpstats.running import Running
 
@@ -55,7 +54,7 @@ def _default_client() -> Any:
         return None
 
 
-def gathered(engine: Engine, task: Task, parts: Sequence[RowPart]) -> Iterator[Total]:
+def gathered(engine: Engine, task: Task, parts: Sequence[RowPart]) -> Iterator[Any]:
     """The totals of all parts, each once, in any order.
 
     Raises
