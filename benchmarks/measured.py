@@ -391,6 +391,12 @@ KM = {
     "covered %": "holds, %",
     "worst time": "worst time, %",
 }
+STRATA = {
+    "": "",
+    "number": "number",
+    "covered %": "intervals that hold, %",
+    "confidently wrong %": "confidently wrong, %",
+}
 FORECAST = {
     **{"law": "law", "fleets": "fleets", "periods %": "a period, %", "worst period": "worst period, %"},
     **{"in all %": "all periods, %", "parameters %": "variance due to the fit, %"},
@@ -442,6 +448,7 @@ TABLES: Tables = {
     "glm_rivals": partial(rivals, ("children", "adult"), "`logit`"),
     "kaplan_meier": partial(lines, "kaplan_meier_coverage", KM),
     "forecast": partial(lines, "forecast_coverage", FORECAST),
+    "strata": partial(lines, "strata_lottery", STRATA),
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
     "refusals": partial(verbatim, "refusals", "           route"),

@@ -41,6 +41,7 @@ class MadeBlock:
     entry: np.ndarray | None = None
     ends: tuple[np.ndarray, np.ndarray] | None = None
     weight: np.ndarray | None = None
+    stratum: np.ndarray | None = None
 
 
 @dataclass
@@ -54,6 +55,7 @@ class MadeDesign:
     weights: str | None = None
     delayed: bool = False
     intervals: bool = False
+    strata: int = 1
 
     @property
     def counts_units(self) -> bool:

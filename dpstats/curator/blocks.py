@@ -23,7 +23,8 @@ class Block(Protocol):
     ``ok`` says which rows are valid, ``offset`` is a part of the linear predictor, and ``weight``, between 0
     and 1, is the row's share of the public maximum. A row is watched from ``entry`` to ``time``; entry is
     -inf, and is not read, where the design has no entries. Where the design has intervals, it failed between
-    its ends, the time is one between them, and event is 0 where the upper end is infinite.
+    its ends, the time is one between them, and event is 0 where the upper end is infinite. ``stratum`` is the
+    number of the row's stratum, any where it is not ok.
     """
 
     @property
@@ -42,6 +43,8 @@ class Block(Protocol):
     def weight(self) -> np.ndarray: ...
     @property
     def ok(self) -> np.ndarray: ...
+    @property
+    def stratum(self) -> np.ndarray: ...
 
 
 class PublicDesign(Protocol):
@@ -61,6 +64,8 @@ class PublicDesign(Protocol):
     def weights(self) -> str | None: ...
     @property
     def counts_units(self) -> bool: ...
+    @property
+    def strata(self) -> int: ...
 
 
 class RowPart(Protocol):
@@ -112,6 +117,7 @@ class Blocks(HoldsRows):
     def __init__(self, rows: RowSource, design: RowReader, size: int) -> None:
         self._rows, self._design, self._size = rows, design, size
         width = len(design.names) + 5 + design.delayed + 2 * design.intervals  # with the response
+        width += design.strata > 1
         self._keep = rows.n * 8 * width <= _KEPT_BYTES
         self._kept: list[Block] | None = None
 

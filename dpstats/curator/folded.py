@@ -24,6 +24,7 @@ class _Rows:
     offset: np.ndarray
     weight: np.ndarray
     ok: np.ndarray
+    stratum: np.ndarray
 
 
 class Folded:
@@ -52,7 +53,7 @@ class Folded:
         low, high = design.offset_bounds
         self.offset_bounds = (low + float(ends[0]), high + float(ends[1]))
         self.delayed, self.intervals, self.weights = design.delayed, design.intervals, design.weights
-        self.counts_units = design.counts_units
+        self.counts_units, self.strata = design.counts_units, design.strata
 
     def read(self, columns: dict[str, np.ndarray], memory: Scratch | None = None) -> Block:
         """As the design's, with the covariates in the offset."""
@@ -67,4 +68,5 @@ class Folded:
             np.clip(offset, *self.offset_bounds),
             rows.weight,
             rows.ok,
+            rows.stratum,
         )

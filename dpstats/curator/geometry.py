@@ -159,7 +159,7 @@ class Map:
         block: Block,
         scratch: Scratch,
         gamma: np.ndarray,
-        sigma: float,
+        sigma: float | np.ndarray,
         family: Family,
     ) -> Watched:
         """When each row was watched, for rows from :meth:`centred`.
@@ -178,7 +178,7 @@ class Map:
         return Watched(z, events(block, scratch), entry, None)
 
     def _times(
-        self, times: np.ndarray, block: Block, scratch: Scratch, line: np.ndarray, sigma: float
+        self, times: np.ndarray, block: Block, scratch: Scratch, line: np.ndarray, sigma: float | np.ndarray
     ) -> np.ndarray:
         """Residuals of times other than the response, shape (B,), none before `NEVER`."""
         out = scratch("times", 1, len(block.ok))

@@ -104,6 +104,8 @@ class Truncation:
         Whether sigma is known, so that log sigma has no score; pivots and limits then have no meaning.
     intervals : bool
         Whether rows may be known to have failed between two residuals alone.
+    strata : bool
+        Whether rows of different strata have scores of different log sigmas.
     """
 
     family: Family
@@ -114,6 +116,7 @@ class Truncation:
     delayed: bool = False
     known_scale: bool = False
     intervals: bool = False
+    strata: bool = False
 
     @property
     def cut(self) -> Taper:
@@ -210,7 +213,7 @@ def score_bounds(where: Truncation, matrix_share: float) -> ScoreBounds:
         unit = steepest / np.sqrt(float(boxes.log_sigma_square.max()))
     norms = boxes.slope_square + unit**2 * boxes.log_sigma_square
     tau = matrix_share * psi / float(norms.max())
-    largest = _largest_distance(boxes, kappa, tau, norms)
+    largest = _largest_distance(boxes, kappa, tau, norms, where.strata)
     return ScoreBounds(
         psi * _MARGIN, size * _MARGIN, kappa, unit, tau, steepest, steepest * _MARGIN, largest * _MARGIN
     )
@@ -228,11 +231,16 @@ def _widened(boxes: _Boxes, where: Truncation) -> _Boxes:
     )
 
 
-def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array) -> float:
-    """Largest distance between two rows: the location parts may point apart, the others cannot."""
+def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array, strata: bool) -> float:
+    """Largest distance between two rows: the location parts may point apart, the others cannot.
+
+    The scores of log sigmas of two strata are at a right angle.
+    """
     size = np.maximum(np.abs(boxes.low), np.abs(boxes.high))
     apart = boxes.high[:, None] - boxes.low
     chi = np.maximum(np.maximum(apart, apart.T), np.maximum(size[:, None], size))
+    if strata:
+        chi = np.maximum(chi, np.hypot(size[:, None], size))
     squares = (boxes.psi[:, None] + boxes.psi) ** 2 + (kappa * chi) ** 2
     return float(np.sqrt((squares + tau**2 * (norms[:, None] ** 2 + norms**2)).max()))
 

@@ -5,6 +5,7 @@ from dpstats.formula.design import Design, build_design
 from dpstats.formula.intervals import IntervalResponse
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import NumericResponse, SurvResponse
+from dpstats.formula.scales import Scales, scales_of
 
 __all__ = [
     "Block",
@@ -12,6 +13,8 @@ __all__ = [
     "IntervalResponse",
     "NumericResponse",
     "Offset",
+    "Scales",
     "SurvResponse",
     "build_design",
+    "scales_of",
 ]

@@ -8,11 +8,12 @@ place and used from there in interactions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
+from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.functions import Array
@@ -20,7 +21,7 @@ from dpstats.formula.layout import Atom, categories
 from dpstats.formula.observed import Ends
 from dpstats.formula.offset import Offset
 from dpstats.formula.response import Response
-from dpstats.formula.strata import Axis
+from dpstats.formula.strata import Axis, Strata
 from dpstats.formula.subset import Subset
 from dpstats.formula.weights import Weights
 from dpstats.schema import WEIGHS, Levels, Schema
@@ -42,6 +43,8 @@ class Block:
         When the row began to be watched, before ``endog`` where it is not switched off; -inf without entries.
     ends : Ends or None
         Between which times each row failed, where a failure may lie between two; ``endog`` is its point then.
+    stratum : int array of shape (rows,)
+        The number of each row's stratum, any where it is switched off; zeros without strata.
     ok : bool array of shape (rows,)
         False where a row is switched off.
     offset : array of shape (rows,)
@@ -59,6 +62,7 @@ class Block:
     offset: Array
     weight: Array
     ends: Ends | None = None
+    stratum: Array = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
 
     @property
     def time(self) -> Array:
@@ -80,7 +84,7 @@ class Filler:
     """The finished plan of a design's columns, offset, weights and subset.
 
     ``variables`` are those of the linear predictor and of strata, which new data must have;
-    ``categories`` and ``axis`` as of a design.
+    ``categories``, ``strata`` and ``axis`` as of a design.
     """
 
     def __init__(
@@ -91,16 +95,17 @@ class Filler:
         offset: Offset | None,
         weights: Weights | None,
         subset: Subset | None,
-        axis: Axis | None,
+        groups: Strata | Axis | None,
     ) -> None:
-        self.axis = axis
+        self.axis = groups if isinstance(groups, Axis) else None
+        self.strata = groups.strata if isinstance(groups, Axis) else groups
         self._schema, self._subset = schema, subset
         self._factors = factors
         self._products = products
         self._offset, self._weights = offset, weights
         read = frozenset().union(
             *(factor.variables for factor in factors.values()),
-            *(part.variables for part in (offset, axis and axis.strata) if part),
+            *(part.variables for part in (offset, self.strata) if part),
         )
         self.variables = tuple(name for name in schema if name in read)
         self.categories = categories(products)
@@ -131,12 +136,39 @@ class Filler:
             if self._subset:
                 self._subset.fill(leaves, ok)
             observed = response.read(raw, leaves, ok)
-            endog, event, entry, ends = self.axis.laid(observed, leaves, ok) if self.axis else observed
+            stratum = self.strata.codes(leaves, ok) if self.strata else np.broadcast_to(0, len(ok))
+            endog, event, entry, ends = self.axis.laid(observed, stratum) if self.axis else observed
             self._fill(leaves, exog, ok)
             offset = _column(self._offset, 0.0, leaves, ok)
             weight = _column(self._weights, 1.0, leaves, ok)
             _switch_off(exog, ok)
-        return Block(exog, endog, event, entry, ok, offset, weight, ends)
+        return Block(exog, endog, event, entry, ok, offset, weight, ends, stratum)
+
+    def by_stratum(self) -> tuple[Array | None, ...]:
+        """Values of each column by the number of the stratum; see `Design.by_stratum`."""
+        return tuple(self._by_stratum(product) for product in self._products)
+
+    def _by_stratum(self, product: Sequence[Atom]) -> Array | None:
+        assert self.strata is not None
+        read = frozenset().union(*(self._factors[atom.factor].variables for atom in product))
+        if not read <= self.strata.variables:
+            return None
+        values = np.ones(self.strata.count)
+        for atom in product:
+            flag = f"C({atom.factor})"
+            if atom.table is not None and atom.factor in self.strata.terms:
+                values *= atom.table[self.strata.of_level(atom.factor)]
+            elif atom.table is None and flag in self.strata.terms:
+                values *= self.strata.of_level(flag)
+            elif atom.table is None:
+                return None
+            else:
+                known = " * ".join(self.strata.terms)
+                raise FormulaError(
+                    f"{atom.factor!r} has other levels than {self.strata.text}, of the same variable; write "
+                    f"{known}, or the same levels in both"
+                )
+        return values
 
     @property
     def subsetting(self) -> frozenset[str]:

@@ -24,7 +24,7 @@ from dpstats.formula.newdata import NewRows, check_defined, covariate_block
 from dpstats.formula.offset import Offset, Terms, split_offset
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.response import NumericResponse, Response, SurvResponse, read_response
-from dpstats.formula.strata import Axis, split_strata
+from dpstats.formula.strata import Axis, Strata, split_strata
 from dpstats.formula.subset import read_subset
 from dpstats.formula.weights import read_weights
 from dpstats.schema import Schema, as_schema
@@ -71,6 +71,8 @@ class Design:
         The terms of the formula, the intercept among them, and the columns of each.
     baseline : bool
         Whether a baseline hazard stands in the place of the intercept, which then is no column.
+    scales : bool
+        Whether ``strata()`` terms give the rows of each level a scale of their own.
     """
 
     formula: str
@@ -92,6 +94,7 @@ class Design:
     binary: Array
     terms: tuple[tuple[str, slice], ...]
     baseline: bool
+    scales: bool
     _filler: Filler
 
     @property
@@ -101,8 +104,28 @@ class Design:
 
     @property
     def strata(self) -> int:
-        """Number of groups of rows with a baseline hazard of their own, as ``strata()`` terms say; or 1."""
-        return self._axis.strata.count if self._axis else 1
+        """Number of groups of rows with a baseline or a scale of their own, as ``strata()`` says; or 1."""
+        return self._filler.strata.count if self._filler.strata else 1
+
+    @property
+    def strata_terms(self) -> tuple[str, ...]:
+        """The categories of strata, as terms of a formula."""
+        return self._filler.strata.terms if self._filler.strata else ()
+
+    @property
+    def strata_labels(self) -> tuple[str, ...]:
+        """Names of the strata, in the order of their numbers; none without strata."""
+        return self._filler.strata.labels if self._filler.strata else ()
+
+    def by_stratum(self) -> tuple[Array | None, ...]:
+        """Values of each column by the number of the stratum, None where rows of one have several.
+
+        Raises
+        ------
+        FormulaError
+            If a column is of the variables of the strata and is not coded as they are.
+        """
+        return self._filler.by_stratum()
 
     @property
     def _axis(self) -> Axis | None:
@@ -194,7 +217,8 @@ class Design:
         """
         block, size, outside = covariate_block(newdata, self.schema, self._filler.variables)
         exog, offset, ok, values = self._filler.predictor(block, size, clip)
-        stratum = self._axis.strata.codes(values, ok) if self._axis else np.zeros(size, dtype=int)
+        strata = self._filler.strata
+        stratum = strata.codes(values, ok) if strata else np.zeros(size, dtype=int)
         check_defined(ok)
         return NewRows(exog, offset, values, stratum, outside)
 
@@ -230,15 +254,16 @@ class Design:
         if self.offset:
             lower, upper = self.offset.bounds
             yield f"Offset: {self.offset.text}, between {lower:.6g} and {upper:.6g}"
-        if self._axis:
-            yield f"Strata: {self._axis.strata.text}, {self.strata} baseline hazards"
+        if self._filler.strata:
+            kind = "scales" if self.scales else "baseline hazards"
+            yield f"Strata: {self._filler.strata.text}, {self.strata} {kind}"
         if self.weights is not None:
             yield f"Weights: {self.weights}, at most {self.max_weight:.6g}"
         if self.subset is not None:
             yield f"Subset: {self.subset} (other rows count in n, and weigh nothing)"
 
-    def _parts(self) -> tuple[str, Schema, str | None, str | None, bool]:
-        return self.formula, self.schema, self.weights, self.subset, self.baseline
+    def _parts(self) -> tuple[str, Schema, str | None, str | None, bool, bool]:
+        return self.formula, self.schema, self.weights, self.subset, self.baseline, self.scales
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self._parts() == other._parts()
@@ -256,6 +281,7 @@ def build_design(
     weights: str | None = None,
     subset: str | None = None,
     baseline: bool = False,
+    scales: bool = False,
 ) -> Design:
     """Read a formula in patsy's language, with the public declarations of its variables.
 
@@ -271,6 +297,8 @@ def build_design(
     baseline : bool
         Whether the model has a baseline hazard in the place of the intercept. Levels are coded as with an
         intercept, which is no column.
+    scales : bool
+        Whether ``strata()`` terms may give the rows of each level a scale of their own.
 
     Raises
     ------
@@ -286,7 +314,7 @@ def build_design(
     response = read_response(_one_response(parsed, formula), schema)
     _check_norms(response, schema)
     terms, offset = split_offset(parsed.terms, schema)
-    terms, axis = _split_axis(terms, schema, response) if baseline else (terms, None)
+    terms, groups = _split_groups(terms, schema, response, baseline) if baseline or scales else (terms, None)
     weighing = None if weights is None else read_weights(weights, schema)
     inside = None if subset is None else read_subset(subset, schema)
     factors = {code: read_factor(code, schema) for term in terms for code in term}
@@ -304,7 +332,7 @@ def build_design(
     if longest < 1 / LARGEST:
         raise FormulaError(f"every column of the formula {brief(formula)} is 0, or nearly, by public bounds")
     bounds.setflags(write=False)
-    filler = Filler(schema, factors, products, offset, weighing, inside, axis)
+    filler = Filler(schema, factors, products, offset, weighing, inside, groups)
     more = [part.variables for part in (weighing, inside) if part]
     read = response.variables.union(filler.variables, *more)
     return Design(
@@ -327,14 +355,19 @@ def build_design(
         two_valued(products, factors, schema),
         coding.terms,
         baseline,
+        scales,
         filler,
     )
 
 
-def _split_axis(terms: Terms, schema: Schema, response: Response) -> tuple[Terms, Axis | None]:
-    """Take ``strata()`` out of the terms, and lay the rows of all strata on one axis of time."""
+def _split_groups(
+    terms: Terms, schema: Schema, response: Response, baseline: bool
+) -> tuple[Terms, Strata | Axis | None]:
+    """Take ``strata()`` out of the terms; for a `baseline` of each, on one axis of time."""
     terms, strata = split_strata(terms, schema)
-    if not strata or not isinstance(response, SurvResponse):
+    if not baseline or strata is None:
+        return terms, strata
+    if not isinstance(response, SurvResponse):
         return terms, None
     return terms, Axis(strata, response.start, response.time_bounds[1])
 

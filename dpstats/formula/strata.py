@@ -1,11 +1,12 @@
-"""``strata(...)`` terms: a baseline hazard of its own for the rows of each level, as R's coxph has it.
+"""``strata(...)`` terms: a baseline hazard, or a scale, of its own for the rows of each level, as in R.
 
-See docs/theory/coxph.md#strata.
+See docs/theory/coxph.md#strata and docs/theory/survival.md#strata.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,24 @@ class Strata:
         """Number of strata."""
         return math.prod(len(factor.levels) for factor in self._factors)
 
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The categories, as terms of a formula."""
+        return tuple(dict.fromkeys(factor.code for factor in self._factors))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the strata, in the order of their numbers, such as ``"WDC"`` or ``"WDC, 4 TB"``."""
+        return tuple(
+            ", ".join(map(str, levels)) for levels in itertools.product(*(f.levels for f in self._factors))
+        )
+
+    def of_level(self, code: str) -> Array:
+        """The level of the category `code` in each stratum, by its number."""
+        sizes = [len(factor.levels) for factor in self._factors]
+        position = [factor.code for factor in self._factors].index(code)
+        return np.asarray(np.unravel_index(np.arange(self.count), sizes)[position])
+
     def codes(self, leaves: Mapping[str, Array], ok: Array) -> Array:
         """The number of each row's stratum; ``ok`` loses rows that lack a level, whose number is any."""
         number = np.zeros(len(ok), dtype=np.intp)
@@ -79,9 +98,8 @@ class Axis:
         """The beginning, and times of a stratum, of which the last is the upper bound, in all strata."""
         return np.append(self.start, times + self.shift(np.arange(self.strata.count))[:, None])
 
-    def laid(self, observed: Observed, leaves: Mapping[str, Array], ok: Array) -> Observed:
-        """Rows with their times on the axis."""
-        stratum = self.strata.codes(leaves, ok)
+    def laid(self, observed: Observed, stratum: Array) -> Observed:
+        """Rows of these strata with their times on the axis."""
         begins = np.append(self.start, self.high + self.shift(np.arange(self.strata.count - 1)))[stratum]
         shift = self.shift(stratum)
         # after the last moment of the stratum before

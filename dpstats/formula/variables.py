@@ -38,6 +38,7 @@ class VariableColumns:
     has_intercept: ClassVar[bool] = False
     delayed: ClassVar[bool] = False
     intervals: ClassVar[bool] = False
+    strata: ClassVar[int] = 1
     offset_bounds: ClassVar[tuple[float, float]] = (0.0, 0.0)
     weights: ClassVar[str | None] = None
     counts_units: ClassVar[bool] = False

@@ -20,8 +20,8 @@ _INSTEAD = {
     **dict.fromkeys(("as.numeric", "as.integer", "as.double"), _NUMBER),
     **dict.fromkeys(("cr", "cc", "te", "s", "rcs", "pspline"), _SPLINE),
     **dict.fromkeys(("|", "frailty"), _RANDOM),
-    "strata": "is not available; write the variable as a term, or fit each level with subset=\"g == 'a'\", "
-    "which leaves the number of its rows private",
+    "strata": "is for coxph and survreg; write the variable as a term, or fit each level with "
+    "subset=\"g == 'a'\", which leaves the number of its rows private",
     "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
     "max_rows=k) bounds how many rows of a person or machine weigh",
     "TRUE": "is R's; write 1 for an intercept, and True in the arguments of a function",

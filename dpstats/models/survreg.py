@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,24 @@ from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
     Estimate,
     Problem,
+    Strata,
     after_columns,
     fit_location_scale,
     fit_location_scale_pure,
+    fit_strata,
     make_plan,
     make_pure_plan,
 )
 from dpstats.families import DISTS, Dist
-from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse, build_design
+from dpstats.formula import (
+    Design,
+    IntervalResponse,
+    NumericResponse,
+    Scales,
+    SurvResponse,
+    build_design,
+    scales_of,
+)
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
 from dpstats.models.checks import check_budget, check_dist, rows_of
@@ -37,7 +48,7 @@ from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
 from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
 from dpstats.results import SurvivalFit
-from dpstats.results.record import INSPECTIONS
+from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema
 
 METHOD = "noisy Newton (Gaussian)"
@@ -158,8 +169,9 @@ class Survreg(Plannable):
         law = dist_named(dist, DISTS)
         check_dist(law)
         self.dist, self.scale = law.name, _known(scale, law)
-        self.design: Design = build_design(formula, schema, weights, subset)
+        self.design: Design = build_design(formula, schema, weights, subset, scales=True)
         _check(self.design, law)
+        self._scales = _scales(self.design, self.scale)
         self._rows = rows_of(data, self.design)
 
     @reusable(SurvivalFit)
@@ -221,8 +233,11 @@ class Survreg(Plannable):
         """
         _check_method(method, compat)
         asked = check_release(release, *self._has_log_likelihood(budget, method), known=(NAME, DIST))
-        problem = _problem(self.design, DISTS[self.dist], self.scale)
         check_budget(budget, self._rows.n)
+        if self._scales:
+            _check_strata(self.design, budget, method, asked)
+            return self._fit_strata(self._scales, budget, ledger, force)
+        problem = _problem(self.design, DISTS[self.dist], self.scale)
         curator = Curator(self._rows, self.design, budget)
         if method == "functional":
             _check_functional(self.design, self.scale)
@@ -250,6 +265,25 @@ class Survreg(Plannable):
         facts["method"], released = (SIGNS_METHOD, SIGNS_RELEASED) if result.by_signs else (METHOD, newton)
         found = self._asked_for(curator, budget.mu, result.params, asked)
         return self._publish(facts, result, (*released, *more), **found)
+
+    def _fit_strata(
+        self, scales: Scales, budget: Budget, ledger: Ledger | str | Path | None, force: bool
+    ) -> SurvivalFit:
+        """With a sigma for each stratum."""
+        problem = self._strata_problem()
+        curator = Curator(self._rows, scales.design, budget)
+        check_worth(curator, budget, len(scales.design.names) + len(scales.inside), TIMES, force)
+        plan = make_plan(budget.mu)
+        costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
+        facts = pay(curator, self.design, budget, ledger, METHOD, costs)
+        return self._publish(facts, fit_strata(curator, problem, plan), RELEASED)
+
+    def _strata_problem(self) -> Problem:
+        """Public facts of the columns in which each stratum has a level."""
+        scales = self._scales
+        assert scales is not None
+        strata = Strata(scales.inside, scales.tied)
+        return replace(_problem(scales.design, DISTS[self.dist], None), strata=strata)
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.kept`."""
@@ -280,7 +314,8 @@ class Survreg(Plannable):
     def _publish(
         self, facts: dict[str, Any], result: Estimate, released: tuple[str, ...], **more: Any
     ) -> SurvivalFit:
-        names, entry = (*self.design.names, "Log(scale)"), _times(self.design).entry
+        entry = _times(self.design).entry
+        names = (*self.design.names, *scale_names(self.design.strata_labels))
         settings = result.settings if entry is None else {**result.settings, "entry": entry}
         about = {"model": "survreg", "dist": self.dist, "settings": settings}
         found: dict[str, Any] = {"nevents": result.events, "law": result.law, **more}
@@ -347,6 +382,38 @@ def _known(scale: float | None, dist: Dist) -> float | None:
             f"dist={dist.name!r} has a scale of {dist.scale:g}, got scale={value:g}; dist='weibull' takes any"
         )
     return value
+
+
+def _scales(design: Design, scale: float | None) -> Scales | None:
+    """The columns of a fit with a sigma for each stratum, if the formula has strata."""
+    if design.strata == 1:
+        return None
+    if scale is not None:
+        raise SpecificationError(
+            "strata() in the formula estimate a scale for each level, and this model knows its scale; take "
+            "strata() out, or scale= (the exponential has one of 1: take dist='weibull')"
+        )
+    if design.intervals:
+        raise FormulaError(
+            "survreg estimates one scale for all rows where failures are known between two times alone; take "
+            "strata() out, or fit each level with subset=\"g == 'a'\""
+        )
+    return scales_of(design)
+
+
+def _check_strata(design: Design, budget: Budget, method: str, asked: frozenset[str]) -> None:
+    remedy = f"; take {' + '.join(design.strata_terms)} as terms of one scale, or fit each level with subset="
+    if method == "functional":
+        raise SpecificationError("method='functional' estimates one scale for all strata" + remedy)
+    if isinstance(budget, Pure):
+        raise BudgetError(
+            "survreg estimates the scales of strata() with Gaussian noise, which has no pure epsilon; give "
+            "approx, zcdp or gdp" + remedy
+        )
+    if asked:
+        raise SpecificationError(
+            f"release={sorted(asked)} is of fits with one scale for all rows; leave it out" + remedy
+        )
 
 
 def _check_functional(design: Design, scale: float | None) -> None:

@@ -18,8 +18,9 @@ from dpstats.planning.drawing import draw
 from dpstats.planning.printed import document
 from dpstats.planning.search import rounded_up, smallest
 from dpstats.planning.trials import Z95, Outlook, Setting, Trial
-from dpstats.planning.truth import INTERCEPT, LOG_SCALE, moved
+from dpstats.planning.truth import INTERCEPT, moved
 from dpstats.results.document import Document, Shown
+from dpstats.results.record import is_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,8 +136,8 @@ class FitPlan(Shown):
         True
         """
         wanted = self._targets("effects", effects)
-        if LOG_SCALE in wanted:
-            raise SpecificationError(f"effects= are of covariates; {LOG_SCALE} is never tested against 0")
+        if scales := [name for name in wanted if is_scale(name)]:
+            raise SpecificationError(f"effects= are of covariates; {scales[0]} is never tested against 0")
         trial = replace(self._setting, asked=moved(self._setting.asked, wanted)).trial()
         powers = trial.run(self.budget, self.n).rejects(trial.params)
         return pd.Series({name: powers[self.names.index(name)] for name in wanted}, name="power")
@@ -235,7 +236,8 @@ class FitPlan(Shown):
         >>> ahead.plot().get_xlabel()
         'rho'
         """
-        default = [name for name in self.names if name not in (INTERCEPT, LOG_SCALE)] or list(self.names)
+        kept = [name for name in self.names if name != INTERCEPT and not is_scale(name)]
+        default = kept or list(self.names)
         chosen = default if terms is None else list(self._targets("terms", dict.fromkeys(_texts(terms), 1.0)))
         places = [self.names.index(name) for name in chosen]
         budgets = [scaled(self.budget, 2.0**step) for step in range(-3, 4)]

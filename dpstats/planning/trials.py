@@ -13,7 +13,8 @@ from dpstats.models import GlmModel, LinearModel
 from dpstats.models.made import Planned, fit_made
 from dpstats.planning.knowledge import Known
 from dpstats.planning.rows import Maker
-from dpstats.planning.truth import LOG_SCALE, Asked, Law, MeanLaw, TimeLaw, linear_law
+from dpstats.planning.truth import Asked, Law, MeanLaw, TimeLaw, linear_law
+from dpstats.results.record import scale_names
 
 Array = np.ndarray
 Z95 = float(special.ndtri(0.975))
@@ -82,8 +83,9 @@ class Setting:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients."""
-        names = self.model.design.names
-        return names if isinstance(self.model, LinearModel | GlmModel) else (*names, LOG_SCALE)
+        design = self.model.design
+        of_mean = isinstance(self.model, LinearModel | GlmModel)
+        return design.names if of_mean else (*design.names, *scale_names(design.strata_labels))
 
     def trial(self) -> Trial:
         """Ready to run."""

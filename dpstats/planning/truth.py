@@ -20,7 +20,7 @@ from dpstats.planning.rows import coded
 from dpstats.schema import Event, Flag, Levels
 
 Array = np.ndarray
-INTERCEPT, LOG_SCALE = "Intercept", "Log(scale)"
+INTERCEPT = "Intercept"
 
 _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
 _HALVINGS = 90  # of a variable's range, to the last bit of a number within

@@ -14,7 +14,7 @@ from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.facts import titled
 from dpstats.results.format import level_percent, plain
 from dpstats.results.plotting import footer, legend
-from dpstats.results.record import LOG_SCALE, Record
+from dpstats.results.record import Record, is_scale
 from dpstats.results.standard_errors import limits, privacy_share
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _as_ratios(ax: Axes) -> None:
 def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
     """Return the coefficients asked for; default: all but intercept and scale, unless these are all."""
     if terms is None:
-        kept = tuple(name for name in record.names if name not in ("Intercept", LOG_SCALE))
+        kept = tuple(name for name in record.names if name != "Intercept" and not is_scale(name))
         return kept or record.names
     wanted = listed(terms)
     if not wanted or not all(among(term, record.names) for term in wanted):

@@ -115,7 +115,8 @@ def points(record: Record, newdata: NewData | None, asked: str, clip: bool = Fal
         If `newdata` is missing: predictions for the training rows would reveal them.
     """
     design = record.design
-    if newdata is None and set(design.names) <= {"Intercept"} and design.offset is None:
+    alone = set(design.names) <= {"Intercept"} and design.offset is None and design.strata == 1
+    if newdata is None and alone:
         newdata = [{}]
     if newdata is None:
         raise refusal(

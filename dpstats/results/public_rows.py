@@ -102,8 +102,8 @@ class LawFit(Fit):
     }
 
     @abstractmethod
-    def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
-        """Draw responses with these linear predictors."""
+    def _draw(self, eta: Array, at: Points, rng: np.random.Generator) -> Array:
+        """Draw responses with these linear predictors, several for each point."""
 
     @method_where(has_law)
     def simulate(
@@ -138,10 +138,11 @@ class LawFit(Fit):
         """
         if not isinstance(nsim, int) or not 1 <= nsim <= MOST_SIMULATED:
             raise SpecificationError(f"nsim must be a number from 1 to {MOST_SIMULATED}, got {shown(nsim)}")
-        eta, _ = linear_predictor(self.record, points(self.record, newdata, "simulate"))
+        at = points(self.record, newdata, "simulate")
+        eta, _ = linear_predictor(self.record, at)
         if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
             raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
-        drawn = self._draw(np.repeat(eta[:, None], nsim, axis=1), np.random.default_rng(seed))
+        drawn = self._draw(np.repeat(eta[:, None], nsim, axis=1), at, np.random.default_rng(seed))
         return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
 
 
@@ -197,7 +198,7 @@ class MeanFit(EffectsFit, LawFit):
             found = np.sign(found) * np.sqrt(FAMILIES[record.dist].deviance(values, mean))
         return pd.Series(found, name="residual")
 
-    def _draw(self, eta: Array, rng: np.random.Generator) -> Array:
+    def _draw(self, eta: Array, at: Points, rng: np.random.Generator) -> Array:
         record = self.record
         phi = record.dispersion.value if record.dispersion is not None else (self._sd_obs() or 0.0) ** 2
         return FAMILIES[record.dist].draw(record.link.inverse(eta), max(phi, _LEAST_DISPERSION), rng)

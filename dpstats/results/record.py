@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
@@ -26,6 +26,7 @@ from dpstats.results.facts import Facts
 from dpstats.schema import Schema
 
 LOG_SCALE = "Log(scale)"
+"""The last coefficient of a survival model; with strata, that of stratum a is ``"Log(scale)[a]"``."""
 
 T = TypeVar("T")
 Setting = str | float | int | bool
@@ -39,6 +40,16 @@ PROJECTED = (
     "cov_projected",
     "the released covariance was not positive semi-definite; it was replaced by the nearest one that is",
 )
+
+
+def scale_names(strata: Sequence[str]) -> tuple[str, ...]:
+    """Names of the log sigmas of a survival model, in the order of its strata, if any."""
+    return tuple(f"{LOG_SCALE}[{label}]" for label in strata) or (LOG_SCALE,)
+
+
+def is_scale(name: object = None) -> bool:
+    """Whether a coefficient is a log sigma."""
+    return name == LOG_SCALE or str(name).startswith(f"{LOG_SCALE}[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -159,7 +170,7 @@ class Record(Facts):
         names = tuple(self.names)
         if len(set(names)) != len(names):
             raise SpecificationError(f"names must differ from each other, got {names}")
-        if self.is_survival and (self.dist not in DISTS or names[-1:] != (LOG_SCALE,)):
+        if self.is_survival and (self.dist not in DISTS or not is_scale(*names[-1:])):
             raise SpecificationError(
                 f"a {self.model} fit has a distribution of {', '.join(DISTS)} and {LOG_SCALE!r} as its last "
                 f"coefficient, got {shown(self.dist)} and {names[-1:]}"
@@ -252,7 +263,8 @@ class Record(Facts):
             If its columns differ from those of the fit, as they might after reading a file of another
             version: predictions would pair coefficients with the wrong columns.
         """
-        design = build_design(self.formula, self.schema, self.weights, self.subset, self.is_hazards)
+        kind = dict(baseline=self.is_hazards, scales=self.is_survival)
+        design = build_design(self.formula, self.schema, self.weights, self.subset, **kind)
         expected = self.names[: self.n_location]
         if tuple(design.names) != expected:
             raise SpecificationError(
@@ -264,7 +276,12 @@ class Record(Facts):
     @property
     def n_location(self) -> int:
         """Number of columns of the design; the coefficients after them are of the scale."""
-        return len(self.names) - (self.names[-1:] == (LOG_SCALE,))
+        return sum(not is_scale(name) for name in self.names)
+
+    @property
+    def scale_labels(self) -> tuple[str, ...]:
+        """Names of the strata that have a sigma each; none where there is one for all rows."""
+        return tuple(name[len(LOG_SCALE) + 1 : -1] for name in self.names[self.n_location :] if "[" in name)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -74,9 +74,19 @@ class Reliability(AtTimes):
         """Estimate and standard error of log sigma."""
         return float(self.record.params[-1]), float(bse(self.record)[-1])
 
-    @value_where(of_log_time)
+    @property
+    def _log_sigmas(self) -> list[tuple[str, float, float]]:
+        """Of each stratum ``"[a]"``, or of all rows: the label, the estimate and the standard error."""
+        record, p = self.record, self.record.n_location
+        labels = [f"[{label}]" for label in record.scale_labels] or [""]
+        return list(zip(labels, record.params[p:].tolist(), bse(record)[p:].tolist(), strict=True))
+
+    @value_where(lambda record: of_log_time(record) and not record.scale_labels)
     def shape(self) -> Estimate:
-        """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale."""
+        """Shape beta = 1 / sigma, above 1 for wear-out if Weibull; 95 % interval on the log scale.
+
+        With strata, each of which has its own, `parameters` has them.
+        """
         log_sigma, se = self._log_sigma
         return log_estimate("shape", -log_sigma, se, 0.95)
 
@@ -211,11 +221,12 @@ class Reliability(AtTimes):
         """
         return tables.ratios(self.record, "Time ratio", *tables.location(self.record), level)
 
-    @method_where(of_proportional_hazards)
+    @method_where(lambda record: of_proportional_hazards(record) and not record.scale_labels)
     def hazard_ratios(self, level: float = 0.95) -> Estimates:
         """Return exp(-coef / sigma): the factor by which one unit of a column multiplies the hazard.
 
-        Only Weibull fits have hazard ratios, because their hazards are proportional.
+        Only Weibull fits have hazard ratios, because their hazards are proportional; and not with strata,
+        each of which has a shape of its own.
 
         Parameters
         ----------

@@ -17,7 +17,8 @@ from dpstats.results.estimates import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
 from dpstats.results.intervals import Estimate, log_estimate, refuse_alpha
-from dpstats.results.newdata import NewData, points
+from dpstats.results.newdata import NewData, Points, points
+from dpstats.results.notreleased import refusal
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.released import method_where, value_where
@@ -28,6 +29,17 @@ from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratio
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
 from dpstats.results.table import Table
+
+_EACH = "is of fits with one scale for all rows, and each stratum has its own here"
+OF_ONE_SCALE = {
+    "sigma": (_EACH, "Use fit.parameters(), or fit.parameters('sev') for scales of a Weibull's log time."),
+    "shape": (_EACH, "Use fit.parameters(), which has a shape for each stratum."),
+    "hazard_ratios": (
+        "is one number for each column only where all rows have one shape",
+        "Use fit.time_ratios(), or fit.hazard(newdata, times) at two points.",
+    ),
+}
+"""What fits with strata lack, why, and what they have instead."""
 
 OF_TIME = ("response", "standardized", "cox-snell", "martingale")
 
@@ -98,6 +110,11 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         ),
     }
 
+    def _refusal(self, name: str) -> AttributeError:
+        if self.record.scale_labels and name in OF_ONE_SCALE:
+            return refusal(name, *OF_ONE_SCALE[name])
+        return super()._refusal(name)
+
     @property
     def _title(self) -> str:
         return f"{self._dist.title} regression for time to failure"
@@ -117,7 +134,8 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
             return f" {'log(time)' if dist.log else 'time'} = coef'x + {error}.{last}"
         own = ", shape and ratios" if dist.shaped else " and ratios" if dist.log else ""
         response = "log(time)" if dist.log else "time"
-        return f" {response} = coef'x + {error}. Intervals of sigma{own} are on the log scale."
+        each = f", a sigma for each of {len(labels)} strata" if (labels := self.record.scale_labels) else ""
+        return f" {response} = coef'x + {error}{each}. Intervals of sigma{own} are on the log scale."
 
     @property
     def _last_remark(self) -> str:
@@ -131,22 +149,27 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
     def _tables(self, level: float) -> list[Table]:
         """Return sigma, the shape in words, and the time ratios of the covariates."""
         record, dist, title = self.record, self._dist, self._dist.family.title
-        log_sigma, se = self._log_sigma
-        sigma = log_estimate("sigma", log_sigma, se, level)
         fixed = FIXED if record.scale_known else ""
-        rows = [ratio_row(f"{title[:1].upper()}{title[1:]} scale", sigma, fixed)]
-        if dist.shaped:
-            shape = log_estimate("beta=1/sigma", -log_sigma, se, level)
+        kind = f"{title[:1].upper()}{title[1:]} scale"
+        rows: list[tuple[str, ...]] = []
+        for label, log_sigma, se in self._log_sigmas:
+            sigma = log_estimate(f"sigma{label}", log_sigma, se, level)
+            rows.append(ratio_row("" if rows else kind, sigma, fixed))
+        for i, (label, log_sigma, se) in enumerate(self._log_sigmas if dist.shaped else ()):
+            shape = log_estimate(f"beta{label}" if label else "beta=1/sigma", -log_sigma, se, level)
             words = fixed or (wear(shape) if dist.family.proportional else "")
-            rows.append(ratio_row(f"{dist.title} shape", shape, words))
+            rows.append(ratio_row("" if i else f"{dist.title} shape", shape, words))
         if dist.log:
             rows += stress_rows(record, level)
             rows += ratio_rows(record, "Time ratio", level, stress_terms(record))
         return table_of_ratios(rows, level)
 
-    @property
+    @value_where(lambda record: not record.scale_labels)
     def sigma(self) -> Estimate:
-        """Scale of the error (of log time for a Weibull); 95 % interval on the log scale."""
+        """Scale of the error (of log time for a Weibull); 95 % interval on the log scale.
+
+        With strata, each of which has its own, `parameters` has them.
+        """
         return log_estimate("sigma", *self._log_sigma, 0.95, float(privacy_share(self.record)[-1]))
 
     @value_where(lambda record: record.nevents is not None)
@@ -357,6 +380,6 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
             found = np.exp(self._dist.family.log_cumulative_hazard(found))
         return pd.Series(failed - found if type == "martingale" else found, name="residual")
 
-    def _draw(self, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _draw(self, eta: np.ndarray, at: Points, rng: np.random.Generator) -> np.ndarray:
         z = self._dist.family.quantile(rng.uniform(size=eta.shape))
-        return np.asarray(self.record.link.inverse(eta + quantities.sigma_of(self.record) * z))
+        return np.asarray(self.record.link.inverse(eta + quantities.sigma_at(self.record, at)[:, None] * z))

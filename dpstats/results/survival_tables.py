@@ -141,16 +141,18 @@ def by_point(name: str, at: Points, columns: Columns, level: float) -> Estimates
 def parameters(record: Record, level: float, of_time: bool) -> Estimates:
     """Lay out coefficients and sigma, or, `of_time`, their exponentials and the shape."""
     k = len(record.names)
-    sign = np.ones(k)
-    names = [*record.names[:-1], "sigma"]
+    p, sign = record.n_location, np.ones(k)
+    labels = [f"[{label}]" for label in record.scale_labels] or [""]
+    names = [*record.names[:p], *(f"sigma{label}" for label in labels)]
     if of_time:
-        sign[-1] = -1.0
-        names = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:-1]] + ["shape"]
+        sign[p:] = -1.0
+        names = ["eta" if name == "Intercept" else f"exp({name})" for name in record.names[:p]]
+        names += [f"shape{label}" for label in labels]
     centre, gradient = sign * record.params, np.diag(sign)
     columns = with_limits(centre, gradient, record.cov, level, np.exp)
     if not of_time:
         location = with_limits(centre, gradient, record.cov, level, np.array)
-        columns = {name: np.append(location[name][:-1], columns[name][-1]) for name in columns}
+        columns = {name: np.append(location[name][:p], columns[name][p:]) for name in columns}
     return terms("parameter", names, columns, standard_errors(gradient, record.cov), level)
 
 

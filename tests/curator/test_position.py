@@ -76,6 +76,7 @@ def bank(d, seed=3):
         ok=draw.uniform(size=BANK) < 0.9,
         offset=draw.normal(size=BANK),
         weight=draw.uniform(size=BANK),
+        stratum=np.arange(BANK) % 4,
         lower=time * np.where(event > 0, draw.choice([0.0, 0.5, 1.0], BANK), 1.0),
         upper=np.where(event > 0, time, np.inf),
     )
@@ -145,7 +146,7 @@ def test_a_row_is_the_same_at_every_place(name):
                 allowed = {"delayed" if option == "late" else "intervals": True}
                 public = public | dict(where=dataclasses.replace(public["where"], **allowed))
             try:
-                statistic = REGISTRY[name](MadeDesign(d, **changes), **public)
+                statistic = REGISTRY[name](MadeDesign(d, strata=space.strata, **changes), **public)
             except ValueError:  # a box for each column, that of an offset too; a likelihood with a dispersion
                 unlikely = name == "log_likelihood" and public["family"].free_dispersion
                 assert unlikely or (name.startswith("column_") and option == "offset") or option in other

@@ -79,7 +79,10 @@ from tests.formula.strategies import SCHEMA
         ("lag(x)", "make it a column"),
         ("tt(x)", "cut the time"),
         ("rolling(x)", "docs/formula.md lists them"),
-        ("strata(g)", r"'strata\(g\)' is not available; write .* with subset=\"g == 'a'\", which leaves"),
+        (
+            "strata(g)",
+            r"'strata\(g\)' is for coxph and survreg; write .* subset=\"g == 'a'\", which leaves",
+        ),
         ("cluster(g)", r"not available: standard errors take all rows as independent; schema.unit"),
         ("frailty(g)", "is a random effect, and none is fitted; write the variable"),
         ("(1|g)", r"'\(1 \| g\)' is a random"),

@@ -39,7 +39,7 @@ def test_a_row_is_watched_in_its_own_stratum_alone(start: float) -> None:
     time[:50] = 100.0
     entry = np.where(draw.uniform(size=n) < 0.5, -np.inf, time * draw.uniform(size=n))
     laid, ok = axis("strata(site, new)", start=start), np.ones(n, dtype=bool)
-    found = laid.laid(Observed(time, np.ones(n), entry), leaves(site=site, new=new), ok)
+    found = laid.laid(Observed(time, np.ones(n), entry), laid.strata.codes(leaves(site=site, new=new), ok))
     ends = laid.edges(np.array([10.0, 100.0])).reshape(-1)
     number = site * 2 + new
     assert ok.all() and (np.diff(ends) > 0).all() and len(ends) == 13
@@ -80,5 +80,5 @@ def test_what_are_no_strata_is_refused(right: str, says: str) -> None:
 
 
 def test_other_models_have_none() -> None:
-    with pytest.raises(dps.FormulaError, match=r"'strata\(site\)' is not available; write the variable"):
-        dps.survreg("Surv(days, failed) ~ age + strata(site)", {}, SCHEMA)
+    with pytest.raises(dps.FormulaError, match=r"'strata\(site\)' is for coxph and survreg; write the var"):
+        dps.kaplan_meier("Surv(days, failed) ~ age + strata(site)", {}, SCHEMA)

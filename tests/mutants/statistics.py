@@ -249,6 +249,20 @@ MUTANTS = (
         "self.sensitivity = radius * bounds.sensitivity",
         "self.sensitivity = radius * bounds.sensitivity / 2",
     ),
+    planted(
+        "strata: log sigmas of two strata are no farther apart than those of one",
+        f"{SEARCH}[strata_score-0-1]",
+        ("families/score_bounds.py", "    if strata:\n", "    if False:\n"),
+    ),
+    planted(
+        "strata: a row's score goes to the first of them",
+        "models/test_survreg_strata.py::test_a_row_is_of_its_own_stratum_alone",
+        (
+            "curator/statistics/strata_score.py",
+            "Factor(weight * chi, block.stratum)",
+            "Factor(weight * chi, 0 * block.stratum)",
+        ),
+    ),
     small(
         "score alone: its last entry is free",
         "score_alone",

@@ -255,6 +255,8 @@ def combinations() -> Iterator[Case]:
 def refused(case: Case) -> bool:
     """Whether the package has to refuse it, by its documents."""
     if case.option == "strata":
+        if case.model == "survreg":
+            return case.budget == "pure" or case.law == "exponential" or _survreg_refuses(case)
         return case.model != "coxph" or case.budget == "pure"
     if case.model == "survreg":
         return _survreg_refuses(case)

@@ -38,6 +38,8 @@ def refused(case: Case) -> bool:
         parts.remove("constant")
     if any(catalogue.refused(replace(case, option=part)) for part in parts):
         return True
+    if "strata" in parts and case.model == "survreg" and parts & ONE_SCALE:
+        return True
     return parts in BOTH_REFUSED and case.model not in ("ols", "ridge")
 
 
@@ -49,6 +51,8 @@ BOTH_REFUSED: tuple[set[str], ...] = (
     {"dist", "delayed"},
     {"constant", "public rows"},
 )
+# with a scale for each stratum
+ONE_SCALE = {"loglik", "dist", "known scale", "inspected", "left"}
 # with which a constant needs no covariate, or has one
 NO_ROWS = {"public moments", "exposure"}
 PAIRS = [case for case in asked() if not refused(case)]

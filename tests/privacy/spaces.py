@@ -16,6 +16,7 @@ from tests.made import MadeBlock, MadeDesign
 
 Build = Callable[[int], dict[str, Any]]
 NONE = (0.0, 0.0)  # limits of a score that is not released
+_FINE = 7  # strata change so often as a row is watched one unit longer
 CONTRASTS = ((1.0, -0.8, 0.4), (-0.6, 1.0, -0.9))
 
 
@@ -27,7 +28,7 @@ class Space(NamedTuple):
     """Public parameters by the number of covariates, half-width of the box to search, share to be reached.
 
     Where rows may enter late, their entry is searched too, and where failures may lie between two times, from
-    when on they may. Covariates beyond `blank` are missing values.
+    when on they may. Covariates beyond `blank` are missing values. Of several strata, rows are of any.
     """
 
     public: Build
@@ -37,16 +38,20 @@ class Space(NamedTuple):
     delayed: bool = False
     blank: float = math.inf
     intervals: bool = False
+    strata: int = 1
 
     def statistic(self, name: str, d: int) -> Statistic:
-        design = MadeDesign(d, delayed=self.delayed, intervals=self.intervals)
+        design = MadeDesign(d, delayed=self.delayed, intervals=self.intervals, strata=self.strata)
         made = REGISTRY[name](design, **self.public(d))
-        if self.blank < math.inf or self.intervals:
+        if self.blank < math.inf or self.intervals or self.strata > 1:
             factors = made.factors
             made.factors = lambda block, scratch: factors(self._changed(block), scratch)  # type: ignore[method-assign]
         return made
 
     def _changed(self, block: Any) -> MadeBlock:
+        if self.strata > 1:
+            number = np.floor(_FINE * (block.time - block.entry)).astype(int)
+            return replace(block, stratum=number % self.strata)
         return self._blanked(block) if self.blank < math.inf else between(block)
 
     def _blanked(self, block: Any) -> MadeBlock:
@@ -91,6 +96,20 @@ def martingale(
             radius=radius,
             matrix_share=share,
         )
+
+    return public
+
+
+def of_strata(build: Build, sigma: tuple[float, ...] = (0.7, 0.7, 1.5, 1.5)) -> Build:
+    """The same with a sigma and a pivot for each stratum."""
+
+    def public(d: int) -> dict[str, Any]:
+        found = build(d)
+        pivot, stretch = np.resize([-0.2, 0.3], len(sigma)), 1 / np.array(sigma)
+        own = dict(
+            where=replace(found["where"], pivots=(-0.2, 0.3), strata=True), sigma=np.array(sigma), pivot=pivot
+        )
+        return found | own | {"stretch": stretch}
 
     return public
 
@@ -443,6 +462,16 @@ SPACES = {
         # all rows point one way, so that the informations of two are never at a right angle
         Space(level(SEV, 2.0), 8.0, 0.8),
         Space(level(NORMAL, 2.0, -1.2), 8.0, 0.9),
+    ],
+    "strata_score": [
+        Space(of_strata(martingale(SEV, 8.0, (-1.2, 6.0), 2.0, 0.3)), 8.0, 0.88, strata=4),
+        Space(
+            of_strata(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, True)),
+            8.0,
+            0.9,
+            delayed=True,
+            strata=4,
+        ),
     ],
     "sign_score": [
         *(Space(signs(family), 8.0) for family in (SEV, LOGISTIC, NORMAL)),

@@ -27,6 +27,7 @@ from dpstats.curator.statistics.rivals import LikelihoodContrasts
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.score_tails import ScoreTails
 from dpstats.curator.statistics.signs import SignScore, SignSizes
+from dpstats.curator.statistics.strata_score import StrataScore
 from dpstats.curator.statistics.truncated import TruncatedCross, TruncatedGram, TruncatedTriangle
 from dpstats.curator.statistics.truncated_glm import TruncatedInformation, TruncatedScore
 
@@ -44,6 +45,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         KnownScaleScore,
         KnownScaleAlone,
         KnownScaleSize,
+        StrataScore,
         SignScore,
         SignSizes,
         HazardContrasts,

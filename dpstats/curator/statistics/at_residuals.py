@@ -24,18 +24,28 @@ class AtResiduals(Statistic):
     family : Family
     gamma : array_like, shape (k,)
         Location coefficients on the mapped scale.
-    sigma : float
+    sigma : float or array_like, shape (G,)
+        One number for all rows, or one for each stratum.
     """
 
     by_unit = True
 
     def __init__(
-        self, design: PublicDesign, *, family: Family, gamma: np.ndarray, sigma: float, **row: Any
+        self,
+        design: PublicDesign,
+        *,
+        family: Family,
+        gamma: np.ndarray,
+        sigma: float | np.ndarray,
+        **row: Any,
     ) -> None:
         self._map, self._family = Map(design, **row), family
-        self._gamma, self._sigma = np.asarray(gamma, dtype=float), sigma
+        self._gamma, self._sigma = np.asarray(gamma, dtype=float), np.asarray(sigma, dtype=float)
+        if self._sigma.ndim and self._sigma.shape != (design.strata,):
+            raise ValueError("sigma must be one number, or one for each stratum")
 
     def watched(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, Watched]:
         """Rows as of :meth:`Map.centred`, shape (k, B), and their residuals."""
         centred = self._map.centred(block, scratch)
-        return centred, self._map.watched(centred, block, scratch, self._gamma, self._sigma, self._family)
+        sigma = self._sigma[block.stratum] if self._sigma.ndim else float(self._sigma)
+        return centred, self._map.watched(centred, block, scratch, self._gamma, sigma, self._family)

@@ -134,30 +134,33 @@ class MartingaleScore(AtResiduals):
 
     name = "martingale_score"
     known_scale: ClassVar[bool] = False
+    strata: ClassVar[bool] = False
 
     def __init__(  # noqa: PLR0913 - the public parameters of the statistic
         self,
         design: PublicDesign,
         *,
         where: Truncation,
-        sigma: float,
+        sigma: float | np.ndarray,
         pivot: np.ndarray,
         whitening: np.ndarray,
         radius: float,
         matrix_share: float,
         **point: Any,
     ) -> None:
-        if not (0 < radius < math.inf and 0 < sigma < math.inf):
+        if not (0 < radius < math.inf and np.all(np.greater(sigma, 0)) and np.all(np.isfinite(sigma))):
             raise ValueError("radius and sigma must be positive and finite")
         if (design.delayed and not where.delayed) or (design.intervals and not where.intervals):
             raise ValueError(
                 "the bounds of the scores must allow for the entries and intervals of the design"
             )
+        if where.strata != self.strata:
+            raise ValueError("the bounds of the scores must be those of strata, or of rows of one sigma")
         if where.known_scale != self.known_scale:
             raise ValueError("the bounds of the scores must be those of a known sigma, or of an unknown one")
         super().__init__(design, family=where.family, sigma=sigma, **point)
         self._where, self._cut = where, where.cut
-        self._pivot, self._radius = pivot / self._map.unit, radius
+        self._pivot, self._radius = self._pivots(pivot), radius
         self._whitened = RowProducts(whitening / self._map.unit, self._map.unit)
         bounds = score_bounds(where, matrix_share)
         self._width = len(whitening)
@@ -166,6 +169,10 @@ class MartingaleScore(AtResiduals):
         self._root = math.sqrt(bounds.matrix_weight / radius)
         self.parts = self._parts(bounds)
         self.sensitivity = radius * bounds.sensitivity
+
+    def _pivots(self, pivot: np.ndarray) -> np.ndarray:
+        """Coefficients of the pivot, for rows as they are read."""
+        return pivot / self._map.unit
 
     def _parts(self, bounds: ScoreBounds) -> tuple[Part, ...]:
         k, radius = self._width, self._radius
@@ -178,12 +185,12 @@ class MartingaleScore(AtResiduals):
 
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         centred, seen = self.watched(block, scratch)
-        pivot = np.clip(predictor(self._pivot, centred, scratch), *self._where.pivots)
+        pivot = np.clip(self._pivot_of(centred, block, scratch), *self._where.pivots)
         found = scores(self._cut, seen.z, seen.event, pivot, self._where.limits, seen.entry, seen.known)
 
         k, size = self._width, len(block.ok)
         row = scratch("row", k + 1, size)
-        x = self._whitened(centred, row[:k], scratch)
+        x = self._row_of(centred, row[:k], block, scratch)
         weight = np.minimum(1.0, self._radius**2 / squared_norms(x, scratch))
         weighted = np.multiply(x, weight, out=scratch("weighted", k, size))
         root = self._root * np.sqrt(weight * found.kept)
@@ -194,3 +201,11 @@ class MartingaleScore(AtResiduals):
             Factor(weight[:, None], (self._kappa * found.chi)[:, None]),
             Factor(row.T),
         )
+
+    def _pivot_of(self, centred: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        """m of each row, before it is clipped."""
+        return predictor(self._pivot, centred, scratch)
+
+    def _row_of(self, centred: np.ndarray, out: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
+        """W x~ of each row."""
+        return self._whitened(centred, out, scratch)

@@ -42,4 +42,9 @@ def drifts(scores: Array, noise: Array | float) -> bool:
     Parameters as of :func:`scatter`.
     """
     squares, k = (scores.mean(axis=0) / noise) ** 2 * len(scores), scores.shape[1]
-    return bool(squares.sum() > _LEFT * k + _BEYOND * math.sqrt(2 * k))
+    return far(float(squares.sum()), k)
+
+
+def far(square: float, k: int) -> bool:
+    """The same of the square of a mean score of k numbers, in variances of its noise."""
+    return square > _LEFT * k + _BEYOND * math.sqrt(2 * k)

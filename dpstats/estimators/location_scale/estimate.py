@@ -24,14 +24,14 @@ Array = np.ndarray
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
 # log sigma against it: to 1.8, intervals hold without (3,000 to 150,000 rows, 0 to 96 % censored, 3 a unit),
 # and to 2.9 of log sigma (random designs of 10,000 to 200,000 rows at epsilon 0.2 to 0.6)
-USABLE, HOPELESS, _OF_LOG_SIGMA = 1.8, 3.0, 1.6
+USABLE, HOPELESS, OF_LOG_SIGMA = 1.8, 3.0, 1.6
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
 _COUNT_USABLE = 0.05
 # variance of the linear predictor, in event variances, along a direction that is not seen
 PRIOR_SQUARE = 0.25
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
-_CURVED = 1.5
+CURVED = 1.5
 _SHORT = 0.1  # variance of a column, against its scale's
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
@@ -142,7 +142,7 @@ def estimate(
     problems = [f"weak:{j}" for j in weak(hidden, cov)]
     problems += ["unsettled"] * bool(found.unsettled or spread > UNSETTLED)
     problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
-    settings = _settings(choice, bounding, mean)
+    settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         back @ point + shift, cov, cov_privacy, tuple(problems), settings, events=Quantity(*events, events[1])
@@ -255,7 +255,7 @@ def _by_length(step: Array, noise: Array) -> Array:
     A step longer than its noise, of covariance `noise`, says that the averaged points were off by as much.
     """
     location, cov = step[:-1], np.zeros((len(step), len(step)))
-    cov[-1, -1] = (_CURVED * max(float(location @ location - np.trace(noise[:-1, :-1])), 0.0)) ** 2
+    cov[-1, -1] = (CURVED * max(float(location @ location - np.trace(noise[:-1, :-1])), 0.0)) ** 2
     return cov
 
 
@@ -264,7 +264,7 @@ def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
 
     That is a matter of noise, and not of sampling, which is less where rows count several units.
     """
-    noise = max(choice.location_noise, choice.log_sigma_noise / _OF_LOG_SIGMA) / USABLE
+    noise = max(choice.location_noise, choice.log_sigma_noise / OF_LOG_SIGMA) / USABLE
     noise /= math.sqrt(bounding.placement.problem.units)
     count = bounding.placement.scale.fraction_sd / bounding.placement.scale.fraction / _COUNT_USABLE
     return max(noise, count)
@@ -282,7 +282,8 @@ def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     return [int(j) + 1 for j in np.flatnonzero(long)]
 
 
-def _settings(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:
+def settings_of(choice: Choice, bounding: Bounding[Placement], mean: Array) -> dict[str, float | str]:
+    """Bounds that are part of the estimand, at a point (gamma, log sigma)."""
     where = bounding.truncation(choice, mean)
     early = {} if where.known_scale else {"z_l": where.limits[0]}
     settings: dict[str, float | str] = {"cut c": choice.c, **early, "R": choice.radius}

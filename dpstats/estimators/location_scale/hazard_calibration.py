@@ -48,34 +48,68 @@ def checked(curator: Curator, mu: float, placement: Placement, point: Array, res
     a coefficient was not found. What falls short of the caution, but is more than usual, widens intervals.
     Zones are laid out by what an average row collects at (gamma, log sigma) `point`.
     """
-    family, scale = placement.problem.family, placement.scale
-    fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
     known = placement.problem.known_scale
     settled = not result.by_signs and all(problem.startswith("range:") for problem in result.problems)
-    contrasts = _contrasts(family, fraction, known and settled)
+    found = contrasted(curator, mu, placement, point, sigma_of(point), known and settled)
+    result = replace(result, law=found.law)
+    if found.stands_out:
+        return result.doubted(np.zeros_like(result.cov), "law")
+    return result.doubted(found.doubt**2 * biases(placement.scale, sigma_of(point), found.pivot, known))
+
+
+class Contrasted(NamedTuple):
+    """What contrasts say of the law.
+
+    Attributes
+    ----------
+    law : Quantity
+        The one that stands out most, as a share of all failures.
+    stands_out : bool
+        Whether any is more than sampling and noise explain.
+    doubt : float
+        What is more than usual of all, as a share of the failures.
+    pivot : float
+        Residual of a typical failure.
+    """
+
+    law: Quantity
+    stands_out: bool
+    doubt: float
+    pivot: float
+
+
+def contrasted(
+    curator: Curator, mu: float, placement: Placement, point: Array, sigma: float | Array, steep: bool
+) -> Contrasted:
+    """Release the contrasts at a point (gamma, log sigma), with this sigma, or those of strata.
+
+    `steep` where sigma is known, so that another one is to move them.
+    """
+    family, scale = placement.problem.family, placement.scale
+    fraction = min(1 - math.exp(-placement.expectations(point).hazard), _MOST)
+    contrasts = _contrasts(family, fraction, steep)
     release = curator.release(
         "hazard_contrasts",
         mu,
         **scale.public(),
         family=family,
         gamma=point[:-1],
-        sigma=sigma_of(point),
+        sigma=sigma,
         edges=contrasts.edges,
         contrasts=contrasts.steps,
     )
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
     sampling = np.sqrt(_MIXED * events * contrasts.square / placement.problem.units)
-    result = replace(result, law=_clearest(found / events, sampling / events, noise / events))
+    law = _clearest(found / events, sampling / events, noise / events)
     chance = _DOUBTFUL / 2 / len(found)
     usual = float(scipy.stats.norm.isf(chance))
     # noise of pure epsilon has the tail of Laplace's
     noisy = usual if release.law == "gaussian" else float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
-    if np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)):
-        return result.doubted(np.zeros_like(result.cov), "law")
+    stands_out = bool(np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(family, fraction)
-    pivot, doubt = typical.residual_mean + typical.offset, math.sqrt(float(beyond.sum())) / events
-    return result.doubted(doubt**2 * _biases(scale, sigma_of(point), pivot, known))
+    doubt = math.sqrt(float(beyond.sum())) / events
+    return Contrasted(law, stands_out, doubt, typical.residual_mean + typical.offset)
 
 
 def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
@@ -85,7 +119,7 @@ def _clearest(found: Array, sampling: Array, noise: Array) -> Quantity:
     return Quantity(float(found[j]), float(errors[j]), float(noise[j]))
 
 
-def _biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
+def biases(scale: RowScale, sigma: float, pivot: float, known: bool) -> Array:
     """What another law may do to the estimates if all events are in doubt, as a covariance.
 
     The location is that of the events, whose residuals lie about `pivot`: the intercept moves with log sigma,

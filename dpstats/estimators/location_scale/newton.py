@@ -57,7 +57,7 @@ _SPREAD_SD = 0.5
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 # Where signs are no way out, this many times k^2 leave intervals as they are: they have the error of the
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
-_MATRIX = 4.0
+MATRIX_SEEN = 4.0
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
 _LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
 
@@ -140,7 +140,7 @@ def _need(choice: Choice, bounding: Bounding[PlacedByLine], signal: float) -> fl
     if bounding.placement.problem.shrinks:
         return need
     k, scale = bounding.k, bounding.placement.scale
-    return max(need, k * math.sqrt(_MATRIX / max(signal * scale.fraction, 1e-300)))
+    return max(need, k * math.sqrt(MATRIX_SEEN / max(signal * scale.fraction, 1e-300)))
 
 
 def located(

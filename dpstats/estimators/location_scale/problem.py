@@ -22,6 +22,22 @@ def sigma_of(point: Array) -> float:
 
 
 @dataclass(frozen=True)
+class Strata:
+    """Groups of rows with a sigma each, G of them, and k columns in which each has a level of its own.
+
+    Attributes
+    ----------
+    inside : array, shape (G, k)
+        Coefficients, of the intercept and the covariates, that make 1 in one stratum and 0 in all others.
+    tied : array, shape (k, p)
+        Coefficients of these columns, of the p that are estimated.
+    """
+
+    inside: Array
+    tied: Array
+
+
+@dataclass(frozen=True)
 class Problem:
     """Public facts of a location-scale regression with d covariates beside the intercept.
 
@@ -47,6 +63,8 @@ class Problem:
         Whether rows may be known to have failed between two times alone.
     units : float
         How many units a row stands for at most; releases count rows by their share of it.
+    strata : Strata, optional
+        Where groups of rows have a sigma each.
     """
 
     family: Family
@@ -60,6 +78,7 @@ class Problem:
     known_sigma: float | None = None
     intervals: bool = False
     units: float = 1.0
+    strata: Strata | None = None
 
     @property
     def known_scale(self) -> bool:

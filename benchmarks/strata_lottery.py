@@ -1,0 +1,175 @@
+"""Times to failure whose groups have a scale each, on designs drawn at random: slopes, and each log sigma.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 90000 --fits 500 \\
+        | tee benchmarks/results/strata_lottery.txt
+
+Each design has a distribution, 2 to 5 groups of unequal sizes, scales and lives, covariates (normal,
+uniform, flags, some that go with the group), up to 80 % censored, a number of rows and a budget of its own,
+and half of them the groups as a term, too. The number of a design is its seed, and of its noise.
+"""
+
+import argparse
+import warnings
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from provenance import header
+from tabulate import tabulate
+from tqdm import tqdm
+
+import dpstats as dps
+from dpstats.families import DISTS
+from dpstats.testing import SeededNoise, noise
+
+LAWS = ("weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian")
+LEVELS = tuple("abcde")
+CONFIDENTLY = 2  # half-lengths from the truth, of a fit without a caution
+FEW = 60  # failures
+
+
+class Design(NamedTuple):
+    """Rows, what is public of them, and the truth by the name of a coefficient."""
+
+    data: pd.DataFrame
+    schema: dps.Schema
+    formula: str
+    dist: str
+    epsilon: float
+    truth: dict[str, float]
+
+
+def design(number: int) -> Design:
+    rng = np.random.default_rng(number)
+    n = int(np.exp(rng.uniform(np.log(2_000), np.log(50_000))))
+    groups, dist = int(rng.integers(2, 6)), str(rng.choice(LAWS))
+    shares = rng.dirichlet(np.full(groups, rng.uniform(0.7, 4)))
+    group = rng.choice(groups, n, p=shares)
+    sigmas = np.exp(rng.normal(-0.3, 0.5, groups))
+    own = rng.uniform() < 0.5
+    columns: dict[str, Any] = {"group": np.array(LEVELS, dtype=object)[group]}
+    declared: dict[str, Any] = {"group": dps.levels(*LEVELS[:groups])}
+    line, truth = np.full(n, 3.0), {"Intercept": 3.0}
+    for level in range(1, groups) if own else ():
+        effect = rng.normal() * 0.7
+        line += effect * (group == level)
+        truth[f"group[T.{LEVELS[level]}]"] = effect
+    for name in [f"x{j}" for j in range(rng.integers(1, 4))]:
+        values = rng.normal(size=n) + rng.uniform(0, 0.6) * group * (rng.uniform() < 0.4)
+        kind, loose = rng.integers(3), np.exp(rng.uniform(0, 1.5))
+        if kind == 1:
+            values, declared[name] = 1.0 * (values > rng.uniform(-1, 1.5)), dps.flag()
+        else:
+            values = np.clip(values, -5, 5) if kind else np.clip(2 * np.tanh(values), -5, 5)
+            declared[name] = dps.bounded(-5 * loose, 5 * loose)
+        columns[name], effect = values, rng.normal() * np.exp(rng.uniform(np.log(0.05), 0))
+        line += effect * values
+        truth[name] = effect
+    law = DISTS[dist]
+    y = line + sigmas[group] * law.family.quantile(rng.uniform(size=n))
+    end = np.quantile(y, 1 - rng.uniform(0, 0.8)) + rng.uniform(0, 0.7) * rng.normal(size=n)
+    watched, failed = np.minimum(y, end), y <= end
+    low, high = watched.min() - rng.uniform(0, 3), watched.max() + rng.uniform(0, 3)
+    time, bounds = (np.exp(watched), np.exp([low, high])) if law.log else (watched, (low, high))
+    data = pd.DataFrame(columns | {"time": time, "failed": 1 * failed})
+    declared |= {"time": dps.bounded(*map(float, bounds)), "failed": dps.event(failed=1, censored=0)}
+    truth |= {f"Log(scale)[{LEVELS[j]}]": float(np.log(sigmas[j])) for j in range(groups)}
+    terms = [name for name in columns if own or name != "group"]
+    formula = f"Surv(time, failed) ~ {' + '.join(terms)} + strata(group)"
+    epsilon = float(np.exp(rng.uniform(np.log(0.5), np.log(8))))
+    return Design(data, dps.Schema(declared), formula, dist, epsilon, truth)
+
+
+def fitted(number: int) -> list[dict[str, Any]] | None:
+    """One row for each coefficient; None where the fit is refused."""
+    drawn = design(number)
+    model = dps.survreg(drawn.formula, drawn.data, drawn.schema, dist=drawn.dist)
+    with noise(SeededNoise(number)), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            fit = model.fit(dps.approx(drawn.epsilon, 1e-6))
+        except dps.BudgetError:
+            return None
+    failures = drawn.data.groupby("group")["failed"].sum()
+    codes = [code for code, _ in fit.flags]
+    return [
+        {
+            "number": number,
+            "name": name,
+            "z": (fit.params[name] - true) / fit.bse[name],
+            "se": fit.bse[name],
+            "known": bool(np.isfinite(fit.bse[name])),
+            "share": share,
+            "scale": name.startswith("Log"),
+            "failures": failures.get(name[-2:-1], 0) if name.endswith("]") else len(drawn.data),
+            "own": "group +" in drawn.formula.replace("strata(group)", ""),
+            "cautions": "+".join(sorted(set(codes))),
+            "codes": tuple(sorted(set(codes))),
+            "events": int(failures.sum()),
+            "epsilon": drawn.epsilon,
+            "rows": len(drawn.data),
+            "dist": drawn.dist,
+        }
+        for (name, true), share in zip(drawn.truth.items(), _shares(fit, drawn), strict=True)
+    ]
+
+
+def _shares(fit: Any, drawn: Design) -> list[float]:
+    shares = dict(zip(fit.names, fit.tidy()["privacy_share"], strict=True))
+    return [float(shares[name]) for name in drawn.truth]
+
+
+def covered(frame: pd.DataFrame) -> list[Any]:
+    """Number of coefficients, how many are held, root mean square, and how many are confidently wrong."""
+    if not len(frame):
+        return [0, "", "", ""]
+    held = frame["z"].abs() < 1.96
+    wrong = (frame["z"].abs() > 1.96 * CONFIDENTLY) & (frame["cautions"] == "")
+    rms = np.sqrt((frame["z"] ** 2).mean())
+    return [len(frame), f"{100 * held.mean():.1f}", f"{rms:.2f}", f"{100 * wrong.mean():.2f}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--first", type=int, required=True)
+    parser.add_argument("--fits", type=int, required=True)
+    parser.add_argument("--save", help="a CSV file of all coefficients")
+    given = parser.parse_args()
+    done = [fitted(number) for number in tqdm(range(given.first, given.first + given.fits))]
+    fits = [each for each in done if each is not None]
+    found = pd.DataFrame([one for each in fits for one in each])
+    if given.save:
+        found.to_csv(given.save, index=False)
+    known = found[found["known"]]
+    flagged = round(100 * float((found.groupby("number")["cautions"].first() != "").mean()))
+    print(header())
+    print(f"{len(done)} designs, {len(done) - len(fits)} refused before they spend")
+    print(f"{len(known)} of {len(found)} coefficients are estimable; {flagged} % of the fits have a caution")
+    print("Intervals are of 95 %; confidently wrong: beyond two half-lengths, in a fit without a caution")
+    print()
+    scales, slopes = known[known["scale"]], known[~known["scale"] & (known["name"] != "Intercept")]
+    parts = {
+        "slopes": slopes,
+        "of groups": slopes[slopes["name"].str.startswith("group")],
+        "of covariates": slopes[~slopes["name"].str.startswith("group")],
+        "intercepts": known[known["name"] == "Intercept"],
+        "log sigmas": scales,
+        f"of at most {FEW} failures": scales[scales["failures"] <= FEW],
+        "of more": scales[scales["failures"] > FEW],
+        "group is a term": scales[scales["own"]],
+        "group is no term": scales[~scales["own"]],
+        "noise above half of the variance": scales[scales["share"] >= 0.5],
+        "noise below": scales[scales["share"] < 0.5],
+        "without a caution": known[known["cautions"] == ""],
+        "with one": known[known["cautions"] != ""],
+        **{dist: known[known["dist"] == dist] for dist in LAWS},
+    }
+    rows = [[name, *covered(part)] for name, part in parts.items()]
+    print(tabulate(rows, ("", "number", "covered %", "rms", "confidently wrong %")))
+    counts = Counter(code for codes in found.groupby("number")["codes"].first() for code in codes)
+    print("\nCautions, by fits:", ", ".join(f"{code} {count}" for code, count in counts.most_common()))
+
+
+if __name__ == "__main__":
+    main()

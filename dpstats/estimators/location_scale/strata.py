@@ -1,0 +1,376 @@
+"""The iteration where strata have a sigma each: one location for all, and a log sigma for each stratum.
+
+Rows are those of a design in which each stratum has a level of its own, so that a log sigma can be moved with
+the failures of its stratum held; the formula's coefficients are those of its columns up to a public matrix,
+and every step is one of them. See docs/theory/survival.md#strata.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from dpstats.curator import Curator
+from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.finish import to_user
+from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
+from dpstats.estimators.location_scale.bounds import Bounding, Choice
+from dpstats.estimators.location_scale.event_law import LEAST_SAID
+from dpstats.estimators.location_scale.events import release_events, starting_values
+from dpstats.estimators.location_scale.information import Accumulator, usable
+from dpstats.estimators.location_scale.newton import located
+from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
+from dpstats.estimators.location_scale.problem import (
+    LARGEST_LOG_SIGMA,
+    Problem,
+    Strata,
+    sigma_of,
+)
+from dpstats.estimators.location_scale.whitening import Whitening
+from dpstats.estimators.matrices import not_noise
+from dpstats.families.score_bounds import Truncation
+
+Array = np.ndarray
+
+# sds of what is expected of the information, against its size: on the location, and on log sigma
+_LOCATION, _LOG_SIGMA = 0.2, 0.3
+_LATE = 3.0  # the same with late entries, against these
+_FARTHEST = 2.0  # sigmas of the pivot of a stratum from that of all rows: noise of few failures
+_APART = 0.5  # sd of what log sigmas have left to go
+_MOST_APART = 2.5  # of a log sigma from that of all rows: noise may make of it what it will
+_LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
+_NOISE_SDS = 3.0  # by which a step may be longer than its cap
+_LEAST_SHARE = 1e-3  # of the failures, in a stratum
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Strata on the scale of the rows.
+
+    Attributes
+    ----------
+    inside : array, shape (G, k)
+        Coefficients of x~ that make 1 in one stratum and 0 in all others.
+    tied : array, shape (k, p)
+        Orthonormal directions of the location coefficients that those of the formula make.
+    to_user : array, shape (p, p)
+        The formula's coefficients, on the user's scale, of these directions.
+    shares : array, shape (G,)
+        Of the failures, by stratum.
+    means : array, shape (G, k)
+        Of x~ over the failures of each stratum.
+    square : array, shape (k, k)
+        Second moments of x~, per failure.
+    """
+
+    inside: Array
+    tied: Array
+    to_user: Array
+    shares: Array
+    means: Array
+    square: Array
+
+    @classmethod
+    def of(cls, strata: Strata, placement: PlacedByLine) -> Layout:
+        scale, events = placement.scale, placement.events
+        inside = np.linalg.solve(to_user(scale.center, scale.scale, True), strata.inside.T).T
+        made = np.linalg.solve(to_user(scale.center, scale.scale, True, scale.y_scale), strata.tied)
+        lengths = np.linalg.norm(made, axis=0)  # columns may be in any units
+        tied, turn = np.linalg.qr(made / lengths)
+        back = np.linalg.inv(turn) / lengths[:, None]
+        square = events.floored / events.fraction
+        first = square @ inside.T
+        shares = np.maximum(np.einsum("gk,kg->g", inside, first), _LEAST_SHARE)
+        return cls(inside, tied, back, shares / shares.sum(), (first / shares).T, square)
+
+    def stretched(self, stretch: Array) -> Array:
+        """Second moments of rows that are longer by these factors, if strata differ in their means alone."""
+        between = np.einsum("g,gi,gj->gij", self.shares, self.means, self.means)
+        mean = float(self.shares @ stretch**2)
+        return mean * (self.square - between.sum(axis=0)) + np.einsum("g,gij->ij", stretch**2, between)
+
+    def held(self, gamma: Array) -> Array:
+        """The nearest location of the formula."""
+        return np.asarray(self.tied @ self.along(gamma))
+
+    def along(self, gamma: Array) -> Array:
+        """This location, or the nearest one, by the directions of the formula."""
+        metric = self.tied.T @ self.square
+        return np.asarray(np.linalg.solve(metric @ self.tied, metric @ gamma))
+
+
+@dataclass(frozen=True)
+class StrataBounding(Bounding[PlacedByLine]):
+    """Bounds of scores that are at a right angle where they are of two log sigmas."""
+
+    def truncation(self, choice: Choice, point: Array) -> Truncation:
+        return replace(super().truncation(choice, point), strata=True)
+
+
+class Point(NamedTuple):
+    """Location coefficients (k,), and log sigma of each stratum (G,)."""
+
+    gamma: Array
+    log_sigma: Array
+
+    @property
+    def sigma(self) -> Array:
+        return np.exp(self.log_sigma)
+
+    def typical(self, shares: Array) -> Array:
+        """(gamma, log sigma), with the sigma by which rows are as long as before on the whole."""
+        return np.append(self.gamma, -0.5 * math.log(float(shares @ np.exp(-2 * self.log_sigma))))
+
+
+class StrataReading(NamedTuple):
+    """Scores of the location (k) and of each log sigma (G), and the information, with their noise sds."""
+
+    scores: Array
+    noise: Array
+    matrix: Array
+    matrix_sd: Array
+    to_params: Array
+
+
+class Steps(NamedTuple):
+    """The averaged steps: points (T, k + G), scores and their noise sds, and the last of what they share."""
+
+    points: Array
+    scores: Array
+    noise: Array
+    information: Information
+    to_params: Array
+    capped: bool
+
+
+class _Step(NamedTuple):
+    """A step of the p location coefficients and G log sigmas, the covariance of its noise, its whitening."""
+
+    change: Array
+    noise: Array
+    tied: Array
+
+    @classmethod
+    def of(cls, read: StrataReading, information: Information, tied: Array) -> _Step:
+        solve = np.linalg.solve(tied.T @ _at_least(information) @ tied, tied.T)
+        return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
+
+    @property
+    def sds(self) -> Array:
+        return np.sqrt(np.diag(self.noise))
+
+    def shrunk(self, groups: int) -> Array:
+        """By what noise would have made of the location, and by the share of noise in each log sigma."""
+        p = len(self.change) - groups
+        square = float(
+            self.change[:p] @ np.linalg.solve(self.noise[:p, :p] + 1e-300 * np.eye(p), self.change[:p])
+        )
+        own = _APART**2 / (_APART**2 + self.sds[p:] ** 2)
+        return self.change * np.append(np.full(p, not_noise(square, p)), own)
+
+
+def _at_least(information: Information) -> Array:
+    """The matrix, nowhere far below what is expected: away from the root rows say little."""
+    values = np.maximum(information.used, _LEAST_INFORMATION)
+    return (
+        (information.vectors * values) @ information.vectors.T * np.outer(information.unit, information.unit)
+    )
+
+
+@dataclass
+class State:
+    """Where the iteration stands: released and public numbers only."""
+
+    point: Point
+    whitening: Whitening
+    choice: Choice
+    layout: Layout
+    bounding: StrataBounding
+    start: float
+    released: Accumulator = field(default_factory=Accumulator)
+
+    @property
+    def typical(self) -> Array:
+        return self.point.typical(self.layout.shares)
+
+    def pivots(self) -> Array:
+        """Of each stratum, the residual of its failures by their line, less the offset."""
+        placement, sigma = self.bounding.placement, self.point.sigma
+        off = self.layout.means @ (placement.events.line - self.point.gamma) / sigma
+        mean = float(self.layout.shares @ off)
+        return placement.expectations(self.typical).offset + np.clip(off, mean - _FARTHEST, mean + _FARTHEST)
+
+    def to_params(self, pivots: Array) -> Array:
+        """Matrix from a whitened step to a change of (gamma, log sigmas)."""
+        k, groups = self.bounding.k, len(pivots)
+        matrix = np.eye(k + groups)
+        matrix[:k, :k] = sigma_of(self.typical) * self.whitening.matrix
+        matrix[:k, k:] = -(self.point.sigma * pivots) * self.layout.inside.T
+        return matrix
+
+    def tied(self, to_params: Array) -> Array:
+        """Matrix from changes of what is estimated to whitened steps."""
+        own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
+        return np.linalg.solve(to_params, own)
+
+    def move(self, change: Array, step: _Step, to_params: Array, damping: float) -> bool:
+        """Move by a change of what is estimated, no longer than the caps; whether one was binding.
+
+        Noise may make steps of the log sigma of a small stratum longer.
+        """
+        k, whitened = self.bounding.k, step.tied @ change
+        caps = LARGEST_LOG_SIGMA + _NOISE_SDS * step.sds[-len(self.layout.shares) :]
+        stretch = float((sigma_of(self.typical) / self.point.sigma).max())
+        longest = max(
+            stretch * np.linalg.norm(whitened[:k]) / LONGEST, (np.abs(whitened[k:]) / caps).max(), 1.0
+        )
+        change = to_params @ whitened * (damping / longest)
+        gamma = self.layout.held(self.point.gamma + change[:k])
+        log_sigma = self.point.log_sigma + change[k:]
+        kept = np.clip(log_sigma, self.start - _MOST_APART, self.start + _MOST_APART)
+        self.point = Point(gamma, kept)
+        return bool(longest > 1 or (kept != log_sigma).any())
+
+
+def start(curator: Curator, problem: Problem, plan: Plan) -> State:
+    """The first point, where all strata have one sigma."""
+    assert problem.strata is not None
+    scale = find_columns(curator, plan.columns, problem.box, problem.log)
+    events = release_events(curator, plan.cost("matrix"), scale, False, problem.alone)
+    point = starting_values(events, problem)
+    placement = PlacedByLine(problem, scale, events)
+    layout = Layout.of(problem.strata, placement)
+    point[:-1] = layout.held(point[:-1])
+    point = located(curator, problem, plan["location"], scale, point, events.fraction)
+    certain = curator.n * curator.cost_per_row(plan.total) ** 2 * events.fraction
+    share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
+    tail, units = curator.cost_per_row(plan.cost("tail")), problem.units
+    bounding = StrataBounding(placement, share, tail / units, curator.n * units)
+    whitening = Whitening.of_events(events, scale)
+    each = np.full(len(layout.shares), point[-1])
+    return State(Point(point[:-1], each), whitening, bounding.first(point), layout, bounding, point[-1])
+
+
+def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
+    """Early steps towards the root, shrunk by what noise makes of them; then damped ones, all counted."""
+    for t, mu in enumerate(plan["early"]):
+        if t == CHOOSE:
+            state.choice = state.bounding.choose(state.whitening, state.typical)
+            state.released = Accumulator()
+        read, information = _step(curator, mu, state, forget=True)
+        step = _Step.of(read, information, state.tied(read.to_params))
+        state.move(step.shrunk(len(state.layout.shares)), step, read.to_params, 1.0)
+        if t > 0:
+            _rewhiten(state, information)
+    state.choice = state.bounding.choose(state.whitening, state.typical)
+    points, scores, noise, capped = [], [], [], False
+    for t, mu in enumerate(plan["tail"]):
+        read, information = _step(curator, mu, state, forget=False)
+        points.append(np.concatenate(state.point))
+        scores.append(read.scores)
+        noise.append(read.noise**2)
+        step = _Step.of(read, information, state.tied(read.to_params))
+        short = state.move(step.change, step, read.to_params, DAMPING)
+        capped |= short and 2 * t >= len(plan["tail"])
+    k = state.bounding.k
+    mean = np.mean(points, axis=0)
+    state.point = Point(mean[:k], mean[k:])
+    rms = np.sqrt(np.mean(noise, axis=0))
+    return Steps(
+        np.array(points), np.array(scores), rms, information, state.to_params(state.pivots()), capped
+    )
+
+
+def _step(curator: Curator, mu: float, state: State, forget: bool) -> tuple[StrataReading, Information]:
+    read = _release(curator, mu, state)
+    state.released.add(read.matrix, read.matrix_sd, forget)
+    return read, _information(state)
+
+
+def _release(curator: Curator, mu: float, state: State) -> StrataReading:
+    bounding, choice, point, pivots = state.bounding, state.choice, state.point, state.pivots()
+    where = _where(state, pivots)
+    release = curator.release(
+        "strata_score",
+        mu,
+        **bounding.placement.scale.public(),
+        where=where,
+        gamma=point.gamma,
+        sigma=point.sigma,
+        pivot=pivots,
+        stretch=sigma_of(state.typical) / point.sigma,
+        whitening=state.whitening.matrix,
+        radius=choice.radius,
+        matrix_share=bounding.matrix_share,
+    )
+    location, log_sigma, matrix = release.values
+    bounds, n, sd = bounding.bounds(where), release.n, release.sd / release.n
+    kappa, tau = choice.radius * bounds.log_sigma_weight, bounds.matrix_weight / choice.radius
+    own = np.ones(log_sigma.size)
+    unit = np.append(np.ones(location.size), own / (choice.radius * bounds.log_sigma_unit))
+    per_unit = np.outer(unit, unit) / tau
+    return StrataReading(
+        np.append(location.ravel(), log_sigma / kappa) / n,
+        np.append(np.full(location.size, sd), own * sd / kappa),
+        matrix / n * per_unit,
+        sd * per_unit,
+        state.to_params(pivots),
+    )
+
+
+def _where(state: State, pivots: Array) -> Truncation:
+    """Limits of the scores about the pivots of strata; an infinite width bounds nothing."""
+    where = replace(
+        state.bounding.truncation(state.choice, state.typical),
+        pivots=(pivots.min() - 0.1, pivots.max() + 0.1),
+    )
+    if math.isfinite(state.choice.width):
+        return where
+    scale, sigma = state.bounding.placement.scale, float(state.point.sigma.min())
+    low, high = declared_range(state.point.gamma, scale)
+    least, most = (scale.lower[-1] - high) / sigma, (scale.upper[-1] - low) / sigma
+    limits = min(where.limits[0], least - where.pivots[1]), max(where.limits[1], most - where.pivots[0])
+    return replace(where, limits=limits)
+
+
+def _information(state: State) -> Information:
+    """What is released, and what the failures lead one to expect where noise hides it."""
+    placement, layout, k = state.bounding.placement, state.layout, state.bounding.k
+    events, typical = placement.events, state.typical
+    usual, delayed = placement.expectations(typical), placement.problem.delayed
+    share = max(usual.share if delayed else placement.expected.location_share, LEAST_SAID)
+    # of a stratum's own failures, whose residuals are of one sigma
+    log_sigma = usual.log_sigma_information(placement.expected.residual_square)
+    stretch = sigma_of(typical) / state.point.sigma
+    w = state.whitening.matrix
+    expected = scipy.linalg.block_diag(
+        share * events.fraction * (w @ layout.stretched(stretch) @ w),
+        np.diag(events.fraction * layout.shares * log_sigma),
+    )
+    unit = np.sqrt(np.maximum(np.diag(expected), 0.05 * share * events.fraction * layout.shares.min()))
+    late = _LATE if delayed else 1.0
+    relative = np.repeat([_LOCATION, _LOG_SIGMA], [k, len(layout.shares)]) * late
+    sd = np.outer(unit, unit) * np.sqrt(np.outer(relative, relative))
+    precision = state.released.precision
+    share_of_release = precision / (precision + sd**-2)
+    matrix = share_of_release * state.released.mean + (1 - share_of_release) * expected
+    error = (precision + sd**-2) ** -0.5
+    apart = ~np.eye(len(layout.shares), dtype=bool)  # no row is of two strata
+    matrix[k:, k:][apart] = error[k:, k:][apart] = 0.0
+    return usable(matrix, error, np.eye(len(unit)), unit)
+
+
+def _rewhiten(state: State, information: Information) -> None:
+    k, placement = state.bounding.k, state.bounding.placement
+    usual = placement.expectations(state.typical).share * placement.events.fraction
+    better = state.whitening.improved(
+        information.matrix[:k, :k] / usual, state.choice.radius, placement.scale
+    )
+    state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
+    state.whitening = better

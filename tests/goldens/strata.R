@@ -1,0 +1,77 @@
+# Censored maximum likelihood with a scale for each stratum by R's survreg, which noise-free fits must reproduce.
+# Run from the root of the repository:   Rscript tests/goldens/strata.R
+# It reads dpstats/datasets/data and writes tests/goldens/strata.json. The clipping repeats each schema by
+# hand, as in survreg.R: time above its upper bound becomes that bound, censored.
+library(survival)
+options(warn = 2)  # a fit that did not converge stops the script
+data_dir <- "dpstats/datasets/data"
+read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
+clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
+censor_at <- function(d, time, event, lower, upper) {
+  d[[event]] <- ifelse(d[[time]] > upper, 0, d[[event]])
+  d[[time]] <- clip(d[[time]], lower, upper)
+  d
+}
+
+rotterdam <- censor_at(read("rotterdam.csv"), "dtime", "death", 1, 7300)
+rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
+rotterdam$age <- clip(rotterdam$age, 18, 100)
+rotterdam$grade <- clip(rotterdam$grade, 1, 3)
+rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
+lung <- read("lung.csv")
+lung$status <- ifelse(lung$status == 2, 1, 0)
+lung <- censor_at(lung, "time", "status", 1, 1100)
+lung$sex <- ifelse(lung$sex == 2, 1, 0)
+lung$age <- clip(lung$age, 18, 100)
+lung$ph_ecog <- clip(lung$ph_ecog, 0, 4)
+hdfail <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
+hdfail$temp <- clip(hdfail$temp, 10, 50)
+frames <- list(rotterdam = rotterdam, lung = lung, hdfail = hdfail)
+models <- list(
+  c("lung", "weibull", "Surv(time, status) ~ age + ph_ecog + strata(sex)"),
+  c("lung", "loglogistic", "Surv(time, status) ~ age + sex + strata(sex)"),
+  c("rotterdam", "weibull", "Surv(dtime, death) ~ size + age + nodes + strata(size)"),
+  c("rotterdam", "lognormal", "Surv(dtime, death) ~ age + nodes + hormon + strata(chemo)"),
+  c("rotterdam", "loglogistic", "Surv(dtime, death) ~ size + nodes + meno + strata(size, chemo)"),
+  c("hdfail", "weibull", "Surv(time, status) ~ temp + rsc + psc + strata(psc)")
+)
+
+# survreg stops by the log likelihood, which is flat to rounding before the coefficients are exact; a few more
+# Newton steps with its own covariance bring the coefficients to the root of the score.
+polish <- function(f, dist, group) {
+  k <- ncol(f$x)
+  theta <- c(coef(f), log(f$scale))
+  d <- f$y[, 2]
+  for (i in 1:6) {
+    sigma <- exp(theta[-(1:k)])[group]
+    z <- as.vector(log(f$y[, 1]) - f$x %*% theta[1:k]) / sigma
+    psi <- switch(dist, weibull = exp(z) - d, loglogistic = (1 + d) * plogis(z) - d,
+                  lognormal = ifelse(d == 1, z, exp(dnorm(z, log = TRUE) - pnorm(-z, log.p = TRUE))))
+    score <- c(colSums(f$x * psi / sigma), tapply(z * psi - d, group, sum))
+    step <- as.vector(f$var %*% score)
+    theta <- theta + step
+  }
+  stopifnot(sum(step * score) < 1e-16)
+  theta
+}
+
+number <- function(x) sprintf("%.17g", x)
+array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
+record <- function(model) {
+  data <- frames[[model[1]]]
+  f <- survreg(as.formula(model[3]), data = data, dist = model[2], x = TRUE,
+               control = survreg.control(maxiter = 200, rel.tolerance = 1e-12))
+  used <- data[rownames(f$x), ]
+  terms <- sub("^.*strata\\((.*)\\)$", "\\1", model[3])
+  group <- as.integer(strata(used[strsplit(terms, ", ")[[1]]]))
+  rows <- apply(f$var, 1, function(r) paste0("      ", array(number(r))))
+  paste0("  {\n", paste(
+    sprintf('    "data": "%s", "dist": "%s"', model[1], model[2]),
+    sprintf('    "formula": "%s"', model[3]),
+    sprintf('    "params": %s', array(number(polish(f, model[2], group)))),
+    sprintf('    "cov": [\n%s\n    ]', paste(rows, collapse = ",\n")),
+    sep = ",\n"), "\n  }")
+}
+writeLines(c("{", sprintf('"made_by": "tests/goldens/strata.R, %s, survival %s",', R.version.string,
+                          as.character(packageVersion("survival"))),
+             '"fits": [', paste(sapply(models, record), collapse = ",\n"), "]", "}"), "tests/goldens/strata.json")
