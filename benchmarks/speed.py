@@ -8,8 +8,8 @@ with ours; without it their cases are left out. statsmodels lives in ours. Each 
 engines alternate: a small fit for imports and caches, one whole fit for its peak of memory, one for its time.
 ``--kept FILE`` keeps measurements, so that a run that was stopped goes on where it was. Private fits draw
 their noise securely. The goal of memory is 1 byte a cell of the design, 32 bytes a row and 64 MB beyond the
-frame. Last come the import of the package, against that of pandas, its help, and how the time of survreg
-grows with the rows.
+frame. Last come the import of the package, against that of pandas, its help, how the time of survreg
+grows with the rows, and what noise alone takes: no fit that draws as many numbers can take less.
 """
 
 import argparse
@@ -22,12 +22,24 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 from provenance import estimator, header
 from speed_cases import CASES, WARM, Case
 from tabulate import tabulate
 from tqdm import tqdm
 
+from dpstats.curator.mechanisms import SecureNoise
+from dpstats.testing import noise
+
 HELP = "from dpstats.cli import main; main(['--help'])"
+FLOORS = (  # fits of few rows, or of many columns
+    "ols, category, 1e+04, d = 10",
+    "logit, category, 1e+04, d = 10",
+    "poisson, category, 1e+04, d = 10",
+    "ols, category, 1e+05, d = 30",
+    "logit, category, 1e+05, d = 30",
+    "poisson, category, 1e+05, d = 30",
+)
 Result = list[float]
 
 
@@ -122,6 +134,36 @@ def growth(sizes: tuple[int, ...]) -> None:
     print(f"slope {slope:.2f}, goal .95 to 1.05: {verdict(abs(slope - 1), 0.05)}")
 
 
+class Timed(SecureNoise):
+    """Secure noise, and how many numbers were drawn in how many processor seconds."""
+
+    numbers, seconds = 0, 0.0
+
+    def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
+        """As of secure noise."""
+        start = time.process_time()
+        drawn = super().gaussian(value, sensitivity, mu)
+        self.seconds += time.process_time() - start
+        self.numbers += len(value)
+        return drawn
+
+
+def floors(names: tuple[str, ...], rounds: int, kept: Kept) -> None:
+    """What noise takes of some fits, against the whole time of the peer's."""
+    rows = []
+    for name in names:
+        case, timed = CASES[name], Timed()
+        data = case.make(case.rows)
+        with noise(timed):
+            for _ in range(rounds):
+                case.ours(data)
+        peer = statistics.median(kept(sys.executable, name, "theirs", number)[0] for number in range(rounds))
+        spent, numbers = timed.seconds / rounds, timed.numbers // rounds
+        rows.append((name, numbers, f"{1e6 * timed.seconds / timed.numbers:.1f}", f"{spent / peer:.2f}"))
+    heads = ("what noise takes", "numbers", "microseconds each", "of the peer's time")
+    print(tabulate(rows, headers=heads, disable_numparse=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peer-python", default="", help="of an environment with lifelines and scikit-learn")
@@ -148,6 +190,8 @@ def main() -> None:
         imports(options.rounds)
         print()
         growth(tuple(options.rows))
+        print()
+        floors(FLOORS, options.rounds, kept)
 
 
 if __name__ == "__main__":
