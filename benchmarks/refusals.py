@@ -1,11 +1,10 @@
 """Of the lottery's fits, which a rule of public numbers would have refused, and which were of use.
 
-    PYTHONPATH=. python benchmarks/refusals.py .work/lottery-*.jsonl .work/ordinary-*.jsonl \\
+    PYTHONPATH=. python benchmarks/refusals.py tuned.jsonl fresh.jsonl ordinary.jsonl \\
         | tee benchmarks/results/refusals.txt
 
-Files are those that benchmarks/lottery.py keeps: of a fit, how many coefficients it lost. A fit is of use if
-it has an interval for any. Fits are halved by the parity of their seeds: multiples were chosen on even ones,
-and lowered once, after a look at all.
+Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
+coefficients it lost. A fit is of use if it has an interval for any. Multiples were chosen on tuned.jsonl.
 """
 
 import argparse
@@ -24,7 +23,7 @@ LEAST = {
     "ols gaussian": worth.LINEAR,
     "ols pure": worth.PURE_LINEAR,
     "logit gaussian": worth.SCORES,
-    "poisson gaussian": worth.SCORES,
+    "poisson gaussian": worth.COUNTS,
     "gamma gaussian": worth.SCORES,
     "logit pure": worth.PURE_LOGIT,
     "survreg gaussian": worth.TIMES,
@@ -47,7 +46,7 @@ def judged(path: Path) -> list[dict[str, Any]]:
         found.append(
             {
                 "route": record["route"],
-                "seeds": "odd" if record["seed"] % 2 else "even",
+                "file": path.stem,
                 "lost": record["lost"] == k,
                 "share": record["lost"] / k,
                 "refused": design.n * size < wanted,
@@ -57,14 +56,14 @@ def judged(path: Path) -> list[dict[str, Any]]:
 
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Shares by route and half."""
+    """Shares by route and file."""
     rows = []
-    for (route, seeds), some in [*frame.groupby(["route", "seeds"]), *_all(frame)]:
+    for (file, route), some in [*frame.groupby(["file", "route"]), *_all(frame)]:
         usable = some["refused"] & ~some["lost"]
         rows.append(
             {
+                "file": file,
                 "route": route,
-                "seeds": seeds,
                 "fits": len(some),
                 "all lost": int(some["lost"].sum()),
                 "of these refused": round(float(some["refused"][some["lost"]].mean()), 2),
@@ -76,7 +75,7 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _all(frame: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
-    return [(("all", seeds), some) for seeds, some in frame.groupby("seeds")]
+    return [((file, "all"), some) for file, some in frame.groupby("file")]
 
 
 def main() -> None:
@@ -85,7 +84,6 @@ def main() -> None:
     options = parser.parse_args()
     frame = pd.DataFrame([one for path in options.files for one in judged(path)])
     print(header(**{f"file{i}": path for i, path in enumerate(options.files)}))
-    print("fits, with the estimator's commit in the name:", ", ".join(path.name for path in options.files))
     print(table(frame).to_string(index=False))
 
 

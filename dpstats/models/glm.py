@@ -36,7 +36,7 @@ from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_
 from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
-from dpstats.models.worth import PURE_LOGIT, SCORES, check_worth
+from dpstats.models.worth import COUNTS, PURE_LOGIT, SCORES, check_worth
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
 
@@ -267,7 +267,8 @@ class GlmModel(Plannable):
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
         if method == "newton":
-            check_worth(curator, budget, self._problem.k, SCORES, force)
+            counts = not (self.family.two_valued or self.family.free_dispersion)
+            check_worth(curator, budget, self._problem.k, COUNTS if counts else SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         problem = replace(self._problem, robust=robust)
         result = estimated(curator, method, problem, self._public, left(budget.mu, SHARE * asked))

@@ -13,7 +13,17 @@ from dpstats.budget import Budget, measure, scaled
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError
 
-__all__ = ["LINEAR", "PURE_LINEAR", "PURE_LOGIT", "PURE_TIMES", "SCORES", "TIMES", "Least", "check_worth"]
+__all__ = [
+    "COUNTS",
+    "LINEAR",
+    "PURE_LINEAR",
+    "PURE_LOGIT",
+    "PURE_TIMES",
+    "SCORES",
+    "TIMES",
+    "Least",
+    "check_worth",
+]
 
 _DOUBLINGS, _HALVINGS = 60, 30  # in the search of the budget that would do
 
@@ -38,9 +48,10 @@ class Least:
 
 
 # Gaussian noise on k x k sums has a spectral norm that grows as k^1.5 / mu, and what it hides grows as n.
-LINEAR, SCORES, TIMES = Least(2.5, 1.5), Least(5.0, 1.5), Least(6.5, 1.5)
+LINEAR, SCORES, TIMES = Least(3.0, 1.5), Least(8.0, 1.5), Least(6.5, 1.5)
+COUNTS = Least(5.0, 1.5)  # whose information is large where their means are
 # Pure noise grows with the number of sums too; fits of times release sizes in the place of matrices.
-PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(2.0, 2.0), Least(30.0, 2.0), Least(200.0, 1.0)
+PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(4.0, 2.0), Least(60.0, 2.0), Least(250.0, 1.0)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:
