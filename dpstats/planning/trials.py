@@ -9,7 +9,7 @@ from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.families import DISTS
-from dpstats.models import GlmModel, LinearModel
+from dpstats.models import GlmModel, LinearModel, Survreg
 from dpstats.models.made import Planned, fit_made
 from dpstats.planning.knowledge import Known
 from dpstats.planning.rows import Maker
@@ -24,6 +24,10 @@ _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
 _SECONDS = 4.0  # of all fits, about
 _FEWEST, _MOST = 3, 36  # fits: where some lose a coefficient, standard errors differ twofold between them
+_SLOWER, _SLOWER_PURE = (
+    1.5,
+    3.0,
+)  # fits of times to failure, some of which take .3 s, and .8 s under pure epsilon
 
 
 @dataclass(frozen=True)
@@ -118,12 +122,18 @@ class Trial:
         columns = len(self.setting.names)
         fewer = max(1.0, n * columns / (_QUICK_LARGEST if quick else _LARGEST))
         rows = max(int(n / fewer), 1)
-        wanted = _FEWEST if quick else int(_SECONDS / _seconds(rows, columns))
-        fits = min(max(wanted, _FEWEST), _MOST)
+        fits = _FEWEST if quick else self._fits(budget, rows)
         spent = budget if fewer == 1 else _larger(budget, fewer)
         found = [self._fit(spent, rows, seed) for seed in range(fits)]
         total, noise, half = (np.array(each) for each in zip(*found, strict=True))
         return _summed(total, noise, half, fewer)
+
+    def _fits(self, budget: Budget, rows: int) -> int:
+        """How many take no longer than a few seconds."""
+        wanted = min(_SECONDS / _seconds(rows, len(self.setting.names)), _MOST)
+        if isinstance(self.setting.model, Survreg):
+            wanted /= _SLOWER_PURE if isinstance(budget, Pure) else _SLOWER
+        return max(int(wanted), _FEWEST)
 
     def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
         """Variances, their parts of privacy, and half widths."""
