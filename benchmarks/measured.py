@@ -451,7 +451,7 @@ TABLES: Tables = {
     "strata": partial(lines, "strata_lottery", STRATA),
     "audit": partial(verbatim, "audit"),
     "scale": partial(verbatim, "scale", "commit"),
-    "refusals": partial(verbatim, "refusals", "    file"),
+    "refusals": partial(verbatim, "refusals", " file "),
     "frontier": partial(verbatim, "refusals-frontier", "  told"),
     "clusters": partial(verbatim, "clusters", "commit"),
     "database": partial(verbatim, "database", "commit"),

@@ -1,6 +1,6 @@
 """Of the lottery's fits, which a rule of public numbers would have refused, and which were of use.
 
-    PYTHONPATH=. python benchmarks/refusals.py tuned.jsonl fresh.jsonl ordinary.jsonl \\
+    PYTHONPATH=. python benchmarks/refusals.py tuned.jsonl fresh.jsonl \\
         | tee benchmarks/results/refusals.txt
 
 Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
