@@ -454,6 +454,7 @@ TABLES: Tables = {
     "refusals": partial(verbatim, "refusals", " file "),
     "frontier": partial(verbatim, "refusals-frontier", "  told"),
     "clusters": partial(verbatim, "clusters", "commit"),
+    "spark": partial(verbatim, "spark", "commit"),
     "database": partial(verbatim, "database", "commit"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
