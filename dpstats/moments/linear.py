@@ -30,6 +30,8 @@ __all__ = ["LinearMoments", "Quantity"]
 
 Array = np.ndarray
 
+_LEAST_LEFT = 0.1  # share of the squared limit of residuals that any step is taken to leave to long rows
+
 
 @dataclass(frozen=True, eq=False)
 class LinearMoments(NoisyMoments):
@@ -106,17 +108,25 @@ class LinearMoments(NoisyMoments):
         privacy = fit.gain @ self.noise_at(fit.delta) @ fit.gain.T
         if fit.wider is not None:
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
-        sampling = sampling + self._astray(fit.delta, privacy)
+        uneven = self.uneven * fit.delta
+        sampling = sampling + np.outer(uneven, uneven)
+        guess = fit.guess + self._beyond_limit(fit.delta, privacy)
         moved = clipped_line(self, between)
         sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
-        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, fit.guess, before)]
+        parts = [self.map @ part @ self.map.T for part in (sampling, privacy, guess, before)]
         return fit, self.origin + self.map @ fit.delta, parts
 
-    def _astray(self, delta: Array, privacy: Array) -> Array:
-        """Covariance of what a step beyond its noise may be off by, whose matrix is not that of its score."""
-        square = max(float(delta @ delta - np.trace(privacy)), 0.0)
-        return np.asarray((self.uneven + (self.span**2 * square) ** 2) ** 2 * np.outer(delta, delta))
+    def _beyond_limit(self, delta: Array, privacy: Array) -> Array:
+        """Covariance of what a step beyond its noise leaves out, as residuals were clipped on the way.
+
+        A step that moves long rows by a share t of the limit of residuals may leave out t^4 / (1 - t^2)^2 of
+        itself: where t is 1, all residuals of a rare level may have been beyond the limit, and the step says
+        no more than how far that is.
+        """
+        moved = self.span**2 * max(float(delta @ delta - np.trace(privacy)), 0.0)
+        share = (moved / max(1 - moved, _LEAST_LEFT)) ** 2
+        return np.asarray(share**2 * np.outer(delta, delta))
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: Array, parts: list[Array]

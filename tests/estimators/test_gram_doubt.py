@@ -110,3 +110,35 @@ def test_weights_that_do_not_measure_precision_widen_intervals(budget: Budget) -
         errors.append(fit.params["x"] - 2)
         told.append(fit.bse["x"])
     assert np.median(told) > 0.8 * np.sqrt(np.mean(np.square(errors)))
+
+
+@pytest.mark.parametrize("effect", [0.5, 3.0, 8.0, 20.0, 200.0])
+def test_a_step_says_what_residuals_beyond_their_limit_may_have_kept_from_it(effect: float) -> None:
+    """One row in fifty has a level of an effect in residual sds; its rows are .8 of the longest, and L is 3.
+
+    However large the effect, a step moves their residuals by the limit at most.
+    """
+    share, limit, radius = 0.02, 3.0, 4.0
+    length = 0.8 * radius
+    gram = share * length**2
+    moments = LinearMoments(
+        n=100_000,
+        gram=[[gram]],
+        cross=[share * length * min(effect, limit)],
+        square=1.0,
+        noise_gram=1e-4,
+        noise_cross=1e-4,
+        noise_square=1e-4,
+        origin=[0.0],
+        map=[[1.0]],
+        scale=1.0,
+        penalised=[1.0],
+        limit=limit,
+        span=radius / limit,
+        prior=[[1.0]],
+    )
+    found = moments.solve()
+    half = 1.96 * np.sqrt(found.cov[0, 0])
+    assert abs(found.params[0] - effect / length) < half
+    if effect < 1:
+        assert half < 0.1 * effect / length

@@ -58,14 +58,14 @@ class Coordinates:
 
         Of rows with weights of their own it is not known what variance is there.
         """
-        variances = np.append([1.0] * scale.constant, np.where(scale.binary, scale.ratio, 1.0))
+        variances = np.append([1.0] * scale.constant, scale.ratio)
         k = len(variances)
         return cls(
             scale,
             np.eye(k),
             np.zeros(k),
             1.0,
-            np.eye(k) / k,
+            np.diag(1 / variances) / k,
             np.diag(variances),
             0.0 if weighted else scale.y_sure,
         )
