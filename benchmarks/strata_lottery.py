@@ -1,6 +1,6 @@
 """Times to failure whose groups have a scale each, on designs drawn at random: slopes, and each log sigma.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 90000 --fits 500 \\
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 97000 --fits 300 \\
         | tee benchmarks/results/strata_lottery.txt
 
 Each design has a distribution, 2 to 5 groups of unequal sizes, scales and lives, covariates (normal,

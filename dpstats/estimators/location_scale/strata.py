@@ -46,6 +46,7 @@ _APART = 0.5  # sd of what log sigmas have left to go
 _MOST_APART = 2.5  # of a log sigma from that of all rows: noise may make of it what it will
 _LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
 _NOISE_SDS = 3.0  # by which a step may be longer than its cap
+_SHORTENED = 4.0  # times that rows of a stratum may count less in the matrix
 _LEAST_SHARE = 1e-3  # of the failures, in a stratum
 
 
@@ -86,8 +87,12 @@ class Layout:
         back = np.linalg.inv(turn) / lengths[:, None]
         square = events.floored / events.fraction
         first = square @ inside.T
-        shares = np.maximum(np.einsum("gk,kg->g", inside, first), _LEAST_SHARE)
-        return cls(inside, tied, back, shares / shares.sum(), (first / shares).T, square)
+        own = np.maximum(np.einsum("gk,kg->g", inside, first), _LEAST_SHARE)
+        # rows of rare strata are shortened in the matrix; the first stage has means of all failures
+        shares = np.clip(strata.inside @ np.append(1.0, scale.center), own, _SHORTENED * own)
+        means = (first / own).T
+        square = square + np.einsum("g,gi,gj->ij", shares - own, means, means)
+        return cls(inside, tied, back, shares / shares.sum(), means, square)
 
     def stretched(self, stretch: Array) -> Array:
         """Second moments of rows that are longer by these factors, if strata differ in their means alone."""
@@ -165,14 +170,17 @@ class _Step(NamedTuple):
     def sds(self) -> Array:
         return np.sqrt(np.diag(self.noise))
 
+    @property
+    def whitened(self) -> Array:
+        """The step in whitened coordinates, where a log sigma moves with the failures of its stratum held."""
+        return np.asarray(self.tied @ self.change)
+
     def shrunk(self, groups: int) -> Array:
-        """By what noise would have made of the location, and by the share of noise in each log sigma."""
-        p = len(self.change) - groups
-        square = float(
-            self.change[:p] @ np.linalg.solve(self.noise[:p, :p] + 1e-300 * np.eye(p), self.change[:p])
-        )
-        own = _APART**2 / (_APART**2 + self.sds[p:] ** 2)
-        return self.change * np.append(np.full(p, not_noise(square, p)), own)
+        """The same by what noise would have made of the location, and by its share in each log sigma."""
+        whitened, noise = self.whitened, np.diag(self.tied @ self.noise @ self.tied.T)
+        location = not_noise(float(np.sum(whitened[:-groups] ** 2)), float(noise[:-groups].sum()))
+        own = _APART**2 / (_APART**2 + noise[-groups:])
+        return whitened * np.append(np.full(len(whitened) - groups, location), own)
 
 
 def _at_least(information: Information) -> Array:
@@ -219,12 +227,12 @@ class State:
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
 
-    def move(self, change: Array, step: _Step, to_params: Array, damping: float) -> bool:
-        """Move by a change of what is estimated, no longer than the caps; whether one was binding.
+    def move(self, whitened: Array, step: _Step, to_params: Array, damping: float) -> bool:
+        """Move by a whitened change, no longer than the caps; whether one was binding.
 
         Noise may make steps of the log sigma of a small stratum longer.
         """
-        k, whitened = self.bounding.k, step.tied @ change
+        k = self.bounding.k
         caps = LARGEST_LOG_SIGMA + _NOISE_SDS * step.sds[-len(self.layout.shares) :]
         stretch = float((sigma_of(self.typical) / self.point.sigma).max())
         longest = max(
@@ -276,7 +284,7 @@ def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
         scores.append(read.scores)
         noise.append(read.noise**2)
         step = _Step.of(read, information, state.tied(read.to_params))
-        short = state.move(step.change, step, read.to_params, DAMPING)
+        short = state.move(step.whitened, step, read.to_params, DAMPING)
         capped |= short and 2 * t >= len(plan["tail"])
     k = state.bounding.k
     mean = np.mean(points, axis=0)
