@@ -175,10 +175,10 @@ def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(frame, tmp_path, m
 class Failing:
     """A design whose rows cannot be read."""
 
-    delayed = intervals = counts_units = False
-    names = DESIGN.names
-    offset_bounds = DESIGN.offset_bounds
-    has_intercept, weights = True, None
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(DESIGN, name)
 
     def read(self, block, memory=None):
         raise ValueError("serial-4711")
