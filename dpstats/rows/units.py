@@ -3,14 +3,17 @@
 Ids are whole numbers of 64 bits or texts. The number 1 and the text "1" are different; True is 1. A row
 without an id weighs nothing, and neither does one whose id is anything else.
 
-Of a unit's rows those weigh whose hashes are least. The hash is of the cells that the fit reads, as they are
-coded, with a public key. So the choice does not depend on other units, nor on where rows stand: equal rows
-have equal hashes, and it does not matter which of them weighs. Fits that read other variables may choose
-other rows. Each fit by itself is bounded, and their costs add up, whichever rows they read.
+Of a unit's rows those weigh whose hashes are least. The hash is of the id, of the cells that the fit reads,
+as they are coded, and of how many equal rows of the unit came before, with a public key. So the choice does
+not depend on other units, nor on where rows stand: equal rows change places and nothing else. And it is like
+one by lot: without the id some cells would win in all units, and without the count equal rows would have one
+chance together, so that what rows say would decide which of them are heard. Fits that read other variables
+may choose other rows. Each fit by itself is bounded, and their costs add up, whichever rows they read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 
@@ -23,7 +26,8 @@ from dpstats.rows.cells import Column, Numbers, stored
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS, Array, is_text
 
 _NOBODY = np.zeros(2, dtype=np.uint64)
-_WHOLE, _NEGATIVE = 1, 2  # the first word of an integer
+_WHOLE, _NEGATIVE, _SPELT = 1, 2, 2  # the first word of an integer; more, where a text spells it
+_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
 _MISSING = frozenset(text.encode() for text in MISSING_TEXTS)
 _ROWS = 8192  # hashed at a time, in a core's cache
 # keys of the two halves of a row's hash, and constants of its mixing: Steele, Lea & Flood (2014), splitmix64
@@ -35,8 +39,9 @@ _NAN = np.array(np.nan).view(np.uint64)
 class Ids:
     """The id of each row as two words of 64 bits, shape (n, 2): (0, 0) for nobody.
 
-    An integer is kept exactly, behind a word for its sign. A text is a keyed BLAKE2b hash of 128 bits: no
-    two texts are known to have the same one, and a text with the words of an integer would take 2^64 trials.
+    An integer is kept exactly, behind a word for its sign, and so is a text that spells one as it is printed,
+    behind another word. Any other text is a keyed BLAKE2b hash of 128 bits: no two texts are known to have
+    the same one, and a text with the words of an integer would take 2^64 trials.
     """
 
     nothing = _NOBODY
@@ -61,6 +66,9 @@ def _digest(cell: bytes) -> bytes:
     text = cell.strip(BLANKS)
     if text in _MISSING or not is_text(text):
         return bytes(16)
+    if _INTEGER.fullmatch(text) and -(2**63) <= (number := int(text)) < 2**64:
+        sign = _SPELT + (_NEGATIVE if number < 0 else _WHOLE)
+        return sign.to_bytes(8, "little") + (number % 2**64).to_bytes(8, "little")
     return blake2b(text, digest_size=16, key=b"dpstats unit").digest()
 
 
@@ -107,9 +115,28 @@ def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:
     if not len(crowded):
         return weighs
     hashes = row_hashes({name: values[crowded] for name, values in columns.items()})
-    order, rank, _ = _ranked(np.hstack([ids[crowded], hashes]))
+    order, rank, _ = _ranked(np.hstack([ids[crowded], _lots(ids[crowded], hashes)]))
     weighs[crowded[order]] = rank < max_rows
     return weighs
+
+
+def _lots(ids: Array, hashes: Array) -> Array:
+    """Hashes of rows with their ids and their numbers among equal rows of the unit, shape (n, 2).
+
+    An integer and the text that spells it have the same, so that files that store ids as texts have the rows
+    of those that store numbers.
+    """
+    words = np.hstack([ids, hashes])
+    order = np.lexsort(words.T)
+    equal = np.append(False, (words[order[1:]] == words[order[:-1]]).all(axis=1))
+    places = np.arange(len(order))
+    number = np.empty(len(order), dtype=np.uint64)
+    number[order] = places - np.maximum.accumulate(np.where(equal, 0, places))
+    out = hashes.copy()
+    spelt = (ids[:, 0] == _SPELT + _WHOLE) | (ids[:, 0] == _SPELT + _NEGATIVE)
+    for word in (ids[:, 0] - np.uint64(_SPELT) * spelt, ids[:, 1], number):
+        out = _mixed(out ^ word[:, None])
+    return out
 
 
 def _ranked(words: Array) -> tuple[Array, Array, Array]:

@@ -84,9 +84,9 @@ class Schema(Mapping[str, Variable]):
     def unit(self, column: str, max_rows: int) -> Schema:
         """The same schema, protecting all rows of a unit instead of one row.
 
-        Of each unit at most `max_rows` rows weigh. A hash of their cells chooses them, so that neither other
-        units nor the order of the data matter. The unit's other rows, and rows without a unit, weigh
-        nothing. Noise grows in proportion to `max_rows`.
+        Of each unit at most `max_rows` rows weigh. A hash of the id and of their cells chooses them, as if by
+        lot, so that neither other units nor the order of the data matter. The unit's other rows, and rows
+        without a unit, weigh nothing. Noise grows in proportion to `max_rows`.
 
         Parameters
         ----------

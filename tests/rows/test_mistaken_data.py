@@ -134,7 +134,7 @@ def test_a_table_without_a_row_says_that_it_lacks_them(make) -> None:
 )
 def test_a_header_that_is_none_is_not_repeated(write, tmp_path: Path, capsys) -> None:
     path = write(FRAME, tmp_path)
-    with pytest.raises(DataError, match="no column 'time', 'maker'.* line hold the names.* sep=") as caught:
+    with pytest.raises(DataError, match="no column 'time', 'maker'.* names.* sep=") as caught:
         open_rows(path, SCHEMA, ["time", "maker"])
     assert not any(cell in str(caught.value) for cell in CELLS)
     SCHEMA.to_json(tmp_path / "s.json")
