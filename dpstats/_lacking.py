@@ -64,6 +64,8 @@ _ELSEWHERE = {
         ("maxiter", "max_iter", "tol", "control", "start_params", "init", "disp"),
         "the number of steps follows from the budget and from public numbers",
     ),
+    "interval": "fit.get_prediction(newdata).conf_int(level=0.95) has intervals, of a new response with "
+    "obs=True",
     "ties": "failures at one time count as in Breslow's method",
     "offset": "write it in the formula, as y ~ x + offset(log(w))",
     **dict.fromkeys(("reference", "ref", "baseline"), "the level that is named first is the reference"),

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -287,9 +288,9 @@ def test_fit_show_and_predict_give_what_python_gives(
     data: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with testing.noise(testing.NoNoise()):
-        assert main(fit(data, dist="loglogistic")) == 0
+        assert main(fit(data, dist="loglogistic", budget="gdp(100)")) == 0
         expected = dps.survreg(FORMULA, data, dps.Schema.load("drives.toml"), dist="loglogistic").fit(
-            dps.approx(1, 1e-6)
+            dps.gdp(100)
         )
     assert capsys.readouterr().out == f"{expected.summary()}\n"
 
@@ -321,7 +322,9 @@ def test_fit_show_and_predict_give_what_python_gives(
         with pytest.warns(UserWarning) if at == 500 else nullcontext():
             assert shown["response"][0] == pytest.approx(expected.predict({"voltage": at})[0], rel=1e-12)
         assert ("extrapolated" in shown) == (not option)
-    assert main(predict) == 2
+    assert main(predict) == 0  # the response, as in Python
+    assert capsys.readouterr().out.splitlines()[0] == "unit,voltage,response,conf_low,conf_high"
+    assert main([*predict, "--type", "quantile"]) == 2
     assert "needs --p" in capsys.readouterr().err
     assert main([*predict, "--type", "survival"]) == 2
     assert "needs --times" in capsys.readouterr().err
@@ -329,12 +332,27 @@ def test_fit_show_and_predict_give_what_python_gives(
     assert "type must be one of" in capsys.readouterr().err
 
 
+def test_a_row_that_lacks_a_value_has_an_empty_prediction(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(budget="gdp(100)")) == 0
+    capsys.readouterr()
+    lacking = pd.read_csv("new.csv").assign(voltage=[np.nan, *pd.read_csv("new.csv")["voltage"][1:]])
+    lacking.to_csv("lacking.csv", index=False)
+    assert main(["predict", "drives.fit.json", "lacking.csv"]) == 0
+    printed = capsys.readouterr()
+    shown = pd.read_csv(io.StringIO(printed.out))
+    assert "1 row(s) lack a value of voltage" in printed.err
+    assert shown["response"].isna().tolist() == [True] + [False] * (len(shown) - 1)
+
+
 @pytest.mark.parametrize("kind", ["survival", "hazard", "cumhaz", "median"])
 def test_predictions_of_a_time_have_limits(
     kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with testing.noise(testing.NoNoise()):
-        assert main(fit()) == 0
+        assert main(fit(budget="gdp(100)")) == 0
     capsys.readouterr()
     kept, new = dps.load("drives.fit.json"), pd.read_csv("new.csv")
     times = {} if kind == "median" else {"times": [500.0, 1000.0]}
@@ -349,6 +367,15 @@ def test_predictions_of_a_time_have_limits(
         assert (printed[f"conf_low{at}"] < printed[f"{kind}{at}"]).all()
         assert (printed[f"{kind}{at}"] < printed[f"conf_high{at}"]).all()
     assert list(printed)[:2] == ["unit", "voltage"] and len(printed.columns) == (8 if times else 5)
+
+
+def test_values_are_checked_as_a_formula_reads_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check = ["schema", "check", "drives.toml", "drives.csv"]
+    assert main([*check, "--values", "--formula", "time ~ voltage"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "rows weigh nothing in time ~ voltage" in said and "status: " not in said
+    assert main([*check, "--formula", "time ~ voltage"]) == 2
+    assert "--formula both" in capsys.readouterr().err
 
 
 def test_failures_of_a_fleet_are_forecast(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,7 +428,7 @@ def test_values_of_new_data_outside_the_bounds_are_noted_once(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with testing.noise(testing.NoNoise()):
-        assert main(fit()) == 0
+        assert main(fit(budget="gdp(100)")) == 0
     Path("new.csv").write_text("voltage\n200\n1000\n")
     capsys.readouterr()
     assert main(["predict", "drives.fit.json", "new.csv", "--type", "response"]) == 0

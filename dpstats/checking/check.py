@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +13,14 @@ import pandas as pd
 from dpstats._private import forgetful, forgetting
 from dpstats.checking.cells import written
 from dpstats.checking.reasons import MISSING, reason
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design, build_design
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
 from dpstats.rows import open_rows
 from dpstats.rows.grammar import MISSING_TEXTS
-from dpstats.schema import Bounded, Count, Levels, Schema, Variable, as_schema
+from dpstats.schema import WEIGHS, Bounded, Count, Levels, Schema, Variable, as_schema
+from dpstats.schema.unit import MOST_ROWS
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason
@@ -26,7 +30,7 @@ _Values = dict[str, Counter[float]]  # of each variable, how often each is there
 
 
 @forgetting
-def check(data: Any, schema: Schema) -> DataCheck:
+def check(data: Any, schema: Schema, formula: str | None = None) -> DataCheck:
     """Count the cells that fits cannot use, and say why: for whoever holds the data, on their own screen.
 
     It is not private: counts are exact, and cells are shown. Never publish it, and do not choose bounds or
@@ -37,7 +41,11 @@ def check(data: Any, schema: Schema) -> DataCheck:
     data
         As models take them. Of a generator there are counts without reasons.
     schema : Schema
-        All its variables are looked for.
+        All its variables are looked for; where it has a unit of privacy, its column, too.
+    formula : str, optional
+        Look at what a fit of this formula reads, as it reads it: a missing upper end of
+        ``Surv(lower, upper, type="interval2")`` is a unit that still works and is no unusable cell, while a
+        row whose first end is the larger is counted among those that weigh nothing.
 
     Returns
     -------
@@ -58,41 +66,109 @@ def check(data: Any, schema: Schema) -> DataCheck:
     >>> found.frame[["variable", "unusable", "above"]].values.tolist()
     [['days', 1, 1], ['maker', 2, 0]]
     """
+    if isinstance(data, Schema):
+        raise SpecificationError("data come before the schema: dps.check(data, schema)")
     schema = as_schema(schema)
-    lost, below, above, n = _counted(data, schema)
-    total = {name: (sum(below[name].values()), sum(above[name].values())) for name in schema}
+    design = None if formula is None else build_design(formula, schema)
+    read = {name: schema[name] for name in (design.variables if design else schema)}
+    seen = _seen(data, schema, read, design)
+    total = {name: (seen.below[name].total(), seen.above[name].total()) for name in read}
     records = [
         {
             "variable": name,
             "kind": variable.kind,
-            "cells": n,
-            "unusable": int(lost[name].sum()),
+            "cells": len(seen.off),
+            "unusable": int(seen.lost[name].sum()),
             "below": total[name][0],
             "above": total[name][1],
-            "why": _why(data, name, variable, lost[name]),
-            "beyond": _commonest(below[name] + above[name]),
+            "why": _why(data, name, variable, seen.lost[name]),
+            "beyond": _commonest(seen.below[name] + seen.above[name]),
         }
-        for name, variable in schema.items()
+        for name, variable in read.items()
     ]
-    whole = np.any([*lost.values(), np.zeros(n, bool)], axis=0)
-    return DataCheck(pd.DataFrame(records), int(whole.sum()))
+    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, formula))
 
 
-def _counted(data: Any, schema: Schema) -> tuple[dict[str, np.ndarray], _Values, _Values, int]:
-    """Which cells of each variable are unusable, the values below and above its bounds, and the rows."""
-    unusable: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in schema}
-    below: _Values = {name: Counter() for name in schema}
-    above: _Values = {name: Counter() for name in schema}
-    n = 0
-    for block in open_rows(data, schema, list(schema)).blocks():
-        for name, variable in schema.items():
-            values = block[name]
-            unusable[name].append(values < 0 if isinstance(variable, Levels) else np.isnan(values))
+@dataclass(frozen=True)
+class _Seen:
+    """What a pass found: unusable cells and values beyond the bounds, by variable.
+
+    Of the rows, `off` says which weigh nothing for their cells, and `idle` which do for their unit.
+    """
+
+    lost: dict[str, np.ndarray]
+    below: _Values
+    above: _Values
+    off: np.ndarray
+    idle: np.ndarray
+
+
+def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Design | None) -> _Seen:
+    lost: dict[str, list[np.ndarray]] = {name: [np.zeros(0, bool)] for name in read}
+    below: _Values = {name: Counter() for name in read}
+    above: _Values = {name: Counter() for name in read}
+    off, idle = [np.zeros(0, bool)], [np.zeros(0, bool)]
+    for block in open_rows(data, schema, list(read)).blocks():
+        cells = {name: block[name] for name in read}
+        unusable = {name: _unusable(values, read[name]) for name, values in cells.items()}
+        bad = np.any(list(unusable.values()), axis=0) if design is None else ~design.read(cells).ok
+        for name, variable in read.items():
+            lost[name].append(unusable[name])
             if isinstance(variable, Bounded | Count):
+                values = cells[name]
                 below[name].update(values[values < variable.bounds[0]].tolist())
                 above[name].update(values[values > variable.bounds[1]].tolist())
-        n += len(next(iter(block.values())))
-    return {name: np.concatenate(parts) for name, parts in unusable.items()}, below, above, n
+        off.append(bad)
+        idle.append(~block[WEIGHS] if WEIGHS in block else np.zeros(len(bad), bool))
+    whole, out = {name: np.concatenate(parts) for name, parts in lost.items()}, np.concatenate(off)
+    for name, one in whole.items():
+        one &= out | _unreadable(data, name, read[name], one & ~out)
+    return _Seen(whole, below, above, out, np.concatenate(idle))
+
+
+def _unreadable(data: Any, name: str, variable: Variable, ends: np.ndarray) -> np.ndarray:
+    """Which of the cells that a fit takes for open ends of intervals are not missing, but cannot be read."""
+    found = np.zeros(len(ends), bool)
+    if ends.any() and (column := written(data, name, len(ends))) is not None:
+        found[ends] = [reason(cell, variable) != MISSING for cell in column[ends]]
+    return found
+
+
+def _unusable(values: np.ndarray, variable: Variable) -> np.ndarray:
+    return values < 0 if isinstance(variable, Levels) else np.isnan(values)
+
+
+def _notes(data: Any, schema: Schema, seen: _Seen, formula: str | None) -> tuple[str, ...]:
+    """Sentences about whole rows."""
+    off, n = int(seen.off.sum()), len(seen.off)
+    if formula is None:
+        notes = [
+            f"{off} of {n} rows have an unusable cell in a declared variable; such rows weigh nothing in "
+            "fits of that variable. With formula= an open end of an interval is none."
+        ]
+    else:
+        whole = int((seen.off & ~np.any(list(seen.lost.values()), axis=0)).sum())
+        notes = [f"{off} of {n} rows weigh nothing in {formula}."]
+        if whole:
+            notes.append(
+                f"Of {whole} of them each cell can be used: ends of an interval or an entry stand in the "
+                "wrong order, or there is no time or no value of a term."
+            )
+    notes.append("Values below or above the bounds are moved to them.")
+    return (*notes, *_of_units(data, schema, list(seen.lost), int(seen.idle.sum())))
+
+
+def _of_units(data: Any, schema: Schema, names: list[str], idle: int) -> tuple[str, ...]:
+    """How many rows weigh nothing because of their unit of privacy, and why, where rows can be read again."""
+    unit = schema.privacy_unit
+    if unit.column is None:
+        return ()
+    told = f"{idle} rows weigh nothing for their {unit.column}, whatever their cells"
+    if isinstance(data, Iterator):
+        return (f"{told}: they have none, or more than {unit.limit} of it.",)
+    every = open_rows(data, schema.unit(unit.column, MOST_ROWS), names).blocks()
+    nobody = sum(int((~block[WEIGHS]).sum()) for block in every)
+    return (f"{told}: {nobody} without one, and {idle - nobody} beyond {unit.limit} of each.",)
 
 
 def _commonest(values: Counter[float]) -> str:
@@ -136,7 +212,9 @@ class DataCheck(Shown):
         For each variable its kind, cells, unusable ones, those below and above the bounds, why cells are
         unusable, and the commonest values beyond the bounds.
     unusable_rows : int
-        Rows with an unusable cell in any declared variable.
+        Rows with an unusable cell in any declared variable; with a formula, rows that weigh nothing in it.
+    notes : tuple of str
+        Sentences about whole rows: how many weigh nothing, for their cells or for their unit of privacy.
 
     Examples
     --------
@@ -148,27 +226,23 @@ class DataCheck(Shown):
 
     frame: pd.DataFrame
     unusable_rows: int
+    notes: tuple[str, ...] = ()
 
     @property
     def document(self) -> Document:
         """The printed table."""
         heads = ("variable", "kind", "unusable", "below", "above")
         rows = tuple(tuple(str(row[head]) for head in heads) for _, row in self.frame.iterrows())
-        cells = int(self.frame["cells"].max()) if len(self.frame) else 0
         why = [f"{row['variable']}: {row['why']}." for _, row in self.frame.iterrows() if row["why"]]
         why += [
             f"{row['variable']} is beyond its bounds at {row['beyond']}."
             for _, row in self.frame.iterrows()
             if row["beyond"]
         ]
-        note = (
-            f"{self.unusable_rows} of {cells} rows have an unusable cell in a declared variable; such rows "
-            "weigh nothing in fits of that variable. Values below or above the bounds are moved to them."
-        )
         columns = (Column("variable", "l"), Column("kind", "l"), *(Column(head) for head in heads[2:]))
         return Document(
             title="What fits can use of these data",
             banner=BANNER,
             tables=(Table(columns, rows),),
-            notes=(*why, note),
+            notes=(*why, " ".join(self.notes)),
         )

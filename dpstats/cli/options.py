@@ -229,6 +229,7 @@ def _schema(commands: _SubParsersAction[Parser]) -> None:
     check.add_argument(
         "--values", action="store_true", help="say which cells fits cannot use, and why. NOT PRIVATE"
     )
+    check.add_argument("--formula", help="with --values: look at what a fit of it reads, as it reads it")
     add_csv_options(check)
 
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from dpstats._warn import warn
 from dpstats.cli.output import CSV, write
 from dpstats.cli.tables import public_table
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
 from dpstats.results.format import plain
+from dpstats.results.prediction import warn_of_lost
 from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES
 
 
@@ -28,7 +30,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _table(fit: Fit, new: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
-    return new.assign(**predicted(fit, new, options.type, options.p, options.times, options.clip))
+    """The rows with predictions beside them, which are empty where a row lacks a value."""
+    needed = [name for name in fit.record.covariates if name in new]
+    lacking = new[needed].isna().any(axis=1)
+    if lacking.all():
+        lacking[:] = False  # that of a row is named by the fit
+    whole = new[~lacking]
+    columns = predicted(
+        fit, whole.reset_index(drop=True), options.type, options.p, options.times, options.clip
+    )
+    if lacking.any():
+        warn(f"{int(lacking.sum())} row(s) lack a value of {', '.join(needed)}, and have no prediction")
+    return new.assign(**pd.DataFrame(columns, index=whole.index).reindex(new.index))
 
 
 def predicted(
@@ -40,15 +53,20 @@ def predicted(
     clip: bool = False,
 ) -> dict[str, np.ndarray]:
     """New columns: the prediction, with its limits on the scale of the response; which are extrapolated."""
-    kind = kind or ("quantile" if isinstance(fit, SurvivalFit) else "response")
-    if isinstance(fit, SurvivalFit) and kind in OF_QUANTILES:
-        return _quantile(fit, new, kind, 0.5 if kind == "median" else p, clip)
-    if isinstance(fit, SurvivalFit) and kind in AT_TIMES:
-        return _at_times(fit, new, kind, times, clip)
+    kind = kind or ("response" if p is None else "quantile")
+    if isinstance(fit, SurvivalFit) and kind in (*OF_QUANTILES, *AT_TIMES):
+        found = (
+            _at_times(fit, new, kind, times, clip)
+            if kind in AT_TIMES
+            else _quantile(fit, new, kind, 0.5 if kind == "median" else p, clip)
+        )
+        warn_of_lost(pd.DataFrame(found).isna().any(axis=1).to_numpy())
+        return found
     if kind != "response":
         return {kind: np.asarray(fit.predict(new, type=kind, clip=clip))}
-    found = fit.augment(new, clip=clip)
-    return _columns(found, {".fitted": kind, ".lower": "conf_low", ".upper": "conf_high"})
+    return _columns(
+        fit.augment(new, clip=clip), {".fitted": kind, ".lower": "conf_low", ".upper": "conf_high"}
+    )
 
 
 def _quantile(

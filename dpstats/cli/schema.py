@@ -28,10 +28,13 @@ def check(options: argparse.Namespace) -> None:
     if options.data:
         read = "" if options.values else " No value was read."
         print(f"\n{options.data} has every declared column.{read}")
-    if options.values:
-        if not options.data:
-            raise SpecificationError("--values needs a table: dpstats schema check SCHEMA DATA --values")
-        print(f"\n{data_check(data(options.data, options), schema)}")
+    if options.values or options.formula:
+        if not (options.data and options.values):
+            raise SpecificationError(
+                "--values needs a table, and --formula both: dpstats schema check "
+                'SCHEMA DATA --values --formula "y ~ x"'
+            )
+        print(f"\n{data_check(data(options.data, options), schema, options.formula)}")
     if unused:
         print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
 

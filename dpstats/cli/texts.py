@@ -101,7 +101,9 @@ example:
 The first adds to each row of new.csv the time by which a tenth of such units has failed, with 95 % limits;
 the second the fractions that survive 365 and 730 days, with theirs. Types hazard and cumhaz, the cumulative
 hazard, take --times too, in the unit of the response.
---p is the failed fraction. --type response adds the mean, --type lp the linear predictor.
+--p is the failed fraction. Without --type and --p the response is predicted, as by fit.predict of Python;
+--type lp is the linear predictor. A row that lacks a value, or rests on a coefficient that is not estimable,
+has an empty prediction, and a warning says so.
 What is written has commas and decimal points, in UTF-8, however new.csv is written.
 Predictions are computed from the released numbers and cost nothing."""
 

@@ -98,8 +98,8 @@ def _predict(commands: _SubParsersAction[Parser]) -> None:
     predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
     predict.add_argument(
         "--type",
-        help="quantile (default for times to failure), median, survival, hazard or cumhaz; response (default "
-        "for others), lp",
+        help="response (default), lp; of times to failure quantile (default with --p), median, survival, "
+        "hazard or cumhaz",
     )
     predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
     predict.add_argument(

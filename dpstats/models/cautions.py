@@ -71,9 +71,22 @@ _NAMED = {
 }
 
 
-def cautions(problems: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Codes with their messages; the coefficients that one concerns stand in one."""
-    found = [_WHOLE[code] for code in _WHOLE if code in problems]
+_SWAPPED = (
+    "not_estimable",
+    f"{ALL}. Rows whose first end is the larger weigh nothing: the order is Surv(lower, upper, "
+    "type='interval2')",
+)
+
+
+def cautions(
+    problems: Sequence[str], names: Sequence[str], between: bool = False
+) -> tuple[tuple[str, str], ...]:
+    """Codes with their messages; the coefficients that one concerns stand in one.
+
+    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows.
+    """
+    whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
+    found = [whole[code] for code in whole if code in problems]
     for code, words in _NAMED.items():
         head = code + ":"
         which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]

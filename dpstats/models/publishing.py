@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.curator import Curator
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.formula import Design
+from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
@@ -98,7 +98,7 @@ def publish(
         cov=result.cov,
         cov_privacy=result.cov_privacy,
         released=tuple(released),
-        flags=cautions(result.problems, names),
+        flags=cautions(result.problems, names, isinstance(design.response, IntervalResponse)),
         **facts,
         **more,
     )

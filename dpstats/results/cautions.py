@@ -12,7 +12,7 @@ WEAK = "privacy noise hides most of what the data say about {}; its interval res
 CODES = ("not_estimable", "weak")
 ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
-    "where almost no row can be read: dps.check(data, schema) shows which cells cannot, to you alone"
+    "where almost no row can be read: dps.check(data, schema, formula) shows which cannot, to you alone"
 )
 _SOME = "privacy noise outweighs what the data say about {}; use more rows or budget"
 

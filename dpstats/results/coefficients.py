@@ -47,7 +47,7 @@ class Coefficients(Released):
 
     @property
     def params(self) -> pd.Series:
-        """Estimates by name, including ``Log(scale)`` for a survival model."""
+        """Estimates by name, including ``Log(scale)``; where `bse` is infinite, they say nothing."""
         return self._series(self.record.params, "params")
 
     @property

@@ -58,9 +58,10 @@ def _laid_out(frame: pd.DataFrame, document: Document) -> Estimates:
 def with_limits(
     centre: np.ndarray, gradient: np.ndarray, cov: np.ndarray, level: float, back: Transform
 ) -> dict[str, np.ndarray]:
-    """Return columns ``estimate``, ``conf_low`` and ``conf_high`` of back(centre)."""
-    estimate, low, high = transformed(centre, standard_errors(gradient, cov), level, back)
-    return {"estimate": estimate, "conf_low": low, "conf_high": high}
+    """Return columns ``estimate``, NaN if not estimable, ``conf_low`` and ``conf_high`` of back(centre)."""
+    se = standard_errors(gradient, cov)
+    estimate, low, high = transformed(centre, se, level, back)
+    return {"estimate": np.where(np.isinf(se), np.nan, estimate), "conf_low": low, "conf_high": high}
 
 
 def limit_columns(level: float) -> tuple[Column, Column]:

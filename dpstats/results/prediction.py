@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpstats._arguments import among, shown, truth
 from dpstats._private import forgetful
+from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import Link
 from dpstats.results.coefficients import Coefficients
@@ -26,6 +27,8 @@ TIMES_ONLY = ("needs a time-to-failure model, and this is {model}", "Fit dps.sur
 class Prediction:
     """Predicted values on the scale of the response, with limits from the scale of the linear predictor.
 
+    What rests on a coefficient that is not estimable is NaN, with an infinite standard error and limits that
+    exclude nothing.
     `link` leads from one to the other. `sd_obs` is the sd of a response about the prediction, where it was
     released and the error is normal. Values and limits are moved to the public `bounds` of the response,
     where the model does not keep them there by itself.
@@ -54,7 +57,7 @@ class Prediction:
     @property
     def outside(self) -> int:
         """Number of predicted values that were moved to the bounds."""
-        return int(np.sum(self.predicted_mean != self.link.inverse(self.linear)))
+        return int(np.sum(np.abs(self.predicted_mean - self.link.inverse(self.linear)) > 0))
 
     @property
     def se_mean(self) -> np.ndarray:
@@ -130,7 +133,27 @@ def linear_predictor(record: Record, at: Points) -> tuple[np.ndarray, np.ndarray
 def prediction(record: Record, at: Points, sd_obs: float | None) -> Prediction:
     """Predict at new data; `sd_obs` is the sd of a response about its mean, where that is known."""
     linear, gradient = linear_predictor(record, at)
-    return Prediction(linear, standard_errors(gradient, record.cov), record.link, sd_obs)
+    se = standard_errors(gradient, record.cov)
+    return Prediction(where_estimable(record, linear, se), se, record.link, sd_obs)
+
+
+def where_estimable(record: Record, values: np.ndarray, se: np.ndarray) -> np.ndarray:
+    """Return predictions, shape (m,) or (m, q), NaN where their errors say not estimable; a warning says so.
+
+    R and statsmodels leave such coefficients out, or say NA. A fit without any errors keeps its values.
+    """
+    lost = np.isinf(se) & (record.no_errors is None)
+    warn_of_lost(lost.reshape(len(lost), -1).any(axis=1))
+    return np.where(lost, np.nan, values)
+
+
+def warn_of_lost(rows: np.ndarray) -> None:
+    """Say how many of m rows have a prediction that is not estimable, if any has."""
+    if rows.any():
+        warn(
+            f"{int(rows.sum())} row(s) of newdata rest on what is not estimable, where predictions are NaN: "
+            "privacy noise outweighs what the data say there; fit.summary() tells of which coefficients"
+        )
 
 
 class Predictions(Coefficients):
@@ -146,12 +169,22 @@ class Predictions(Coefficients):
     def _prediction(self, at: Points) -> Prediction:
         return prediction(self.record, at, self._sd_obs())
 
-    def _predicted(self, at: Points) -> pd.Series:
-        return pd.Series(self._prediction(at).predicted_mean, name="predicted")
+    def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions of the mean, or of the linear predictor, and their standard errors."""
+        if link:
+            found = prediction(self.record, at, None)
+            return found.linear, found.se_linear
+        found = self._prediction(at)
+        return found.predicted_mean, found.se_mean
 
     def predict(
-        self, newdata: NewData | None = None, type: str = "response", *, clip: bool = False
-    ) -> pd.Series:
+        self,
+        newdata: NewData | None = None,
+        type: str = "response",
+        *,
+        se_fit: bool = False,
+        clip: bool = False,
+    ) -> pd.Series | pd.DataFrame:
         """Predict at new data.
 
         Parameters
@@ -162,12 +195,16 @@ class Predictions(Coefficients):
             probability for logit; the label, 1 or 0, of a support vector machine; of a linear model moved to
             the public bounds of the response, which a warning says), "lp" or "link" the linear predictor,
             offset included.
+        se_fit : bool
+            Add standard errors by the delta method, on the scale of what is predicted; `get_prediction` has
+            intervals.
         clip : bool
             Move values to their public bounds. Else the fit is extrapolated, and a warning says so.
 
         Returns
         -------
-        Series of m values
+        Series of m values; with `se_fit` a DataFrame with columns ``predicted`` and ``se_fit``.
+            NaN where a row rests on a coefficient that is not estimable, which a warning says.
 
         Raises
         ------
@@ -188,9 +225,9 @@ class Predictions(Coefficients):
         at = points(self.record, newdata, "predict", clip)
         if type == "quantile":
             raise refusal("quantile", TIMES_ONLY[0].format(model=self.record.model), "Use predict().")
-        if type == "response":
-            return self._predicted(at)
-        return pd.Series(linear_predictor(self.record, at)[0], name="predicted")
+        values, errors = self._predicted(at, type != "response")
+        found = pd.DataFrame({"predicted": values, "se_fit": errors})
+        return found if truth("se_fit", se_fit) else found["predicted"]
 
     def get_prediction(self, newdata: NewData | None = None, *, clip: bool = False) -> Prediction:
         """Return predictions on the scale of the response with standard errors and limits.

@@ -21,7 +21,7 @@ from dpstats.results.intervals import root
 from dpstats.results.marginal_effects import EffectsFit
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
-from dpstats.results.prediction import linear_predictor
+from dpstats.results.prediction import linear_predictor, prediction
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 
@@ -90,6 +90,21 @@ def has_law(record: Record) -> bool:
     return not family.free_dispersion or record.dispersion is not None
 
 
+def _refuse_lost(record: Record, at: Points) -> None:
+    """Refuse rows whose law rests on a coefficient that is not estimable, the scale of a time too."""
+    rests = np.zeros((len(at.exog), len(record.names)), bool)
+    rests[:, : record.n_location] = at.exog != 0
+    if record.is_survival:
+        rests[np.arange(len(rests)), record.n_location + at.stratum] = True
+    rests &= np.isinf(np.diagonal(record.cov)) & (record.no_errors is None)
+    if rests.any():
+        row, names = int(rests.any(axis=1).argmax()), ", ".join(np.array(record.names)[rests.any(axis=0)])
+        raise SpecificationError(
+            f"simulate: row {row} of newdata rests on {names}, not estimable at this budget, so that what it "
+            "would draw is unknown; leave out such rows"
+        )
+
+
 class LawFit(Fit):
     """A fit of a response whose law is known up to what was released."""
 
@@ -129,7 +144,7 @@ class LawFit(Fit):
         NotReleased
             Without `newdata`.
         SpecificationError
-            Unless `nsim` is from 1 to 10000.
+            Unless `nsim` is from 1 to 10000; or if a row rests on a coefficient that is not estimable.
 
         Examples
         --------
@@ -142,6 +157,7 @@ class LawFit(Fit):
         eta, _ = linear_predictor(self.record, at)
         if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
             raise SpecificationError(f"seed must be a whole number from 0, or None, got {shown(seed)}")
+        _refuse_lost(self.record, at)
         drawn = self._draw(np.repeat(eta[:, None], nsim, axis=1), at, np.random.default_rng(seed))
         return pd.DataFrame(drawn, columns=[f"sim_{i + 1}" for i in range(nsim)])
 
@@ -190,7 +206,7 @@ class MeanFit(EffectsFit, LawFit):
         """
         record = self.record
         at, values = public_responses(record, newdata, y, type, OF_MEAN)
-        mean = record.link.inverse(linear_predictor(record, at)[0])
+        mean = record.link.inverse(prediction(record, at, None).linear)
         found = values - mean
         if type == "pearson":
             found = found / np.sqrt(FAMILIES[record.dist].variance(mean))

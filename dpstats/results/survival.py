@@ -16,10 +16,10 @@ from dpstats.results.accelerated import AcceleratedLife, stress_rows, stress_ter
 from dpstats.results.estimates import FIXED, Estimates
 from dpstats.results.fit import Fit
 from dpstats.results.forecast import Forecast, ends_of, fleet_of, forecast
-from dpstats.results.intervals import Estimate, log_estimate, refuse_alpha
+from dpstats.results.intervals import Estimate, log_estimate, refuse_alpha, standard_errors
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
-from dpstats.results.prediction import TIMES_ONLY, linear_predictor
+from dpstats.results.prediction import TIMES_ONLY, linear_predictor, where_estimable
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
@@ -271,6 +271,7 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
             return super().predict(newdata, type, clip=clip)
         at = points(self.record, newdata, "predict", clip)
         value, se = predictions(self.record, at, type, p, times)
+        value[:] = where_estimable(self.record, value.to_numpy(), se.to_numpy())
         if truth("se_fit", se_fit):
             return pd.concat({"predicted": value, "se_fit": se}, axis=1)
         return value.rename("predicted") if isinstance(value, pd.Series) else value
@@ -372,10 +373,13 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         record = self.record
         at, times = public_responses(record, newdata, y, type, OF_TIME)
         failed = np.ones(len(times)) if event is None else finite_numbers("event", event, len(times))
-        if type == "response":
-            found = times - record.link.inverse(linear_predictor(record, at)[0])
-        else:
-            found, _ = quantities.standardized(record, at, times)
+        response = type == "response"
+        found, gradient = (
+            linear_predictor(record, at) if response else quantities.standardized(record, at, times)
+        )
+        found = where_estimable(record, found, standard_errors(gradient, record.cov))
+        if response:
+            found = times - record.link.inverse(found)
         if type in ("cox-snell", "martingale"):
             found = np.exp(self._dist.family.log_cumulative_hazard(found))
         return pd.Series(failed - found if type == "martingale" else found, name="residual")

@@ -24,7 +24,7 @@ from dpstats.results.format import level_percent, percent, plain
 from dpstats.results.intervals import Estimate, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend, line_with_band, style
-from dpstats.results.prediction import linear_predictor
+from dpstats.results.prediction import linear_predictor, where_estimable
 from dpstats.results.proportional import proportional
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
@@ -318,6 +318,7 @@ class HazardFit(Fit, models=("coxph",)):
         value, errors = (
             pd.DataFrame(dict(zip(names, parts, strict=True))) for parts in zip(*found, strict=True)
         )
+        value[:] = where_estimable(self.record, value.to_numpy(), errors.to_numpy())
         if type not in CURVES or np.ndim(times) == 0:
             value, errors = value.iloc[:, 0].rename("predicted"), errors.iloc[:, 0]
         return pd.concat({"predicted": value, "se_fit": errors}, axis=1) if truth("se_fit", se_fit) else value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from dpstats.results.marginal_effects import EffectsFit
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.prediction import linear_predictor
+from dpstats.results.prediction import prediction
 
 
 class SvmFit(EffectsFit, models=("svm",)):
@@ -39,9 +40,14 @@ class SvmFit(EffectsFit, models=("svm",)):
     def _last_remark(self) -> str:
         return " The sign of x'coef is the label; there are no probabilities."
 
-    def _predicted(self, at: Points) -> pd.Series:
-        """Return labels: 1 where the decision function is not negative, else 0."""
-        return pd.Series((linear_predictor(self.record, at)[0] >= 0).astype(int), name="predicted")
+    def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels: 1 where the decision function is not negative, else 0; they have no errors."""
+        linear, se = super()._predicted(at, link=True)
+        if link:
+            return linear, se
+        lost = np.isnan(linear)
+        labels = np.where(lost, np.nan, linear >= 0) if lost.any() else (linear >= 0).astype(int)
+        return labels, np.full(len(linear), np.nan)
 
     def decision_function(self, newdata: NewData | None = None) -> pd.Series:
         """Return x'coef at new data: its sign is the label, and it is 1 or -1 at the margins.
@@ -67,4 +73,4 @@ class SvmFit(EffectsFit, models=("svm",)):
         Name: decision, dtype: float64
         """
         at = points(self.record, newdata, "decision_function")
-        return pd.Series(linear_predictor(self.record, at)[0], name="decision")
+        return pd.Series(prediction(self.record, at, None).linear, name="decision")

@@ -345,6 +345,7 @@ def as_schema(given: object) -> Schema:
     if isinstance(given, Mapping):
         return Schema(given)
     if isinstance(given, str | Path):
+        _suffix(given, "; data come before the schema")
         return Schema.load(given)
     raise SchemaError(
         f"a schema is a dps.Schema, a dict of declarations or the path of a .toml or .json file, not "
@@ -352,10 +353,10 @@ def as_schema(given: object) -> Schema:
     )
 
 
-def _suffix(path: str | Path) -> str:
+def _suffix(path: str | Path, more: str = "") -> str:
     suffix = path_of("path", path, SchemaError).suffix.lower()
     if suffix not in (".toml", ".json"):
-        raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}")
+        raise SchemaError(f"a schema file ends in .toml or .json, not {suffix!r}: {path}{more}")
     return suffix
 
 

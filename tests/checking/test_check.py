@@ -81,6 +81,40 @@ def test_a_fit_switches_off_the_rows_that_are_counted() -> None:
     assert int((~design.read(block).ok).sum()) == dps.check(data, schema).unusable_rows
 
 
+VISITS = dps.Schema(lower=dps.bounded(0, 1000), upper=dps.bounded(0, 1000))
+ENDS = {"lower": [100.0, 0.0, 500.0, None], "upper": [None, 200.0, 300.0, None]}
+BETWEEN = "Surv(lower, upper, type='interval2') ~ 1"
+
+
+def test_with_a_formula_an_open_end_is_no_loss_and_swapped_ends_are() -> None:
+    found = dps.check(ENDS, VISITS, BETWEEN)
+    assert found.unusable_rows == 2 and found.frame["unusable"].tolist() == [1, 1]
+    said = " ".join(str(found).split())
+    assert "2 of 4 rows weigh nothing" in said and "Of 1 of them each cell can be used" in said
+    (block,) = open_rows(ENDS, VISITS, list(VISITS)).blocks()
+    assert int((~build_design(BETWEEN, VISITS).read(block).ok).sum()) == 2
+    assert dps.check(ENDS, VISITS).frame["unusable"].tolist() == [1, 2]
+    typed = {**ENDS, "upper": ["2O0", "200", "300", ""]}  # a fit takes the first for a unit that still works
+    assert dps.check(typed, VISITS, BETWEEN).frame["why"][1] == "1 a text ('2O0'); 1 missing"
+    assert dps.check({**ENDS, "a": [1] * 4}, {**VISITS, "a": dps.count(3)}, BETWEEN).frame.shape[0] == 2
+
+
+def test_rows_that_do_not_weigh_for_their_unit_are_counted() -> None:
+    schema = dps.Schema(x=dps.bounded(0, 9)).unit("id", max_rows=2)
+    data = {"x": [1.0, 2, 3, 4, 5, None], "id": ["a", "a", "a", "b", None, "a"]}
+    words = "3 rows weigh nothing for their id, whatever their cells"
+    assert f"{words}: 1 without one, and 2 beyond at most 2 rows of each." in dps.check(data, schema).notes
+    once = dps.check((pd.DataFrame(data) for _ in range(1)), schema)
+    assert any(note.startswith(words) for note in once.notes)
+
+
+def test_data_come_before_the_schema() -> None:
+    with pytest.raises(dps.SpecificationError, match="data come before the schema"):
+        dps.check(SCHEMA, COLUMNS)
+    with pytest.raises(dps.SchemaError, match="data come before the schema"):
+        dps.check(COLUMNS, "drives.csv")
+
+
 def test_what_is_shown_is_marked() -> None:
     found = dps.check(COLUMNS, SCHEMA)
     for text in (str(found), repr(found), found.as_markdown(), found._repr_html_()):

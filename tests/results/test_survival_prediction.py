@@ -91,7 +91,12 @@ def test_what_noise_hides_has_an_infinite_error() -> None:
     cov = np.array(capacitor().cov_params())
     cov[1, 1] = np.inf
     for kind in KINDS:
-        assert np.isinf(capacitor(cov=cov).predict(BOTH, se_fit=True, **kind)["se_fit"]).all()
+        with pytest.warns(UserWarning, match="not estimable"):
+            found = capacitor(cov=cov).predict(BOTH, se_fit=True, **kind)
+        assert np.isinf(found["se_fit"]).all() and np.isnan(found["predicted"]).all()
+    assert capacitor(cov=cov).life(USE).frame["estimate"].isna().all()
+    with pytest.raises(SpecificationError, match=r"simulate: row 0 of newdata rests on"):
+        capacitor(cov=cov).simulate(BOTH)
 
 
 @pytest.mark.parametrize(
