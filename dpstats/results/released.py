@@ -115,7 +115,8 @@ class Released(Stored):
             others = [kind for kind in self._kinds.values() if hasattr(kind, name)]
             if name.startswith("_") or hasattr(type(self), name) or not others:
                 return missing(name, self)
-            reasons = {name: others[0]._needs}
+            always = [kind for kind in others if not isinstance(getattr_static(kind, name), Offered)]
+            reasons = {name: (always or others)[0]._needs}
         reason, instead = (words.format(**self._words()) for words in reasons[name])
         return refusal(name, reason, instead)
 

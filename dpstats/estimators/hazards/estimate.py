@@ -22,7 +22,6 @@ from dpstats.moments.solution import HOPELESS, WEAK
 Array = np.ndarray
 
 _PRIOR = 1.0  # variance of the linear predictor along a direction that is not seen
-_ONLY = 2.0  # change of the log hazard on the only piece of a stratum, of which no neighbour tells
 # sds of the noise of the averaged steps: damped by .4, eight that have arrived leave .6 of one
 _ON_ITS_WAY = 2.5
 _CELL = 0.1  # 2 / 12 over the root of 3
@@ -86,12 +85,13 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
         (user @ axes) @ part @ (user @ axes).T for part in (sampling, privacy, hidden)
     )
     moved = _moved(grid, point[:j], bounds.c)
-    doubt = math.hypot(_misfit(grid, point[:j]), _clock_error(grid, moved))
+    by_pieces, by_cells = _misfit(grid, point[:j])
     by_grid = user @ np.append(np.zeros(j), point[j:])
     by_grid = np.outer(by_grid, by_grid)
     point = user @ point
-    privacy += by_grid * float(np.abs(moved[grid.hidden]).sum()) ** 2
-    cov = sampling + privacy + by_grid * doubt**2
+    # a larger budget has more pieces, and sees rows at risk for longer
+    privacy += by_grid * (by_pieces**2 + float(np.abs(moved[grid.hidden]).sum()) ** 2)
+    cov = sampling + privacy + by_grid * (by_cells**2 + _clock_error(grid, moved) ** 2)
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     rel = _relative(information, len(slopes))
     weakly = weak(guess, slopes)
@@ -162,25 +162,25 @@ def _relative(information: Information, d: int) -> float:
     return float(np.max(sizes / np.maximum(information.values, 1e-9 * np.maximum(sizes, 1e-300))))
 
 
-def _misfit(grid: Grid, log_hazards: Array) -> float:
-    """Relative bias of slopes where hazards change within pieces otherwise than the clock says.
+def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:
+    """Relative bias of slopes where hazards change within pieces otherwise than the clock says, and in cells.
 
     The mean of a covariate among rows at risk falls by about its coefficient times its variance for each unit
     of cumulative hazard; on a piece it goes with what the clock misses, whose change is taken for that
-    between its neighbours, or `_ONLY` where it has none: a covariance of a twelfth of both ranges. Within a
-    cell, and where noise hides in which cells rows fail within a run of them, hazards, which are positive,
-    change by twice their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before
-    the lower bound of the time nobody knows when rows fail: they are taken for at risk throughout, on average
-    half of it too long.
+    between its neighbours, if it has any: a covariance of a twelfth of both ranges. Within a cell, and where
+    noise hides in which cells rows fail within a run of them, hazards, which are positive, change by twice
+    their mean at most, if evenly: with any such change as likely, the sd is `_CELL`. Before the lower bound
+    of the time nobody knows when rows fail: they are taken for at risk throughout, on average half of it too
+    long.
     """
     each = np.split(log_hazards, np.flatnonzero(np.diff(grid.stratum)) + 1)  # of a stratum
-    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [_ONLY] for own in each]))
+    rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
     spent = np.bincount(grid.pieces, grid.rates)
     cells = grid.rates * grid.events / grid.events.sum()
     return (
-        float(grid.shares @ (rises * spent)) / 12
-        + _CELL * float(grid.even @ grid.events) / float(grid.events.sum())
-        + float(cells[:: len(cells) // grid.strata].sum()) / 2
+        float(grid.shares @ (rises * spent)) / 12,
+        _CELL * float(grid.even @ grid.events) / float(grid.events.sum())
+        + float(cells[:: len(cells) // grid.strata].sum()) / 2,
     )
 
 
