@@ -27,6 +27,7 @@ FACTS = "models/publishing.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
 FINISH = "estimators/engine/finish.py"
+LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
 GRAM, DOUBT = "estimators/gram/estimate.py", "estimators/test_gram_doubt.py::test_"
@@ -291,6 +292,16 @@ MUTANTS = (
         "a step that was cut short is not told (glm)",
         f"{SECOND_ORDER}a_step_that_was_cut_short_is_told",
         (NEWTON, "bool(averaged.capped or unsettled)", "bool(unsettled)"),
+    ),
+    planted(
+        "a level that noise hides takes with it all that rests on a guess (glm)",
+        f"{ALONE}with_a_hidden_flag_no_other_coefficient_is_lost",
+        (LEVELS, "np.any(hidden & ~levels)", "np.any(hidden)"),
+    ),
+    planted(
+        "what rests on a hidden number is not lost with it (glm)",
+        f"{ALONE}effects_of_a_hidden_number_are_not_bounded_and_all_that_rests_on_it_is_lost",
+        (LEVELS, "return weakly if np.any(hidden & ~levels) else ", "return "),
     ),
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",

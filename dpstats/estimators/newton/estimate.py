@@ -22,7 +22,7 @@ from dpstats.estimators.newton.dispersion import (
     surely_scattered,
 )
 from dpstats.estimators.newton.information import Accumulator, dispersion
-from dpstats.estimators.newton.levels import few_events, read_levels, within_reach
+from dpstats.estimators.newton.levels import few_events, lost_to_noise, read_levels, within_reach
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -100,12 +100,10 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
     problems = ["unsettled"] * bool(averaged.capped or unsettled)
     weakly = weak(hidden, cov)
-    if rel > HOPELESS:
-        cov[weakly, weakly] = np.inf
-    problems += [f"{'not_estimable' if rel > HOPELESS else 'weak'}:{j}" for j in weakly]
-    problems += ["budget"] * (rel > WEAK)
+    lost = lost_to_noise(problem, weakly, hidden, axes @ axes.T) if rel > HOPELESS else weakly[:0]
+    problems += [f"weak:{j}" for j in weakly] + ["budget"] * (rel > WEAK)
     settings, phi, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi)
+    result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi).lost(lost)
     result = result.hopeless() if located.unread else result
     sds = np.sqrt(np.diag(result.cov - hidden))
     sds[weakly] = np.inf
