@@ -56,7 +56,12 @@ def family_named(given: object, link: object = None) -> GlmFamily:
     if not links:
         kinds = dict.fromkeys(family.kind for family in FAMILIES.values())
         raise SpecificationError(f"family must be one of {', '.join(kinds)}, got {shown(given)}")
-    asked = links[0] if link is None and own is None else own if link is None else _link_named(link)
+    named = own if link is None else _link_named(link)
+    if isinstance(given, str) and own not in (None, named):
+        raise SpecificationError(
+            f"family={shown(given)} has the link {own!r}, and link= says {shown(named)}: say one of them"
+        )
+    asked = named or links[0]
     if asked not in links:
         listed = " or ".join(repr(each) for each in links)
         instead = _INSTEAD.get((kind, str(asked)), f"write family={kind!r}, link={links[0]!r}")

@@ -96,7 +96,7 @@ def test_only_misleading_operators_are_remarked(right, notes):
 )
 def test_covariates_are_separate_if_nothing_public_ties_them(right, separate):
     """Each is one column of variables of its own."""
-    assert build_design(f"Surv(t, e) ~ {right}", SCHEMA).separate is separate
+    assert build_design(f"Surv(t, e) ~ {right}", SCHEMA).own.all() == separate
 
 
 def test_a_column_in_a_product_is_none_of_its_own():
@@ -108,8 +108,8 @@ def test_a_column_in_a_product_is_none_of_its_own():
 
 def test_two_levels_are_one_column_of_their_own():
     schema = Schema(y=bounded(0, 1), x=bounded(0, 1), two=levels("a", "b"), three=levels("a", "b", "c"))
-    assert build_design("y ~ two + x", schema).separate
-    assert not build_design("y ~ three + x", schema).separate
+    assert build_design("y ~ two + x", schema).own.all()
+    assert not build_design("y ~ three + x", schema).own.all()
 
 
 def test_blocks_of_any_size_give_the_same_rows():

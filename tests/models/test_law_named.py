@@ -75,6 +75,7 @@ def test_a_model_takes_a_link(link: object, name: str) -> None:
         ("binomial", "identity", "differences of risks are the coefficients of dps.ols"),
         ("gaussian", "log", "family='gamma' has this link"),
         ("poisson", "sqrt", "write family='poisson', link='log'"),
+        ("binomial(probit)", "logit", "has the link 'probit', and link= says 'logit': say one"),
         ("binomial", 3, "write family='binomial', link='logit'"),
     ],
 )

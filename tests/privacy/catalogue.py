@@ -105,6 +105,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "known scale": dict(scale=0.5),
     "dist": dict(release=["dist"]),
     "robust": dict(robust=True),
+    "link": dict(link="cloglog"),
     "c": dict(c=0.5),
     "h": dict(h=0.4),
     "times": dict(times=[10.0, 50.0]),
@@ -266,6 +267,9 @@ def refused(case: Case) -> bool:
         return case.budget == "pure" or case.option in ("constant", "no intercept", "inspected", "left")
     if case.option in ("all fail", "delayed", "inspected", "left", "dist"):
         return True
+    cloglog = case.law in ("binomial", "binomial(cloglog)") and case.method in ("auto", "newton")
+    if case.option == "link" and not cloglog:
+        return True
     if case.option == "exposure" and case.law not in ("poisson", "gamma"):
         return True
     if case.model == "svm":
@@ -273,7 +277,8 @@ def refused(case: Case) -> bool:
     if case.model in ("ols", "ridge") or case.law == "gaussian":
         return _linear_refuses(case)
     if case.model == "logit" or case.law == "binomial":
-        margin = case.method in MARGIN or (case.method == "auto" and case.budget == "pure")
+        pure = case.method == "auto" and case.budget == "pure" and case.option != "link"
+        margin = case.method in MARGIN or pure
         return (_margin_refuses if margin else _glm_refuses)(case)
     return _glm_refuses(case)
 
@@ -304,6 +309,7 @@ def _glm_refuses(case: Case) -> bool:
     binomial, newton = case.law in (None, "binomial"), case.method in ("auto", "newton")
     return (
         case.budget == "pure"
+        or (case.option == "link" and case.compat is not None)
         or case.option == "c"
         or (case.compat is not None and (newton or case.law == "gamma"))
         or (case.option == "robust" and not (binomial and newton))

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import matplotlib
+import matplotlib.colors
 import numpy as np
 import pytest
 
@@ -116,7 +118,9 @@ def test_each_line_has_the_points_of_its_own_stress_level() -> None:
         "Kaplan-Meier, oven = 125 C",
     ]
     drawn = {line.get_marker(): line.get_color() for line in ax.get_lines() if line.get_marker() in "os^D"}
-    assert drawn["o"] == "C1" and set(drawn.values()) == {"C0", "C1"}
+    colours = {marker: matplotlib.colors.to_hex(colour) for marker, colour in drawn.items()}
+    first, second = (matplotlib.colors.to_hex(name) for name in ("C0", "C1"))
+    assert colours["o"] == second and set(colours.values()) == {first, second}
     with pytest.warns(UserWarning, match="points are of all values of tempC, volts together"):
         bench().plot_life(BENCH, times=(100, 3000), points=points)
 

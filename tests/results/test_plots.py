@@ -49,7 +49,8 @@ def bands(ax: object) -> list[np.ndarray]:
 def test_plots_follow_a_style_of_matplotlib() -> None:
     """Its width, colours and dashes; the file of the style for papers is part of the package."""
     points = [USE, STRESS]
-    plain = capacitor().plot_reliability(points)
+    with matplotlib.style.context("default"):
+        plain = capacitor().plot_reliability(points)
     with matplotlib.style.context("dpstats.paper"):
         ax = capacitor().plot_reliability(points)
         drawn = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
