@@ -20,6 +20,7 @@ _FORGOTTEN = {
     "family": "'binomial', 'poisson', 'gamma' or 'gaussian'",
     "alpha": "the penalty, or 'auto'",
     "upper": "the public upper bound, known without a look at the rows",
+    "max_rows": "how many rows of a unit weigh, a public number such as 5",
     "n": "the number of rows",
     "until": "the end of the time that is averaged over, such as until=1000",
 }
@@ -127,6 +128,11 @@ def _instead(name: str, function: Callable[..., Any]) -> str:
     renamed = [other for other in _RENAMED.get(name, ()) if other in has]
     if renamed:
         return f"it is {renamed[0]}= here"
+    if function.__name__.endswith("_ratios"):
+        return (
+            "a ratio is of one unit of its covariate: raise it to the power of 10 for 10 units, or write "
+            "I(x / 10) in the formula"
+        )
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
     close = get_close_matches(name, has, 1)

@@ -369,6 +369,27 @@ def test_predictions_of_a_time_have_limits(
     assert list(printed)[:2] == ["unit", "voltage"] and len(printed.columns) == (8 if times else 5)
 
 
+def test_suggested_bounds_are_a_file_of_toml_or_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    look = ["describe", "drives.csv", "--schema", "drives.toml", "--budget", "gdp(100)", "--out"]
+    for name in ("tight.toml", "tight.json"):
+        assert main([*look, f"{name}.look.json", "--suggest", name]) == 0
+        assert set(dps.Schema.load(name)) == set(dps.Schema.load("drives.toml"))
+
+
+def test_a_unit_without_its_commas_and_a_percentage_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with testing.noise(testing.NoNoise()):
+        assert main(fit(budget="gdp(100)")) == 0
+    capsys.readouterr()
+    assert main(["life", "drives.fit.json", "--at", "voltage=300 site=Nord"]) == 2
+    assert "has commas between its values" in capsys.readouterr().err
+    assert main(["life", "drives.fit.json", "--at", "voltage=300", "--failed", "10"]) == 2
+    assert "10 % is 0.1" in capsys.readouterr().err
+
+
 def test_values_are_checked_as_a_formula_reads_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check = ["schema", "check", "drives.toml", "drives.csv"]
     assert main([*check, "--values", "--formula", "time ~ voltage"]) == 0

@@ -227,6 +227,15 @@ def test_what_is_no_schema_is_refused_with_the_order_of_the_arguments():
         SCHEMA | 3
 
 
+def test_a_file_is_not_replaced_where_that_is_not_wanted(tmp_path):
+    path = tmp_path / "a.toml"
+    SCHEMA.save(path, overwrite=False)
+    with pytest.raises(SchemaError, match="exists; write overwrite=True"):
+        SCHEMA.save(path, overwrite=False)
+    SCHEMA.save(path, overwrite=True)
+    assert Schema.load(path) == SCHEMA
+
+
 INLINE = """\
 # the fleet
 

@@ -6,7 +6,7 @@ import argparse
 from contextlib import ExitStack
 
 from dpstats.budget import parse_budget
-from dpstats.cli.output import JSON, new_file, save
+from dpstats.cli.output import JSON, SCHEMAS, new_file, save
 from dpstats.cli.tables import data
 from dpstats.ledger import Ledger
 from dpstats.models import describe
@@ -20,11 +20,12 @@ def run(options: argparse.Namespace) -> None:
     rows = data(options.data, options)
     book = Ledger(options.ledger) if options.ledger else None
     with ExitStack() as files, running(workers=options.workers):
-        for path in filter(None, (options.out, options.suggest)):
-            files.enter_context(new_file(path, JSON))
+        for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
+            if path:
+                files.enter_context(new_file(path, suffixes))
         found = describe(rows, schema, budget, options.columns, book, options.force, options.subset)
         if options.suggest:
-            schema.suggest(found).to_json(options.suggest)
+            schema.suggest(found).save(options.suggest)
         if options.out:
             save(found, options.out)
     if not options.out:

@@ -12,7 +12,8 @@ from dpstats.cli.streams import DASH, leave_quietly
 from dpstats.errors import DataError, SpecificationError
 from dpstats.results import CurveFit, Description, Fit
 
-JSON, CSV, MESSAGES = (".json",), (".csv",), (".jsonl", ".parquet", ".pq")  # suffixes of what is written
+# suffixes of what is written
+JSON, CSV, SCHEMAS, MESSAGES = (".json",), (".csv",), (".json", ".toml"), (".jsonl", ".parquet", ".pq")
 
 
 @contextmanager

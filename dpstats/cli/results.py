@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import inspect
 import json
+import re
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,10 @@ def _point(fit: Saved, text: str) -> dict[str, Any]:
     pairs = [word.partition("=") for word in text.split(",")]
     if not all(equals and name.strip() for name, equals, _ in pairs):
         raise SpecificationError(f"--at takes values by name, such as temp=30.5,maker=HGST, not {text!r}")
+    if re.search(r"\S\s+[^\s=,]+\s*=", text):
+        raise SpecificationError(
+            f"--at has commas between its values, such as temp=30.5,maker=HGST, and {text!r} lacks one"
+        )
     schema = fit.schema if isinstance(fit, Fit) else {}
     levels = [name for name in schema if isinstance(schema[name], Levels)]
     return {

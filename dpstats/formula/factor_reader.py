@@ -75,6 +75,10 @@ def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
         base = factor
     order = _order(given.tree("levels"), base, code) if "levels" in given else base.order
     levels = tuple(base.levels[i] for i in order) if order else base.levels
+    for named in (getattr(contrast, "reference", None), getattr(contrast, "omit", None)):
+        if isinstance(named, str) and named not in levels:
+            listed = ", ".join(repr(level) for level in levels)
+            raise FormulaError(f"{code!r} names {named!r}, which is no level; they are {listed}")
     return CategoricalFactor(
         code, levels, contrast or base.contrast, base.variable, base.expression, base.breaks, order
     )

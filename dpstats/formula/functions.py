@@ -36,7 +36,9 @@ def _monotone(name: str, array: Callable[..., Any], above: float = -np.inf, stri
     def interval(x: Interval) -> Interval:
         lower, upper = x
         if np.any(lower <= above) if strict else np.any(lower < above):
-            raise Unbounded(f"{name} needs values {'>' if strict else '>='} {above:g}")
+            zero = name.startswith("log") and above == 0 and not np.any(lower < 0)
+            remedy = ": write np.log1p, or declare a lower bound above 0" if zero else ""
+            raise Unbounded(f"{name} needs values {'>' if strict else '>='} {above:g}{remedy}")
         return array(lower), array(upper)
 
     return Function(name, array, interval)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterable
 
 from dpstats.errors import FormulaError
@@ -40,7 +41,8 @@ def parse(code: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is None:
-        raise FormulaError(f"{code!r} {instead_in(code) or 'cannot be read as an expression'}")
+        quoted = f"; as a name it is written Q({code!r})" if re.fullmatch(r"[^\W\d][\w. ]*", code) else ""
+        raise FormulaError(f"{code!r} {instead_in(code) or f'cannot be read as an expression{quoted}'}")
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for parent in level for child in ast.iter_child_nodes(parent)]
@@ -86,6 +88,11 @@ def require_declared(name: str, schema: Schema) -> None:
     """
     if name in schema:
         return
+    if name == schema.privacy_unit.column:
+        raise FormulaError(
+            f"{name!r} names the unit of privacy, and cannot be a covariate: a coefficient of one unit would "
+            "tell of it"
+        )
     if other := instead(name):
         raise FormulaError(f"{name!r} {other}")
     folded = {known.casefold(): known for known in schema}

@@ -104,6 +104,8 @@ class _Reader:
             inner = self.read(tree.operand)
             return lambda leaves, ok: ~inner(leaves, ok)
         if isinstance(tree, ast.Compare):
+            for side in (tree.left, *tree.comparators):
+                _refuse_bound(side)
             sides = pairwise([tree.left, *tree.comparators])
             compared = [self._compared(*pair, how) for pair, how in zip(sides, tree.ops, strict=True)]
             return _joined(operator.and_, compared)
@@ -146,6 +148,16 @@ class _Reader:
         codes = [_code(name, levels, one) for one in (_listed(other) if several else [other])]
         inside = isinstance(how, ast.Eq | ast.In)
         return lambda leaves, ok: np.isin(leaves[name], codes) == inside
+
+
+def _refuse_bound(side: ast.expr) -> None:
+    """Refuse ``a == 'b' & c > 1``, which Python reads as ``a == ('b' & c) > 1``."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr):
+        sign, word = ("&", "and") if isinstance(side.op, ast.BitAnd) else ("|", "or")
+        raise FormulaError(
+            f"{ast.unparse(side)!r} is read first, as {sign} binds closer than a comparison: write {word} in "
+            f"the place of {sign}, or put each comparison in brackets"
+        )
 
 
 def _compared(left: Expression, right: Expression, compare: Callable[..., Any]) -> Condition:

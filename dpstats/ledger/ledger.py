@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpstats._arguments import is_line, path_of, shown, truth
 from dpstats._private import forgetful
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Ledger"]
+
+_LEFT = ("remaining", "balance", "available", "rest")
 
 
 @forgetful
@@ -222,6 +224,10 @@ class Ledger:
         """What was spent, in the kind of the total, rounded up; None while nothing was."""
         rule, spent = self._state()
         return rule.in_units(spent)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        meant = "; what is left of the total is ledger.left" if name in _LEFT else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}")
 
     @property
     def left(self) -> Budget | None:

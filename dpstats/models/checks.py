@@ -11,6 +11,7 @@ from dpstats.errors import BudgetError, SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.complete import faults_of_family, faults_of_glm_family
 from dpstats.formula import Design
+from dpstats.ledger import Ledger
 from dpstats.rows import Rows, open_rows
 from dpstats.schema import Schema
 
@@ -80,15 +81,27 @@ def check_method(method: object, known: Sequence[str], compat: object, public: o
     ------
     SpecificationError
     """
-    if not among(method, known):
-        listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
-        raise SpecificationError(f"method must be {listed}, got {shown(method)}")
+    check_named(method, known)
     if not among(compat, (None, "paper")):
         raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
     if compat and method != "pmt":
         raise SpecificationError("compat='paper' goes with method='pmt'")
     if method == "pmt" and public is None:
         raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+
+
+def check_named(method: object, known: Sequence[str]) -> None:
+    """Refuse a method that there is not, and a ledger in its place.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if isinstance(method, Ledger):
+        raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
+    if not among(method, known):
+        listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        raise SpecificationError(f"method must be {listed}, got {shown(method)}")
 
 
 def check_gaussian(budget: Budget, what: str) -> None:

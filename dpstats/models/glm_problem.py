@@ -11,7 +11,7 @@ from dpstats.families.glm import BINOMIAL, GlmFamily
 from dpstats.formula import Design, NumericResponse
 from dpstats.models.checks import check_method
 from dpstats.models.margin import METHODS
-from dpstats.schema import Event, Flag
+from dpstats.schema import Count, Event, Flag
 
 
 def check_options(
@@ -55,6 +55,11 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         raise FormulaError(
             f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
             f"{response.bounds[0]:g} by its public bounds"
+        )
+    if family.kind == "gamma" and isinstance(design.schema.get(response.text), Count):
+        raise FormulaError(
+            f"a gamma response is above 0, and the count {response.text!r} may be 0; fit family='poisson', "
+            "whose standard errors hold for any scatter"
         )
     lower, upper = design.bounds[int(design.has_intercept) :].T
     return Problem(

@@ -13,6 +13,13 @@ _STATSMODELS = "statsmodels.genmod.families"
 _WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
 _SAME = {"bernoulli": "binomial", "logistic": "binomial", "normal": "gaussian"}
 _SCATTERED = re.compile("neg(ative)?[ _.]?bin|nb|quasi ?poisson")
+_OF_R = {
+    **dict.fromkeys(("lnorm", "log-normal", "log_normal"), "lognormal"),
+    **dict.fromkeys(("llogis", "log-logistic", "log_logistic"), "loglogistic"),
+    **dict.fromkeys(("norm", "normal"), "gaussian"),
+    **dict.fromkeys(("exp", "expon"), "exponential"),
+    **dict.fromkeys(("extreme", "gumbel"), "sev"),
+}
 _INSTEAD = {
     (
         "binomial",
@@ -33,7 +40,9 @@ def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
     SpecificationError
     """
     if not isinstance(given, str) or given.lower() not in known:
-        raise SpecificationError(f"dist must be one of {', '.join(known)}, got {shown(given)}")
+        other = _OF_R.get(given.lower()) if isinstance(given, str) else None
+        meant = f"; it is {other!r} here" if other in known else ""
+        raise SpecificationError(f"dist must be one of {', '.join(known)}, got {shown(given)}{meant}")
     return known[given.lower()]
 
 
@@ -51,6 +60,11 @@ def family_named(given: object, link: object = None) -> GlmFamily:
             f"family={shown(given)} is that of 'poisson' here, whose coefficients hold for counts that "
             "scatter more, too: its standard errors do not rest on the law, and fit.dispersion says how far "
             "they do"
+        )
+    if kind in ("quasibinomial", "quasi binomial"):
+        raise SpecificationError(
+            f"family={shown(given)} is 'binomial' here, fitted with robust=True: its standard errors then do "
+            "not rest on the law, as in dps.logit(formula, data, schema).fit(budget, robust=True)"
         )
     links = [family.link_name for family in FAMILIES.values() if family.kind == kind]
     if not links:

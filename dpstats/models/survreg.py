@@ -39,7 +39,7 @@ from dpstats.formula import (
 )
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
-from dpstats.models.checks import check_budget, check_dist, rows_of
+from dpstats.models.checks import check_budget, check_dist, check_named, rows_of
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.kept import reusable
 from dpstats.models.law_names import dist_named
@@ -346,8 +346,7 @@ def _check(design: Design, dist: Dist) -> None:
 
 
 def _check_method(method: str, compat: str | None) -> None:
-    if not among(method, ("auto", "newton", "functional")):
-        raise SpecificationError(f"method must be 'auto', 'newton' or 'functional', got {shown(method)}")
+    check_named(method, ("auto", "newton", "functional"))
     if not among(compat, (None, "paper")):
         raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
     if compat and method != "functional":

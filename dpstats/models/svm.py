@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpstats._arguments import among, shown
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
-from dpstats.errors import SpecificationError
 from dpstats.families import huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
+from dpstats.models.checks import check_named
 from dpstats.models.kept import reusable
 from dpstats.models.margin import MarginModel, check_labels, fit_margin
 from dpstats.models.unfitted import Unfitted
@@ -132,8 +131,7 @@ class Svm(Unfitted):
         >>> list(fit.params.index)
         ['Intercept', 'education']
         """
-        if not among(method, ("auto", "objective", "output")):
-            raise SpecificationError(f"method must be 'auto', 'objective' or 'output', got {shown(method)}")
+        check_named(method, ("auto", "objective", "output"))
         method = "objective" if method == "auto" else method
         asked = MarginModel(self.design, self._rows, self._loss, "svm", "huber")
         return fit_margin(SvmFit, asked, budget, method, self._c, ledger, compat)

@@ -16,4 +16,6 @@ class Unfitted(HoldsRows):
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name.startswith("_"):
             raise AttributeError(text)
+        if name == "plan":
+            raise AttributeError(f"{text}: only fits of ols, ridge, logit, glm and survreg can be planned")
         raise AttributeError(f"{text}; what is estimated is asked of its fit: fit = model.fit(budget)")

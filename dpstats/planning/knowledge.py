@@ -211,7 +211,14 @@ def _share(name: str, given: Any) -> Spread:
 def _shares(name: str, given: Any, variable: Levels) -> tuple[float, ...]:
     if given is None:
         return (1 / len(variable.all),) * len(variable.all)
-    if not isinstance(given, Mapping) or not set(given) <= set(variable.all):
+    if isinstance(given, Mapping) and (unknown := set(given) - set(variable.all)):
+        lacking = [level for level in variable.all if level not in given]
+        raise SpecificationError(
+            f"covariates= has {len(unknown)} name(s) that are no level of {name!r}; its levels are "
+            f"{', '.join(map(repr, variable.all))}, of which {', '.join(map(repr, lacking)) or 'none'} "
+            f"has no share{_meant(unknown, set(lacking))}"
+        )
+    if not isinstance(given, Mapping):
         raise SpecificationError(
             f"covariates= needs the share of each level of {name!r}, such as "
             f"{{{name!r}: {{{variable.all[0]!r}: 0.5, ...}}}}, not {shown(given)}"

@@ -87,7 +87,8 @@ def plan(
     """
     if not isinstance(model, LinearModel | GlmModel | Survreg):
         raise SpecificationError(
-            f"plan takes a model of ols, ridge, logit, glm or survreg, not {shown(model)}; for example "
+            f"plan takes a model of ols, ridge, logit, glm or survreg, not {shown(model)}: curves and "
+            "regressions of hazards cannot be planned; for example "
             'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
         )
     if covariates is not None and not isinstance(covariates, Mapping):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NoReturn
 
 from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful
@@ -155,6 +156,11 @@ class Shown(ABC):
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(Page, Shown):
     """A page that prints itself."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        own = name.replace("to_", "as_", 1)
+        meant = f"; it is {own}() here" if own != name and hasattr(type(self), own) else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}")
 
     @property
     def document(self) -> Document:

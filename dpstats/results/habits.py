@@ -51,9 +51,17 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ),
     ),
     **dict.fromkeys(
-        ("margins", "avg_slopes", "slopes", "avg_comparisons", "comparisons", "marginal_means"),
+        ("margins", "avg_slopes", "slopes", "avg_comparisons", "comparisons"),
         (("fit.marginal_effects(newdata, average=True)", _ANY),),
     ),
+    "marginal_means": (
+        (
+            "fit.predict(newdata).mean() for the mean of predictions at public rows; differences of such "
+            "means, with intervals, are fit.marginal_effects(newdata, 'x', average=True, pairs=True)",
+            _ANY,
+        ),
+    ),
+    "contrast": (("fit.t_test('x - z = 0'), or for levels fit.t_test_pairwise('x')", _ANY),),
     **dict.fromkeys(
         ("pairwise", "contrasts", "pairs"),
         (

@@ -67,8 +67,6 @@ NOT_RELEASED: dict[str, Reason] = {
             "info_criteria",
             "prsquared",
             "pseudo_rsquared",
-            "concordance",
-            "concordance_index_",
             "log_likelihood_",
             "AIC_",
             "BIC_",
@@ -84,6 +82,20 @@ NOT_RELEASED: dict[str, Reason] = {
     **dict.fromkeys(
         ("deviance", "null_deviance", "pearson_chi2"),
         ("sums over the private rows, and the sum was not released", _DISPERSION),
+    ),
+    **dict.fromkeys(
+        ("concordance", "concordance_index_", "concordance_index"),
+        (
+            "compares each private row with every other, and was not released",
+            "With public rows, compare fit.predict(newdata) with their responses.",
+        ),
+    ),
+    **dict.fromkeys(
+        ("vif", "variance_inflation_factor"),
+        (
+            "needs the correlations of the private columns, which a fit does not have",
+            "fit.bse counts what collinearity costs.",
+        ),
     ),
     "pred_table": (
         "counts private rows by response and prediction",

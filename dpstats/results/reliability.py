@@ -47,7 +47,11 @@ def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
     fractions = np.atleast_1d(numbers("failed", failed))
     if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
         wrong = shown(failed)
-        raise SpecificationError(f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}")
+        percent = fractions.size and (fractions >= 1).any() and (fractions < 100).all()
+        raise SpecificationError(
+            f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}"
+            + f"; {fractions.max():g} % is {fractions.max() / 100:g}" * bool(percent)
+        )
     return fractions
 
 

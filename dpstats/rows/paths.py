@@ -14,6 +14,13 @@ from dpstats.errors import DataError
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_DATABASE = "open a connection and give dps.read_sql('SELECT ...', connection)"
+_OTHERS = {
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"{_DATABASE}, with sqlite3.connect(path)"),
+    ".duckdb": "give a relation, duckdb.connect(path, read_only=True).sql('SELECT ...')",
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "give a frame, pd.read_excel(path), or save it as CSV"),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),
+}
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 
 
@@ -87,6 +94,8 @@ def kind_of(path: object) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in SEPARATORS:
         return suffixes[-1]
+    if suffixes and suffixes[-1] in _OTHERS:
+        raise DataError(f"{found} is no table of text or Arrow: {_OTHERS[suffixes[-1]]}")
     raise DataError(
         f"data files end in .csv, .tsv or .txt, then {', '.join(COMPRESSIONS)} if compressed, "
         f"or in .parquet or .arrow: {found}. dps.read_csv(path) takes a CSV file of any name"

@@ -146,7 +146,9 @@ def _kind(texts: list[str], file: CsvFile) -> str | None:
 
 
 def _of_arrow(schema: pa.Schema) -> dict[Any, str | None]:
-    return {field.name: held(field.type) for field in schema}
+    """Without the index that pandas writes beside the columns."""
+    own = [field for field in schema if not re.fullmatch(r"__index_level_\d+__", field.name)]
+    return {field.name: held(field.type) for field in own}
 
 
 def _names(names: list[str]) -> dict[Any, str | None]:

@@ -222,8 +222,14 @@ class Schema(Mapping[str, Variable]):
         text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
         write_text(found, text, overwrite=True, suffix=".toml")
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool
+            With False, refuse to replace a file.
 
         Examples
         --------
@@ -233,6 +239,8 @@ class Schema(Mapping[str, Variable]):
         >>> dps.Schema.load("people.toml") == schema
         True
         """
+        if not truth("overwrite", overwrite) and path_of("path", path).exists():
+            raise SchemaError(f"{path} exists; write overwrite=True to replace it")
         (self.to_toml if _suffix(path) == ".toml" else self.to_json)(path)
 
     def __or__(self, other: object) -> Schema:

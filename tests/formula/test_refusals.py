@@ -4,7 +4,7 @@ import pytest
 
 from dpstats.errors import FormulaError, SchemaError
 from dpstats.formula import build_design
-from dpstats.schema import bounded
+from dpstats.schema import Schema, bounded
 from tests.formula.strategies import SCHEMA
 
 
@@ -42,7 +42,9 @@ from tests.formula.strategies import SCHEMA
         ("Q('no such')", "'no such' has no public bounds"),
         ("eval('x')", "unknown function"),
         ("np.linalg.norm(x)", "is not allowed"),
+        ("Geschl.", r"as a name it is written Q\('Geschl.'\)"),
         # no finite public bound
+        ("np.log(t - 10)", "needs values > 0"),
         ("np.log(x)", r"log needs values > 0; the public bounds of x are \[-1, 1\]"),
         ("np.log1p(2 * x)", r"log1p needs values > -1; the public bounds of 2 \* x are \[-2, 2\]"),
         ("np.sqrt(x)", "sqrt needs values >= 0"),
@@ -123,7 +125,7 @@ from tests.formula.strategies import SCHEMA
         ("I(g)", "'g' is a category"),
         ("g + np.log(g)", "'g' is a category"),
         ("C(x)", "declare x with levels"),
-        ("C(g, Treatment('zz'))", "'zz' not found"),
+        ("C(g, Treatment('zz'))", "names 'zz', which is no level; they are 'a', 'b'"),
         ("C(g, Sum())+C(g, Foo)", "'Foo' is not a contrast"),
         ("C(g, Poly(scores=[2, 1, 3]))", "must increase"),
         ("C(g, levels=['a', 'b'])", "must list the declared levels"),
@@ -239,3 +241,14 @@ def test_a_long_formula_is_not_repeated_whole(formula):
     with pytest.raises(FormulaError) as caught:
         build_design(formula, SCHEMA)
     assert len(str(caught.value)) < 600
+
+
+def test_a_unit_of_privacy_is_no_covariate() -> None:
+    with pytest.raises(FormulaError, match="'serial' names the unit of privacy, and cannot be a covariate"):
+        build_design("y ~ x + C(serial)", SCHEMA.unit("serial", max_rows=3))
+
+
+def test_a_logarithm_of_what_may_be_0_names_the_remedy() -> None:
+    schema = Schema(y=bounded(0, 1), income=bounded(0, 1e5))
+    with pytest.raises(FormulaError, match=r"write np\.log1p, or declare a lower bound above 0"):
+        build_design("y ~ np.log(income)", schema)

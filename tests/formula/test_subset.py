@@ -98,7 +98,8 @@ REFUSED = {
     "temp is 3": "'is' is not allowed",
     "speed > 3": "'speed' has no public bounds",
     "np.log(load) > 0": "no public bound: log needs values > 0",
-    "temp > 20 & good": "is not allowed|neither true nor false",
+    "temp > 20 & good": "'20 & good' is read first, as & binds closer than a comparison: write and",
+    "maker == 'B' | temp > 30": "write or in the place of",
     "temp.mean() > 3": "is not allowed",
     "temp >": "cannot be read",
 }

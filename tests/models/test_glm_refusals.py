@@ -35,6 +35,27 @@ def test_describing_a_model(case: str) -> None:
         model(**arguments)
 
 
+def test_a_count_is_no_gamma_response() -> None:
+    schema = dps.Schema(y=dps.count(9), x=dps.bounded(0, 1))
+    with pytest.raises(dps.FormulaError, match="the count 'y' may be 0; fit family='poisson'"):
+        dps.glm("y ~ x", None, schema, "gamma")
+    with pytest.raises(dps.SpecificationError, match="'binomial' here, fitted with robust=True"):
+        dps.glm("y ~ x", None, schema, "quasibinomial")
+
+
+@pytest.mark.parametrize("make", [dps.ols, dps.logit, dps.svm, dps.survreg])
+def test_a_ledger_in_the_place_of_the_method_is_named(make: Any, tmp_path: Path) -> None:
+    schema = dps.Schema(y=dps.flag() if make in (dps.logit, dps.svm) else dps.bounded(1, 9), x=dps.count(9))
+    left = "Surv(y)" if make is dps.survreg else "y"
+    model = make(f"{left} ~ x", {"y": [1] * 50, "x": [1] * 50}, schema)
+    ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.zcdp(1))
+    with pytest.raises(dps.SpecificationError, match=r"fit\(budget, ledger=ledger\)"):
+        model.fit(dps.zcdp(0.1), ledger)
+    assert ledger.spent is None
+    with pytest.raises(AttributeError, match=r"what is left of the total is ledger\.left"):
+        ledger.remaining  # noqa: B018 - the name of other packages
+
+
 FITTING: dict[str, tuple[dict[str, Any], str]] = {
     "pure budget": (dict(family="poisson", budget=dps.pure(1)), "no pure epsilon; give zcdp, gdp or approx"),
     "pure budget and pmt": (dict(budget=dps.pure(1), method="pmt", public=PUBLIC), "no pure epsilon; give"),

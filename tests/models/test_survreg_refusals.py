@@ -18,6 +18,7 @@ def schema(**changes: Any) -> dps.Schema:
 
 
 DESCRIBING = {
+    "R's name": (dict(dist="lnorm"), "got 'lnorm'; it is 'lognormal' here"),
     "distribution": (dict(dist="normal"), "dist must be one of weibull, exponential, loglogistic"),
     "scale of 0": (dict(scale=0), "scale is sigma where it is known, a positive number, got 0"),
     "scale in words": (dict(scale="known"), "scale must be a number, got 'known'"),

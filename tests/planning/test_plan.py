@@ -249,6 +249,26 @@ def test_a_model_plans_for_the_rows_that_it_has() -> None:
         other.plan(BUDGET, **given)
 
 
+def test_shares_name_the_levels_that_have_none() -> None:
+    schema = dps.Schema(y=dps.bounded(0, 10), maker=dps.levels("WDC", "HGST"))
+    shares = {"maker": {"WDC": 0.5, "HSGT": 0.5}}
+    with pytest.raises(SpecificationError, match="'HGST' has no share; did you mean 'HGST'") as refused:
+        dps.plan(dps.ols("y ~ maker", None, schema), dps.zcdp(0.5), 1000, covariates=shares)
+    assert "1 name(s) that are no level of 'maker'" in str(refused.value)
+    assert "HSGT" not in str(refused.value)  # which may be a cell
+
+
+def test_a_curve_cannot_be_planned() -> None:
+    drives = dps.datasets.load("hdfail")
+    model = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema)
+    with pytest.raises(AttributeError, match="only fits of ols, ridge, logit, glm and survreg"):
+        model.plan(dps.zcdp(0.5))
+    with pytest.raises(SpecificationError, match="curves and regressions of hazards cannot be planned"):
+        dps.plan(model, dps.zcdp(0.5), 1000)
+    with pytest.raises(SpecificationError, match="are planned without data, others need them"):
+        dps.kaplan_meier("Surv(time, status) ~ 1", None, drives.schema)
+
+
 def test_a_misspelt_variable_is_answered_with_the_one_it_is_like() -> None:
     model = dps.ols("y ~ load", None, dps.Schema(y=dps.bounded(0, 10), load=dps.bounded(0, 10)))
     with pytest.raises(SpecificationError, match="did you mean 'load'") as refused:

@@ -60,3 +60,13 @@ def test_what_is_refused_of_a_curve_names_what_a_curve_has() -> None:
     name = "quantiles"
     with pytest.raises(AttributeError, match="did you mean 'quantile'"):
         getattr(curve, name)
+
+
+def test_what_ranks_pairs_of_rows_is_told_as_that() -> None:
+    for fit in FITS.values():
+        with pytest.raises(NotReleased, match="compares each private row with every other"):
+            assert fit.concordance_index_
+    with pytest.raises(AttributeError, match=r"it is as_html\(\) here"):
+        assert FITS["ols"].summary().to_html
+    with pytest.raises(TypeError, match="a ratio is of one unit of its covariate"):
+        FITS["survreg"].time_ratios(per=10)

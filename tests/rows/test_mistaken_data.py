@@ -176,3 +176,18 @@ def test_a_schema_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     path.write_bytes("x = {kind = 'levels', levels = ['Müller', 'b']}\n".encode("latin-1"))
     with pytest.raises(dps.SchemaError, match="is not in UTF-8"):
         dps.Schema.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.db", r"dps\.read_sql\('SELECT \.\.\.', connection\)"),
+        ("a.duckdb", r"duckdb\.connect"),
+        ("a.xlsx", r"pd\.read_excel\(path\)"),
+        ("a.dta", r"pd\.read_stata"),
+    ],
+)
+def test_a_file_of_another_program_says_how_its_rows_are_given(name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(DataError, match=words):
+        open_rows(str(tmp_path / name), SCHEMA, ["time"])

@@ -130,3 +130,9 @@ def test_a_first_record_is_not_taken_for_names(record: str, tmp_path: Path) -> N
     with pytest.raises(dps.DataError, match="may be a record") as refused:
         dps.Schema.template(path)
     assert record.split(",")[0] not in str(refused.value)
+
+
+def test_the_index_that_pandas_writes_is_no_variable(tmp_path: Path) -> None:
+    pd.DataFrame({"x": [1.0, 2.0]}, index=[3, 5]).to_parquet(tmp_path / "a.parquet")
+    assert "__index_level_0__" not in dps.Schema.template(tmp_path / "a.parquet")
+    assert "x = " in dps.Schema.template(tmp_path / "a.parquet")
