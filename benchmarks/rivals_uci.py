@@ -85,7 +85,8 @@ def _ours(seen: Problem, held: Problem, epsilon: float, key: list[int]) -> dict[
     columns = dict(zip(names, seen.exog.T, strict=True), y=seen.endog)
     with noise(SeededNoise(int(np.random.default_rng(key).integers(2**62)))):
         fit = dps.ols(formula, columns, schema).fit(dps.approx(epsilon, DELTA))
-    return {"": fit.predict(dict(zip(names, held.exog.T, strict=True))).to_numpy()}
+    # by the estimates themselves, also those of what is not estimable, where predict says NaN
+    return {"": held.exog @ fit.params[names].to_numpy() + fit.params.get("Intercept", 0.0)}
 
 
 def mean_errors(lines: dict[tuple[Cell, float], Lines]) -> Errors:

@@ -27,7 +27,7 @@ If nobody may hold the records: dpstats plan-contributions --help"""
 DESCRIBE = """\
 example:
   dpstats describe drives.csv --schema drives.toml --budget "approx(0.5, 1e-6)" --ledger fleet.ledger \\
-          --out drives.look.json --suggest tight.json
+          --out drives.look.json --suggest tight.toml
 
 Each call spends its budget, which all variables share: describe few of them where rows are few. Every number
 has an interval that counts sampling and privacy noise. --suggest uses released numbers alone, and is free."""

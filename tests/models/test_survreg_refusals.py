@@ -17,6 +17,21 @@ def schema(**changes: Any) -> dps.Schema:
     return dps.Schema({**SCHEMA, **changes})
 
 
+def test_a_fit_of_intervals_in_the_wrong_order_says_what_the_order_is() -> None:
+    """The message follows from the formula and from the total failure alone."""
+    ends = dps.Schema(a=dps.bounded(1, 1000), b=dps.bounded(1, 1000))
+    lower = np.linspace(2, 400, 5000)
+    data = {"first": lower + 50, "last": lower}
+    told = {}
+    for first, last in (("first", "last"), ("last", "first")):
+        rows = {"a": data[first], "b": data[last]}
+        with noise(SeededNoise(1)):
+            fit = dps.survreg("Surv(a, b, type='interval2') ~ 1", rows, ends).fit(dps.approx(1, 1e-6))
+        told[first] = dict(fit.flags).get("not_estimable", "")
+    assert "Rows whose first end is the larger weigh nothing" in told["first"]
+    assert "dps.check(data, schema, formula)" in told["first"] and told["last"] == ""
+
+
 DESCRIBING = {
     "R's name": (dict(dist="lnorm"), "got 'lnorm'; it is 'lognormal' here"),
     "distribution": (dict(dist="normal"), "dist must be one of weibull, exponential, loglogistic"),
