@@ -54,7 +54,7 @@ def _describe(commands: _SubParsersAction[Parser]) -> None:
         "--suggest",
         type=Path,
         metavar="FILE",
-        help="write a schema with tighter bounds to this new .json file",
+        help="write a schema with tighter bounds to this new .toml or .json file",
     )
     add_running(describe)
     add_csv_options(describe)

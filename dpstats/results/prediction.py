@@ -152,7 +152,7 @@ def warn_of_lost(rows: np.ndarray) -> None:
     if rows.any():
         warn(
             f"{int(rows.sum())} row(s) of newdata rest on what is not estimable, where predictions are NaN: "
-            "privacy noise outweighs what the data say there; fit.summary() tells of which coefficients"
+            "privacy noise outweighs what the data say there; fit.summary() names such coefficients"
         )
 
 
