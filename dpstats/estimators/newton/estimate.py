@@ -106,7 +106,6 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi).lost(lost)
     result = result.hopeless() if located.unread else result
     sds = np.sqrt(np.diag(result.cov - hidden))
-    sds[weakly] = np.inf
     linear, sampled = axes @ step, np.sqrt(np.diag(sampling))
     params, factors = read_levels(
         problem, located, result.params, averaged.points @ user.T, linear, sds, sampled
