@@ -128,11 +128,12 @@ def stratified(drawn: Design, number: int) -> Design:
     for name in ("time", "entry"):
         if name in data:
             data[name] = end * np.sign(data[name]) * (data[name].abs() / end) ** powers
-    data["time"] = data["time"].clip(*drawn.schema["time"].bounds)  # type: ignore[union-attr]
+    low, high = drawn.schema["time"].bounds  # type: ignore[union-attr]
+    low = min(low, float(data["time"].min()))
     data["g"] = np.array(list("abcd"))[stratum]
     if "entry" in data:
         data = data[data["entry"] < data["time"]]
-    schema = drawn.schema | dps.Schema(g=dps.levels(*"abcd"[:count]))
+    schema = drawn.schema | dps.Schema(g=dps.levels(*"abcd"[:count]), time=dps.bounded(low, high))
     return drawn._replace(data=data, schema=schema, formula=f"{drawn.formula} + strata(g)")
 
 
