@@ -133,8 +133,9 @@ def stratified(drawn: Design, number: int) -> Design:
     data["g"] = np.array(list("abcd"))[stratum]
     if "entry" in data:
         data = data[data["entry"] < data["time"]]
-    schema = drawn.schema | dps.Schema(g=dps.levels(*"abcd"[:count]), time=dps.bounded(low, high))
-    return drawn._replace(data=data, schema=schema, formula=f"{drawn.formula} + strata(g)")
+    declared = {name: drawn.schema[name] for name in drawn.schema}
+    declared |= {"g": dps.levels(*"abcd"[:count]), "time": dps.bounded(low, high)}
+    return drawn._replace(data=data, schema=dps.Schema(declared), formula=f"{drawn.formula} + strata(g)")
 
 
 def fitted(
