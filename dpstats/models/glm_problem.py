@@ -56,10 +56,11 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
             f"responses of the family {family.name} are at least {low:g}, but {response.text!r} may be "
             f"{response.bounds[0]:g} by its public bounds"
         )
-    if family.kind == "gamma" and isinstance(design.schema.get(response.text), Count):
+    amount = family.free_dispersion and low >= 0
+    if amount and isinstance(design.schema.get(response.text), Count):
         raise FormulaError(
-            f"a gamma response is above 0, and the count {response.text!r} may be 0; fit family='poisson', "
-            "whose standard errors hold for any scatter"
+            f"a {family.kind} response is above 0, and the count {response.text!r} may be 0; fit "
+            "family='poisson', whose standard errors hold for any scatter"
         )
     lower, upper = design.bounds[int(design.has_intercept) :].T
     return Problem(

@@ -100,7 +100,7 @@ def test_public_moments_tell_means_sds_shares_and_correlations() -> None:
         ({"x": (30, 40)}, "below 30"),
         ({"x": (30, 4, 1e6)}, "skewness"),
         ({"smokes": 1.5}, "share of ones"),
-        ({"g": {"a": 0.6, "d": 0.4}}, "share of each level"),
+        ({"g": {"a": 0.6, "d": 0.4}}, "no level of 'g'; its levels are"),
         ({"g": {"a": 0.6, "b": 0.2}}, "add up to 1"),
         ({("x", "g"): 0.2}, "two numbers, flags or levels"),
         ({("x", "g[T.a]"): 0.2}, "those of the first level follow"),

@@ -211,7 +211,7 @@ def test_a_csv_may_use_a_missing_value_s_name_as_a_level(tmp_path):
         (lambda path: _written(path, "d.csv", "k,g\n1,a\n"), "no column 'x'"),
         (lambda path: _written(path, "d.parquet", "junk"), "as a Parquet file"),
         (lambda path: _written(path, "d.csv", ""), "as a CSV file with a header"),
-        (lambda path: _written(path, "d.xls", "x"), "end in .csv, .tsv or .txt, .* or .arrow: .*read_csv"),
+        (lambda path: _written(path, "d.xls", "x"), "no table of text or Arrow: give a frame, pd.read_excel"),
         (lambda path: 3, "a frame, a dict of arrays, the path"),
         (lambda path: FRAME[["x", "x", "k", "g"]], "more than one column 'x'"),
         (lambda path: {"x": [1.0], "k": [1, 2], "g": ["a"]}, "different lengths"),
