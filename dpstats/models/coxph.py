@@ -103,17 +103,7 @@ class Coxph(Unfitted):
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = design
         low, high = _response(design).time_bounds
-        # on the axis of strata floats tell times apart by their distance from its beginning
-        least = _FLOATS * design.strata * (high - _response(design).start) if design.strata > 1 else 0.0
-        self.times = _grid(low, high, times)
-        near = np.diff(self.times, prepend=_response(design).start) <= least
-        if times is None:
-            self.times = self.times[~near | (self.times == high)]
-        elif near.any():
-            raise SpecificationError(
-                f"times must be further apart than {least:.2g}, and than that from the beginning of a "
-                f"stratum: {design.strata} strata share one axis of time"
-            )
+        self.times = _told_apart(_grid(low, high, times), design, times is not None)
         self._rows = rows_of(data, design)
 
     @reusable(HazardFit)
@@ -223,6 +213,26 @@ def _grid(low: float, high: float, times: Sequence[float] | None) -> np.ndarray:
     if grid[0] < low or grid[-1] > high:
         raise SpecificationError(f"times must lie within the public bounds of the time, {low:g} to {high:g}")
     return np.unique([low, *grid, high])
+
+
+def _told_apart(grid: np.ndarray, design: Design, given: bool) -> np.ndarray:
+    """The times that floats tell apart on the axis that strata share; given ones must all be.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if design.strata == 1:
+        return grid
+    start, high = _response(design).start, grid[-1]
+    least = _FLOATS * design.strata * (high - start)
+    near = np.diff(grid, prepend=start) <= least
+    if given and near.any():
+        raise SpecificationError(
+            f"times must be further apart than {least:.2g}, and than that from the beginning of a "
+            f"stratum: {design.strata} strata share one axis of time"
+        )
+    return np.asarray(grid[~near | (grid == high)])
 
 
 def _problem(design: Design, times: np.ndarray) -> Problem:

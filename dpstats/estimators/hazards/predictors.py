@@ -74,7 +74,10 @@ def _law(scale: RowScale, i: int, size: float) -> tuple[Array, Array]:
 
 def _of_all_rows(values: Array, weights: Array, failed: float) -> Array:
     """Weights among all rows, from those among rows that fail, if all are watched for as long."""
-    shortfall = lambda log: weights @ (1 / _fails(values + log)) - 1 / failed  # noqa: E731
+
+    def shortfall(log: float) -> float:
+        return float(weights @ (1 / _fails(values + log))) - 1 / failed
+
     if failed > 1 - 1e-6 or shortfall(_FARTHEST) > 0:
         return weights
     log = optimize.brentq(shortfall, -3 * _FARTHEST, _FARTHEST)
