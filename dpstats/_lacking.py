@@ -130,8 +130,8 @@ def _instead(name: str, function: Callable[..., Any]) -> str:
         return f"it is {renamed[0]}= here"
     if function.__name__.endswith("_ratios"):
         return (
-            "a ratio is of one unit of its covariate: raise it to the power of 10 for 10 units, or write "
-            "I(x / 10) in the formula"
+            "a ratio is of one unit of its covariate; of 10 units it is in "
+            "fit.tidy(exponentiate=True, units={'x': 10})"
         )
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]

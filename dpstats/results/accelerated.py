@@ -20,6 +20,7 @@ from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates, cells, limit_columns, with_limits
 from dpstats.results.estimates import points as point_columns
 from dpstats.results.fit import Fit
+from dpstats.results.in_units import Units
 from dpstats.results.intervals import Estimate
 from dpstats.results.newdata import NewData, beside, points
 from dpstats.results.prediction import linear_predictor
@@ -167,7 +168,14 @@ class AcceleratedLife(Fit):
 
         return Estimates(beside(at, pd.DataFrame(columns)), layout)
 
-    def summary(self, level: float = 0.95, use: NewData | None = None) -> Document:
+    def summary(
+        self,
+        level: float = 0.95,
+        use: NewData | None = None,
+        *,
+        units: Units | None = None,
+        width: int | None = None,
+    ) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
 
         Parameters
@@ -176,6 +184,8 @@ class AcceleratedLife(Fit):
             Confidence level of all intervals.
         use : dict, optional
             A use level, of an accelerated test: adds `acceleration_factors` from it.
+        units, width
+            As in the summary of any fit: ``{"balance": 1000}``, and the longest line of the text.
 
         Returns
         -------
@@ -187,7 +197,7 @@ class AcceleratedLife(Fit):
         >>> print(fit.summary(use={"temp": 25}).as_text(width=72))
         Private Weibull regression for time to failure...
         """
-        document = super().summary(level)
+        document = super().summary(level, units=units, width=width)
         if use is None:
             return document
         more = self.acceleration_factors(use, level=level).document.tables

@@ -9,6 +9,7 @@ from dpstats._arguments import truth
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY
 from dpstats.results.estimates import Estimates
+from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import Estimate, Joint, level_of
 from dpstats.results.newdata import NewData
 from dpstats.results.pairwise import PairwiseTest, pairwise
@@ -120,7 +121,14 @@ class Coefficients(Released):
         names = list(self.record.names)
         return pd.DataFrame(np.array(self.record.cov), index=names, columns=names)
 
-    def conf_int(self, alpha: float | None = None, joint: Joint = None, level: float = 0.95) -> pd.DataFrame:
+    def conf_int(
+        self,
+        alpha: float | None = None,
+        joint: Joint = None,
+        level: float = 0.95,
+        *,
+        units: Units | None = None,
+    ) -> pd.DataFrame:
         """Return intervals of the coefficients: Wald's, or by the law of the noise where that is not normal.
 
         Parameters
@@ -134,6 +142,8 @@ class Coefficients(Released):
             of the coefficients.
         level : float
             Confidence level (R's and broom's word), by name.
+        units : dict, optional
+            As in `summary`.
 
         Returns
         -------
@@ -150,10 +160,18 @@ class Coefficients(Released):
         >>> bool((wider[1] > fit.conf_int()[1]).all())
         True
         """
-        low, high = limits(self.record, level_of(alpha, level), joint)
-        return pd.DataFrame({0: low, 1: high}, index=list(self.record.names))
+        record = in_units(self.record, units)
+        low, high = limits(record, level_of(alpha, level), joint)
+        return pd.DataFrame({0: low, 1: high}, index=list(record.names))
 
-    def tidy(self, conf_int: bool = False, level: float = 0.95, exponentiate: bool = False) -> pd.DataFrame:
+    def tidy(
+        self,
+        conf_int: bool = False,
+        level: float = 0.95,
+        exponentiate: bool = False,
+        *,
+        units: Units | None = None,
+    ) -> pd.DataFrame:
         """Return one row per coefficient, in broom's columns.
 
         Parameters
@@ -165,6 +183,8 @@ class Coefficients(Released):
             Report exp(estimate) and exp(limits): time ratios of a log-time model, odds ratios of a logistic
             one, rate or mean ratios where the link is log. ``std_error`` stays on the scale of the
             coefficient, as in broom.
+        units : dict, optional
+            Of some covariates, how many units a row is of: ``{"balance": 1000}``. Terms say so.
 
         Returns
         -------
@@ -184,7 +204,7 @@ class Coefficients(Released):
         0          Intercept ...
         ...
         """
-        record = self.record
+        record = in_units(self.record, units)
         if truth("exponentiate", exponentiate):
             self._check_ratios()
         back = np.exp if exponentiate else np.array

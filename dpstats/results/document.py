@@ -22,6 +22,20 @@ WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more
 
 
+def width_of(given: object) -> int:
+    """Return the longest line that was asked for, in characters.
+
+    Raises
+    ------
+    SpecificationError
+        For one that no page has.
+    """
+    width = number("width", given)
+    if not NARROWEST <= width <= WIDEST:
+        raise SpecificationError(f"width must be from {NARROWEST} to {WIDEST} characters, got {shown(given)}")
+    return int(width)
+
+
 @forgetful
 class Shown(ABC):
     """Base of all that prints as a `Document`: text, HTML in a notebook, other formats when asked."""
@@ -39,8 +53,8 @@ class Shown(ABC):
         Parameters
         ----------
         width : int, optional
-            Longest line in characters, from 40 to 1000; the numbers of a table may need more. Default: 78,
-            and as many up to 100 as keep the labels of tables beside their numbers.
+            Longest line in characters, from 40 to 1000; the numbers of a table may need more. Default: that
+            of the summary, or 78, and as many up to 100 as keep the labels of tables beside their numbers.
 
         Returns
         -------
@@ -56,14 +70,8 @@ class Shown(ABC):
         >>> len(table.as_text().splitlines()) > 1
         True
         """
-        if width is None:
-            return text(self.document, fitting(self.document, WIDTH, COMFORTABLE))
-        wide = number("width", width)
-        if not NARROWEST <= wide <= WIDEST:
-            raise SpecificationError(
-                f"width must be from {NARROWEST} to {WIDEST} characters, got {shown(width)}"
-            )
-        return text(self.document, int(wide))
+        wide = self.document.width if width is None else width_of(width)
+        return text(self.document, wide or fitting(self.document, WIDTH, COMFORTABLE))
 
     def as_html(self) -> str:
         """Return an HTML fragment, self-contained and without scripts.
@@ -155,7 +163,9 @@ class Shown(ABC):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(Page, Shown):
-    """A page that prints itself."""
+    """A page that prints itself, in lines of at most `width` characters where no other width is asked for."""
+
+    width: int | None = None
 
     def __getattr__(self, name: str) -> NoReturn:
         own = name.replace("to_", "as_", 1)

@@ -12,8 +12,9 @@ from dpstats._arguments import truth
 from dpstats._repr import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.coefficient_plot import chosen, plot_coef
-from dpstats.results.document import Document
+from dpstats.results.document import Document, width_of
 from dpstats.results.facts import banner, heading, price
+from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import refuse_alpha
 from dpstats.results.json_record import described_record, record_of
 from dpstats.results.prediction import Predictions
@@ -83,8 +84,8 @@ class Fit(Predictions):
         """Sentences of a summary about this kind of fit, after what standard errors count."""
         return ""
 
-    def _tables(self, level: float) -> list[Table]:
-        """Tables of a summary below the coefficients."""
+    def _tables(self, level: float, scaled: Record) -> list[Table]:
+        """Tables of a summary below the coefficients; `scaled` is the record in the units asked for."""
         return []
 
     def plot_coef(
@@ -132,13 +133,19 @@ class Fit(Predictions):
             label = f"exp({label}), logarithmic axis"
         return plot_coef(record, names, widths, label, level, ax, exponentiate)
 
-    def summary(self, level: float = 0.95) -> Document:
+    def summary(
+        self, level: float = 0.95, *, units: Units | None = None, width: int | None = None
+    ) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
 
         Parameters
         ----------
         level : float
             Confidence level of all intervals.
+        units : dict, optional
+            Of some covariates, how many units a coefficient and a ratio are of: ``{"balance": 1000}``.
+        width : int, optional
+            Longest line of the text in characters, from 40 to 1000.
 
         Returns
         -------
@@ -151,11 +158,14 @@ class Fit(Predictions):
         Private linear regression...
         """
         refuse_alpha(level)
-        return self._laid_out(level, [coefficient_table(self.record, level)])
+        scaled = in_units(self.record, units)
+        return self._laid_out(level, [coefficient_table(scaled, level)], scaled, width)
 
-    def _laid_out(self, level: float, tables: list[Table]) -> Document:
+    def _laid_out(self, level: float, tables: list[Table], scaled: Record, width: int | None) -> Document:
+        wide = None if width is None else width_of(width)
         if dead(self.record):
             return Document(
+                width=wide,
                 title=heading(self.record, self._heading),
                 banner=banner(self.record),
                 head=lines_of_dead(self.record),
@@ -163,10 +173,11 @@ class Fit(Predictions):
             )
         said = estimand(self.record, self._bounds)
         return Document(
+            width=wide,
             title=heading(self.record, self._heading),
             banner=banner(self.record),
             head=lines_of(self.record, said),
-            tables=(*tables, *self._tables(level)),
+            tables=(*tables, *self._tables(level, scaled)),
             notes=tuple(notes(self.record, self._remark(), self._last_remark)),
         )
 

@@ -101,11 +101,11 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None)
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
 
-    def _tables(self, level: float) -> list[Table]:
+    def _tables(self, level: float, scaled: Record) -> list[Table]:
         record, name = self.record, ratio_name(self.record)
         if record.no_errors:
             return []
-        tables = table_of_ratios(ratio_rows(record, name.capitalize(), level) if name else [], level)
+        tables = table_of_ratios(ratio_rows(scaled, name.capitalize(), level) if name else [], level)
         if record.dispersion is not None:
             phi = positive("phi", record.dispersion, level)
             tables.append(table_of_scatter({"Dispersion": phi}, level))

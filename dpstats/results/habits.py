@@ -54,11 +54,14 @@ HABITS: dict[str, tuple[Way, ...]] = {
         ("margins", "avg_slopes", "slopes", "avg_comparisons", "comparisons"),
         (("fit.marginal_effects(newdata, average=True)", _ANY),),
     ),
-    "marginal_means": (
+    **dict.fromkeys(
+        ("marginal_means", "avg_predictions", "predictions"),
         (
-            "fit.predict(newdata).mean() for the mean of predictions at public rows; differences of such "
-            "means, with intervals, are fit.marginal_effects(newdata, 'x', average=True, pairs=True)",
-            _ANY,
+            (
+                "fit.get_prediction(newdata, average=True) for the mean over public rows; differences of "
+                "such means are fit.marginal_effects(newdata, 'x', average=True, pairs=True)",
+                _ANY,
+            ),
         ),
     ),
     "contrast": (("fit.t_test('x - z = 0'), or for levels fit.t_test_pairwise('x')", _ANY),),

@@ -16,6 +16,7 @@ from dpstats.formula.terms import taken_out
 from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates
 from dpstats.results.format import penalty_text, plain
+from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import Estimate, positive, refuse_alpha, rsquared
 from dpstats.results.newdata import Points
 from dpstats.results.plotting import plot_path
@@ -86,18 +87,18 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         of_weighted = "R" in record.settings and record.linear.total is None
         return said + (" R-squared is of the weighted rows." if of_weighted else "")
 
-    def _tables(self, level: float) -> list[Table]:
+    def _tables(self, level: float, scaled: Record) -> list[Table]:
         moments = self.record.linear
         if moments is None or self.record.no_errors:
             return []
         sigma, explained = positive("sigma", moments.sigma(), level), rsquared(moments.rsquared(), level)
         return [table_of_scatter({"Residual sd": sigma, "Explained": explained}, level)]
 
-    def _prediction(self, at: Points) -> Prediction:
+    def _prediction(self, at: Points, average: bool = False) -> Prediction:
         """Predict within the public bounds of the response, and say so."""
         response = self.record.design.response
         assert isinstance(response, NumericResponse)
-        found = replace(super()._prediction(at), bounds=response.bounds)
+        found = replace(super()._prediction(at, average), bounds=response.bounds)
         if found.outside:
             low, high = map(plain, response.bounds)
             warn(
@@ -121,7 +122,14 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         """R-squared of a fit without penalty; 95 % interval on the scale of log(1 - R-squared)."""
         return rsquared(given(self.record.linear).rsquared())
 
-    def summary(self, level: float = 0.95, unpenalised: bool = False) -> Document:
+    def summary(
+        self,
+        level: float = 0.95,
+        unpenalised: bool = False,
+        *,
+        units: Units | None = None,
+        width: int | None = None,
+    ) -> Document:
         """Return the full table; ``print`` it, or see it as HTML in a notebook.
 
         Parameters
@@ -130,6 +138,8 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
             Confidence level of all intervals.
         unpenalised : bool
             Below the coefficients of a ridge fit, show those without penalty, from the same release.
+        units, width
+            As in the summary of any fit: ``{"balance": 1000}``, and the longest line of the text.
 
         Returns
         -------
@@ -141,11 +151,12 @@ class LinearFit(MeanFit, models=("ols", "ridge")):
         True
         """
         refuse_alpha(level)
-        tables = [coefficient_table(self.record, level)]
+        scaled = in_units(self.record, units)
+        tables = [coefficient_table(scaled, level)]
         if truth("unpenalised", unpenalised) and self.record.alpha:
             free = self.at_alpha(0.0).record
-            tables.append(replace(coefficient_table(free, level), title=UNPENALISED))
-        return self._laid_out(level, tables)
+            tables.append(replace(coefficient_table(in_units(free, units), level), title=UNPENALISED))
+        return self._laid_out(level, tables, scaled, width)
 
     @method_where(has_moments)
     def at_alpha(self, alpha: float) -> LinearFit:

@@ -12,7 +12,7 @@ from dpstats._arguments import among, shown, truth
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.families import Link
+from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients
 from dpstats.results.intervals import refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
@@ -156,6 +156,21 @@ def warn_of_lost(rows: np.ndarray) -> None:
         )
 
 
+def averaged(record: Record, at: Points) -> Prediction:
+    """Predict the mean of the response over all of m points; limits are on its own scale, within the range.
+
+    Of independent rows of one population it is what R's marginaleffects calls an average prediction.
+    """
+    linear, gradient = linear_predictor(record, at)
+    link = record.link
+    means, slopes = link.inverse(linear), link.slope(linear)
+    lost = np.isinf(standard_errors(gradient, record.cov)).any()
+    se = standard_errors((slopes[:, None] * gradient).mean(axis=0, keepdims=True), record.cov)
+    se = np.where(lost, np.inf, se)
+    mean = where_estimable(record, means.mean(keepdims=True), se)
+    return Prediction(mean, se, IDENTITY, bounds=link.bounds)
+
+
 class Predictions(Coefficients):
     """Predictions at new data, which all fits make; nothing is predicted for training rows."""
 
@@ -166,8 +181,8 @@ class Predictions(Coefficients):
         """Sd of a response about its mean, where errors are taken as normal and it was released."""
         return None
 
-    def _prediction(self, at: Points) -> Prediction:
-        return prediction(self.record, at, self._sd_obs())
+    def _prediction(self, at: Points, average: bool = False) -> Prediction:
+        return averaged(self.record, at) if average else prediction(self.record, at, self._sd_obs())
 
     def _predicted(self, at: Points, link: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions of the mean, or of the linear predictor, and their standard errors."""
@@ -229,7 +244,9 @@ class Predictions(Coefficients):
         found = pd.DataFrame({"predicted": values, "se_fit": errors})
         return found if truth("se_fit", se_fit) else found["predicted"]
 
-    def get_prediction(self, newdata: NewData | None = None, *, clip: bool = False) -> Prediction:
+    def get_prediction(
+        self, newdata: NewData | None = None, *, clip: bool = False, average: bool = False
+    ) -> Prediction:
         """Return predictions on the scale of the response with standard errors and limits.
 
         Parameters
@@ -237,6 +254,10 @@ class Predictions(Coefficients):
         newdata : dict, list of dict, or DataFrame of m rows
         clip : bool
             As in `predict`.
+        average : bool
+            Average the mean over the rows, which then stand for a population: one value with its error, as
+            in statsmodels. With a level set for all of them it is the standardised mean of that level;
+            `marginal_effects` has the differences.
 
         Returns
         -------
@@ -247,8 +268,11 @@ class Predictions(Coefficients):
         --------
         >>> fit.get_prediction(point).conf_int(level=0.9).shape
         (1, 2)
+        >>> fit.get_prediction([point, {"education": 16, "region": "south"}], average=True).se_mean.shape
+        (1,)
         """
-        return self._prediction(points(self.record, newdata, "get_prediction", clip))
+        at = points(self.record, newdata, "get_prediction", clip)
+        return self._prediction(at, truth("average", average))
 
     def augment(
         self, newdata: NewData | None = None, level: float = 0.95, *, clip: bool = False

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpstats.results.estimates import cells, limit_columns, points
 from dpstats.results.format import percent, plain
+from dpstats.results.in_units import says_units
 from dpstats.results.intervals import Estimate, log_estimate
 from dpstats.results.record import Record
 from dpstats.results.standard_errors import bse
@@ -70,6 +71,8 @@ def _per(record: Record, name: str) -> tuple[float, str]:
         return 1.0, f"v {found[1]}"
     if "[" in name:
         return 1.0, "vs reference" if "[T." in name and ":" not in name else ""
+    if says_units(name):
+        return 1.0, ""
     variable = record.schema.get(name)
     if isinstance(variable, Flag | Event):
         return 1.0, " v ".join(variable.codes)

@@ -21,6 +21,7 @@ from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.prediction import TIMES_ONLY, linear_predictor, where_estimable
 from dpstats.results.public_rows import LawFit, finite_numbers, public_responses
+from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import failures, off_the_law, privacy_share
@@ -146,7 +147,7 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         ]
         return f" Estimand: {', '.join(said)}." if said else ""
 
-    def _tables(self, level: float) -> list[Table]:
+    def _tables(self, level: float, scaled: Record) -> list[Table]:
         """Return sigma, the shape in words, and the time ratios of the covariates."""
         record, dist, title = self.record, self._dist, self._dist.family.title
         fixed = FIXED if record.scale_known else ""
@@ -161,7 +162,7 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
             rows.append(ratio_row("" if i else f"{dist.title} shape", shape, words))
         if dist.log:
             rows += stress_rows(record, level)
-            rows += ratio_rows(record, "Time ratio", level, stress_terms(record))
+            rows += ratio_rows(scaled, "Time ratio", level, stress_terms(record))
         return table_of_ratios(rows, level)
 
     @value_where(lambda record: not record.scale_labels)

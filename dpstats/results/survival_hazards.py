@@ -144,8 +144,8 @@ class HazardFit(Fit, models=("coxph",)):
     def _remark(self) -> str:
         return " hazard = baseline * exp(coef'x). Intervals of ratios are on the log scale."
 
-    def _tables(self, level: float) -> list[Table]:
-        return table_of_ratios(ratio_rows(self.record, "Hazard ratio", level), level)
+    def _tables(self, level: float, scaled: Record) -> list[Table]:
+        return table_of_ratios(ratio_rows(scaled, "Hazard ratio", level), level)
 
     @value_where(lambda record: record.nevents is not None)
     def nevents(self) -> Estimate:

@@ -27,7 +27,7 @@ def rewritten(path: Path, tables: Tables, plain: Callable[[Tables], Tables]) -> 
         old = path.read_text(encoding="utf-8-sig")
         known = plain(tomllib.loads(old))
     except (OSError, ValueError):
-        return _toml(tables)
+        return toml_text(tables)
     head, parts = _parts(old)
     inline = not any(_OPENS.match(line) for _, lines in parts.values() for line in lines)
     written = [*head, *([""] if head else [])]
@@ -43,7 +43,7 @@ def rewritten(path: Path, tables: Tables, plain: Callable[[Tables], Tables]) -> 
         same = plain(tomllib.loads(text)) == tables
     except ValueError:
         same = False
-    return text if same else _toml(tables)
+    return text if same else toml_text(tables)
 
 
 def _parts(text: str) -> tuple[list[str], dict[str, tuple[list[str], list[str]]]]:
@@ -73,7 +73,8 @@ def _in_table(lines: list[str]) -> bool:
     return bool(lines and _OPENS.match(lines[0]))
 
 
-def _toml(tables: Tables) -> str:
+def toml_text(tables: Tables) -> str:
+    """The tables in TOML, with a line for each value."""
     return "\n".join("\n".join([*_lines(name, table), ""]) for name, table in tables.items())
 
 

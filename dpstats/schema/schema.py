@@ -18,7 +18,7 @@ from dpstats._repr import always_shown
 from dpstats._stored import write_text
 from dpstats._warn import warn
 from dpstats.errors import SchemaError
-from dpstats.schema.comments import rewritten
+from dpstats.schema.comments import rewritten, toml_text
 from dpstats.schema.norm import Norm, check_norms
 from dpstats.schema.unit import ROW, Unit
 from dpstats.schema.variables import KINDS, Levels, Variable, narrowed
@@ -216,11 +216,31 @@ class Schema(Mapping[str, Variable]):
         """Write the schema to a JSON file, in the place of one that exists."""
         write_text(path, json.dumps(self.to_dict(), indent=2), overwrite=True)
 
-    def to_toml(self, path: str | Path) -> None:
-        """Write the schema to a TOML file, in the place of one that exists, whose comments are kept."""
+    def to_toml(self, path: str | Path | None = None) -> str | None:
+        """Write the schema to a TOML file, in the place of one that exists, whose comments are kept.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Without it the text is returned.
+
+        Examples
+        --------
+        >>> import dpstats as dps
+        >>> print(dps.Schema(age=dps.bounded(18, 90, unit="year")).to_toml())
+        [age]
+        kind = "bounded"
+        lower = 18.0
+        upper = 90.0
+        unit = "year"
+        <BLANKLINE>
+        """
+        if path is None:
+            return toml_text(self.to_dict())
         found = path_of("path", path)
         text = rewritten(found, self.to_dict(), lambda old: Schema(old).to_dict())
         write_text(found, text, overwrite=True, suffix=".toml")
+        return None
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the schema to a ``.toml`` or ``.json`` file, in the place of one that exists.

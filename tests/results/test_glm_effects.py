@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 import dpstats as dps
@@ -75,6 +76,42 @@ def test_marginal_effects_are_those_of_statsmodels(family: str, response: str) -
     assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(theirs.conf_int(alpha=0.1))
     with pytest.raises(NotReleased, match=r"fit.marginal_effects\(newdata, average=True\)"):
         _ = fit.get_margeff
+
+
+@pytest.mark.parametrize(("family", "response"), [("binomial", "income"), ("poisson", "claims")])
+def test_the_mean_of_predictions_is_that_of_statsmodels(family: str, response: str) -> None:
+    formula = f"{response} ~ age + hours + sex"
+    law = sm.families.Binomial() if family == "binomial" else sm.families.Poisson()
+    fitted = smf.glm(formula, rows(), family=law).fit()
+    cov = fitted.cov_params()
+    fit = glm(family, formula=formula, names=tuple(cov), params=fitted.params, cov=cov, cov_privacy=0 * cov)
+    people = rows().iloc[:40][["age", "hours", "sex"]]
+    theirs = fitted.get_prediction(people, average=True, which="mean").summary_frame(alpha=0.1)
+    ours = fit.get_prediction(people.assign(sex=people["sex"].map({1.0: "M", 0.0: "F"})), average=True)
+    found = ours.summary_frame(level=0.9)
+    assert list(found) == ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper"] and len(found) == 1
+    assert found["mean"].to_numpy() == pytest.approx(theirs["predicted"].to_numpy())
+    assert found["mean_se"].to_numpy() == pytest.approx(theirs["se"].to_numpy())
+    assert ours.conf_int(0.9) == pytest.approx(theirs[["ci_lower", "ci_upper"]].to_numpy())
+
+
+def test_standardised_means_differ_by_the_average_effect() -> None:
+    fit = glm("binomial", offset=True)
+    men, women = (fit.get_prediction([{**p, "sex": s} for p in POINTS], average=True) for s in "MF")
+    effect = fit.marginal_effects(POINTS, "sex", average=True).frame["estimate"].iloc[0]
+    assert men.predicted_mean - women.predicted_mean == pytest.approx(effect)
+    assert men.predicted_mean == pytest.approx(fit.predict([{**p, "sex": "M"} for p in POINTS]).mean())
+
+
+def test_a_mean_over_what_is_not_estimable_is_not_estimable() -> None:
+    cov = np.array(glm("binomial").cov_params())
+    j = glm("binomial").names.index("status[T.widowed]")
+    cov[j, j] = np.inf
+    fit = glm("binomial", cov=cov)
+    with pytest.warns(UserWarning, match="rest on what is not estimable"):
+        found = fit.get_prediction(POINTS, average=True)  # of two points, one is widowed
+    assert np.isnan(found.predicted_mean).all() and found.conf_int().tolist() == [[0.0, 1.0]]
+    assert np.isfinite(fit.get_prediction(POINTS[:1], average=True).predicted_mean).all()
 
 
 def test_a_curve_is_followed_up_to_the_bounds() -> None:
