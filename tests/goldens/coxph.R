@@ -3,8 +3,7 @@
 # It reads dpstats/datasets/data and the heart transplants of R's survival package, and writes
 # tests/goldens/coxph.json with the rows of each fit.
 library(survival)
-options(warn = 2)  # a fit that did not converge stops the script
-read <- function(file) read.csv(file.path("dpstats/datasets/data", file), stringsAsFactors = FALSE)
+source("tests/goldens/common.R")
 
 rotterdam <- read("rotterdam.csv")
 rotterdam <- with(rotterdam, data.frame(
@@ -19,15 +18,12 @@ transplants <- with(heart, data.frame(
   start = start, stop = stop, event = event, age = age + 48, surgery = surgery,
   transplant = 1 * (transplant == "1"), id = id))
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', x, '"')
 column <- function(x) array(if (is.numeric(x)) number(x) else quoted(as.character(x)))
 record <- function(name, formula, data, times) {
   f <- coxph(as.formula(formula), data, ties = "breslow", control = coxph.control(eps = 1e-10, toler.chol = 1e-11, iter.max = 100))
   at <- data[1, , drop = FALSE]
   s <- summary(survfit(f, at, stype = 2, ctype = 1, conf.type = "log-log"), times = times)
-  z <- sub("^size(.+)$", "size[T.\\1]", names(coef(f)))
+  z <- patsy_names(names(coef(f)))
   columns <- sprintf('    "%s": %s', names(data), sapply(data, column))
   point <- sprintf('"%s": %s', names(at), sapply(at, function(x) gsub("^\\[|\\]$", "", column(x))))
   paste0("  {\n", paste(
@@ -50,6 +46,4 @@ records <- c(
   record("late entry", "Surv(entry, month, death) ~ size + age + nodes + chemo", late, c(24, 60, 120)),
   record("lung", "Surv(time, status) ~ age + sex + ph_ecog", lung, c(200, 400, 700)),
   record("transplants", "Surv(start, stop, event) ~ age + surgery + transplant", transplants, c(50, 200, 600)))
-writeLines(c("{", sprintf('"made_by": "tests/goldens/coxph.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/coxph.json")
+write_fits("coxph", records, "survival")

@@ -2,9 +2,7 @@
 # information: the numbers that noise-free fits must reproduce. Run from the root of the repository:
 #   Rscript tests/goldens/glm.R
 # It reads dpstats/datasets/data and writes tests/goldens/glm.json. Clipping repeats each schema by hand.
-options(warn = 2)  # a fit that did not converge stops the script
-read <- function(file) read.csv(gzfile(file.path("dpstats/datasets/data", file)), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
+source("tests/goldens/common.R")
 
 cps <- read("cps1988.csv.gz")
 cps$parttime <- as.numeric(cps$parttime == "yes")
@@ -27,9 +25,6 @@ models <- list(
   list("datacar", claims, "poisson", "log")
 )
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', x, '"')
 record <- function(model) {
   family <- get(model[[3]])(link = model[[4]])
   f <- glm(as.formula(model[[2]]), family = family, data = frames[[model[[1]]]],
@@ -39,7 +34,7 @@ record <- function(model) {
   variance <- family$variance(f$fitted.values)
   bread <- solve(crossprod(x * slope / sqrt(variance)))
   meat <- crossprod(x * slope / variance * (f$y - f$fitted.values))
-  names <- sub("^(region|gender)(.+)$", "\\1[T.\\2]", sub("^\\(Intercept\\)$", "Intercept", names(coef(f))))
+  names <- patsy_names(names(coef(f)))
   paste0("  {\n", paste(
     sprintf('    "data": "%s", "family": "%s", "link": "%s"', model[[1]], model[[3]], model[[4]]),
     sprintf('    "formula": "%s"', sub("log\\(exposure\\)", "np.log(exposure)", model[[2]])),
@@ -51,5 +46,4 @@ record <- function(model) {
     sep = ",\n"), "\n  }")
 }
 records <- sapply(models, record)
-writeLines(c("{", sprintf('"made_by": "tests/goldens/glm.R, %s",', R.version.string),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/glm.json")
+write_fits("glm", records)

@@ -6,10 +6,7 @@
 # row all the time, so that all kinds of rows are there. tests/estimators/test_exact_intervals.py makes the same
 # ends from the same files.
 library(survival)
-options(warn = 2)  # a fit that did not converge stops the script
-data_dir <- "dpstats/datasets/data"
-read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
+source("tests/goldens/common.R")
 
 inspected <- function(d, time, event, step) {
   before <- floor(d[[time]] / step) * step
@@ -74,9 +71,6 @@ polish <- function(f, dist, lower, upper) {
   theta
 }
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', gsub('"', '\\\\"', x), '"')
 record <- function(name, dist) {
   model <- models[[name]]
   formula <- paste(model[1], "~", model[2])
@@ -89,7 +83,7 @@ record <- function(name, dist) {
   var <- f$var
   if (nrow(var) < length(theta)) var <- rbind(cbind(var, 0), 0)
   rows <- apply(var, 1, function(r) paste0("      ", array(number(r))))
-  names <- sub("^(size|celltype)(.+)$", "\\1[T.\\2]", sub("^\\(Intercept\\)$", "Intercept", names(coef(f))))
+  names <- patsy_names(names(coef(f)))
   paste0("  {\n", paste(
     sprintf('    "dist": "%s", "data": "%s", "rows": %d, "used": %d', dist, name, nrow(frames[[name]]), nrow(d)),
     sprintf('    "seen": %d, "between": %d, "before": %d', sum(lower == upper),
@@ -103,6 +97,4 @@ record <- function(name, dist) {
 }
 dists <- c("weibull", "exponential", "loglogistic", "lognormal")
 records <- unlist(lapply(names(models), function(name) sapply(dists, record, name = name)))
-writeLines(c("{", sprintf('"made_by": "tests/goldens/intervals.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/intervals.json")
+write_fits("intervals", records, "survival")

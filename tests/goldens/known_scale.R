@@ -1,29 +1,12 @@
 # Censored maximum likelihood with a known scale by R's survreg, the numbers that noise-free fits must reproduce.
 # Run from the root of the repository:   Rscript tests/goldens/known_scale.R
 # It reads dpstats/datasets/data and writes tests/goldens/known_scale.json. The clipping repeats each schema by
-# hand, as in survreg.R: time above its upper bound becomes that bound, censored.
+# hand (common.R).
 library(survival)
-options(warn = 2)  # a fit that did not converge stops the script
-data_dir <- "dpstats/datasets/data"
-read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
-censor_at <- function(d, time, event, lower, upper) {
-  d[[event]] <- ifelse(d[[time]] > upper, 0, d[[event]])
-  d[[time]] <- clip(d[[time]], lower, upper)
-  d
-}
+source("tests/goldens/common.R")
 
-rotterdam <- censor_at(read("rotterdam.csv"), "dtime", "death", 1, 7300)
-rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
-rotterdam$age <- clip(rotterdam$age, 18, 100)
-rotterdam$grade <- clip(rotterdam$grade, 1, 3)
-rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
-lung <- read("lung.csv")
-lung$status <- ifelse(lung$status == 2, 1, 0)
-lung <- censor_at(lung, "time", "status", 1, 1100)
-lung$sex <- ifelse(lung$sex == 2, 1, 0)
-lung$age <- clip(lung$age, 18, 100)
-lung$ph_ecog <- clip(lung$ph_ecog, 0, 4)
+rotterdam <- read_rotterdam()
+lung <- read_lung()
 bearingcage <- censor_at(read("bearingcage.csv"), "hours", "failed", 1, 5000)
 frames <- list(rotterdam = rotterdam, lung = lung, bearingcage = bearingcage)
 models <- list(
@@ -51,9 +34,6 @@ polish <- function(f, dist) {
   beta
 }
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', x, '"')
 record <- function(name, dist) {
   model <- models[[name]]
   formula <- sprintf("Surv(%s, %s) ~ %s", model[1], model[2], model[3])
@@ -62,7 +42,7 @@ record <- function(name, dist) {
   if (!is.na(known[[dist]])) how$scale <- known[[dist]]
   f <- do.call(survreg, how)
   rows <- apply(f$var, 1, function(r) paste0("      ", array(number(r))))
-  names <- sub("^size(.+)$", "size[T.\\1]", sub("^\\(Intercept\\)$", "Intercept", names(coef(f))))
+  names <- patsy_names(names(coef(f)))
   paste0("  {\n", paste(
     sprintf('    "dist": "%s", "data": "%s", "scale": %s', dist, name, number(f$scale)),
     sprintf('    "formula": "%s"', formula),
@@ -73,6 +53,4 @@ record <- function(name, dist) {
     sep = ",\n"), "\n  }")
 }
 records <- unlist(lapply(names(models), function(name) sapply(names(known), record, name = name)))
-writeLines(c("{", sprintf('"made_by": "tests/goldens/known_scale.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/known_scale.json")
+write_fits("known_scale", records, "survival")

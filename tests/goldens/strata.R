@@ -1,29 +1,12 @@
 # Censored maximum likelihood with a scale for each stratum by R's survreg, which noise-free fits must reproduce.
 # Run from the root of the repository:   Rscript tests/goldens/strata.R
 # It reads dpstats/datasets/data and writes tests/goldens/strata.json. The clipping repeats each schema by
-# hand, as in survreg.R: time above its upper bound becomes that bound, censored.
+# hand (common.R).
 library(survival)
-options(warn = 2)  # a fit that did not converge stops the script
-data_dir <- "dpstats/datasets/data"
-read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
-censor_at <- function(d, time, event, lower, upper) {
-  d[[event]] <- ifelse(d[[time]] > upper, 0, d[[event]])
-  d[[time]] <- clip(d[[time]], lower, upper)
-  d
-}
+source("tests/goldens/common.R")
 
-rotterdam <- censor_at(read("rotterdam.csv"), "dtime", "death", 1, 7300)
-rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
-rotterdam$age <- clip(rotterdam$age, 18, 100)
-rotterdam$grade <- clip(rotterdam$grade, 1, 3)
-rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
-lung <- read("lung.csv")
-lung$status <- ifelse(lung$status == 2, 1, 0)
-lung <- censor_at(lung, "time", "status", 1, 1100)
-lung$sex <- ifelse(lung$sex == 2, 1, 0)
-lung$age <- clip(lung$age, 18, 100)
-lung$ph_ecog <- clip(lung$ph_ecog, 0, 4)
+rotterdam <- read_rotterdam()
+lung <- read_lung()
 hdfail <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
 hdfail$temp <- clip(hdfail$temp, 10, 50)
 frames <- list(rotterdam = rotterdam, lung = lung, hdfail = hdfail)
@@ -55,8 +38,6 @@ polish <- function(f, dist, group) {
   theta
 }
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
 record <- function(model) {
   data <- frames[[model[1]]]
   f <- survreg(as.formula(model[3]), data = data, dist = model[2], x = TRUE,
@@ -72,6 +53,4 @@ record <- function(model) {
     sprintf('    "cov": [\n%s\n    ]', paste(rows, collapse = ",\n")),
     sep = ",\n"), "\n  }")
 }
-writeLines(c("{", sprintf('"made_by": "tests/goldens/strata.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(sapply(models, record), collapse = ",\n"), "]", "}"), "tests/goldens/strata.json")
+write_fits("strata", sapply(models, record), "survival")

@@ -1,19 +1,8 @@
 # Censored maximum likelihood by R's survreg, the numbers that noise-free fits must reproduce.
 # Run from the root of the repository:   Rscript tests/goldens/survreg.R
 # It reads dpstats/datasets/data and writes tests/goldens/survreg.json.
-#
-# The clipping below repeats each schema by hand: time above its upper bound becomes that bound, censored;
-# everything else moves to the nearer bound.
 library(survival)
-options(warn = 2)  # a fit that did not converge stops the script
-data_dir <- "dpstats/datasets/data"
-read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
-censor_at <- function(d, time, event, lower, upper) {
-  d[[event]] <- ifelse(d[[time]] > upper, 0, d[[event]])
-  d[[time]] <- clip(d[[time]], lower, upper)
-  d
-}
+source("tests/goldens/common.R")
 
 hdfail <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
 hdfail$temp <- clip(hdfail$temp, 10, 50)
@@ -28,20 +17,11 @@ for (s in names(ranges)) {
   engines[[column]] <- clip(engines[[column]], ranges[[s]][1], ranges[[s]][2])
 }
 
-rotterdam <- censor_at(read("rotterdam.csv"), "dtime", "death", 1, 7300)
-rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
-rotterdam$age <- clip(rotterdam$age, 18, 100)
-rotterdam$grade <- clip(rotterdam$grade, 1, 3)
-rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
+rotterdam <- read_rotterdam()
 rotterdam$pgr <- clip(rotterdam$pgr, 0, 2000)
 rotterdam$er <- clip(rotterdam$er, 0, 2000)
 
-lung <- read("lung.csv")
-lung$status <- ifelse(lung$status == 2, 1, 0)
-lung <- censor_at(lung, "time", "status", 1, 1100)
-lung$sex <- ifelse(lung$sex == 2, 1, 0)
-lung$age <- clip(lung$age, 18, 100)
-lung$ph_ecog <- clip(lung$ph_ecog, 0, 4)
+lung <- read_lung()
 
 veteran <- censor_at(read("veteran.csv"), "time", "status", 1, 1000)
 veteran$celltype <- factor(veteran$celltype, levels = c("squamous", "smallcell", "adeno", "large"))
@@ -136,14 +116,6 @@ check_pair <- function(a, b, model) {
             abs(log(a$scale) - log(b$scale)) < 1e-6, abs(a$loglik[2] - b$loglik[2] + jacobian) < 1e-6)
 }
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', x, '"')
-patsy_names <- function(x) {
-  x <- sub("^\\(Intercept\\)$", "Intercept", x)
-  x <- sub("^(size|celltype)(.+)$", "\\1[T.\\2]", x)
-  sub("/", " / ", sub("log1p", "np.log1p", x))
-}
 other_name <- c(weibull = "extreme", loglogistic = "logistic", lognormal = "gaussian")
 record <- function(name, dist) {
   model <- models[[name]]
@@ -163,6 +135,4 @@ record <- function(name, dist) {
 records <- unlist(lapply(names(models), function(name) {
   sapply(names(other_name), record, name = name)
 }))
-writeLines(c("{", sprintf('"made_by": "tests/goldens/survreg.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/survreg.json")
+write_fits("survreg", records, "survival")

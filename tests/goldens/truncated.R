@@ -6,10 +6,7 @@
 # of each row, less the log survival at its entry. Newton's method goes to the root of the score; optim, which
 # knows the likelihood only, must end at the same place. The clipping repeats each schema by hand.
 library(survival)
-options(warn = 2)
-data_dir <- "dpstats/datasets/data"
-read <- function(file) read.csv(file.path(data_dir, file), stringsAsFactors = FALSE)
-clip <- function(x, lower, upper) pmin(pmax(x, lower), upper)
+source("tests/goldens/common.R")
 
 rotterdam <- read("rotterdam.csv")
 stopifnot(max(rotterdam$dtime) <= 7300, rotterdam$age >= 18, rotterdam$age <= 100)
@@ -106,14 +103,6 @@ fit <- function(model, dist) {
        rows = nrow(frames[[model$data]]))
 }
 
-number <- function(x) sprintf("%.17g", x)
-array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
-quoted <- function(x) paste0('"', x, '"')
-patsy_names <- function(x) {
-  x <- sub("^\\(Intercept\\)$", "Intercept", x)
-  x <- sub("^(size|celltype)(.+)$", "\\1[T.\\2]", x)
-  sub("log1p", "np.log1p", x)
-}
 record <- function(name, dist) {
   model <- models[[name]]
   f <- fit(model, dist)
@@ -133,6 +122,4 @@ record <- function(name, dist) {
 records <- unlist(lapply(names(models), function(name) {
   sapply(if (name == "veteran_diagnosis") "loglogistic" else c("weibull", "loglogistic"), record, name = name)
 }))
-writeLines(c("{", sprintf('"made_by": "tests/goldens/truncated.R, %s, survival %s",', R.version.string,
-                          as.character(packageVersion("survival"))),
-             '"fits": [', paste(records, collapse = ",\n"), "]", "}"), "tests/goldens/truncated.json")
+write_fits("truncated", records, "survival")
