@@ -309,7 +309,8 @@ def _cells(cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Numbers of columns, moved to columns that there are."""
     if not (scale == 1).all() or not np.issubdtype(cells.dtype, np.integer):
         raise ValueError("columns are numbered by integers, and of scale 1")
-    return np.clip(cells, 0, len(scale) - 1)
+    largest = cells.view(f"u{cells.itemsize}").max(initial=0)  # a number below 0 is a large one there
+    return np.clip(cells, 0, len(scale) - 1) if largest >= len(scale) else cells
 
 
 def _switch_off(pairs: list[Pair], rows: np.ndarray) -> None:

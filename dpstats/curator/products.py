@@ -29,6 +29,7 @@ See docs/theory/privacy.md#sums.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import idamax
 
 from dpstats.curator.blocks import Scratch
 
@@ -52,9 +53,9 @@ def predictor(coefficients: Array, columns: Array, scratch: Scratch) -> Array:
 def squared_norms(columns: Array, scratch: Scratch) -> Array:
     """Sum of squares over the first axis; shape (k, B) to (B,), a reused array."""
     total, square = scratch("squared_norms", columns.shape[1]), scratch("square", columns.shape[1])
-    np.multiply(columns[0], columns[0], out=total)
+    np.square(columns[0], out=total)
     for column in columns[1:]:
-        np.add(total, np.multiply(column, column, out=square), out=total)
+        np.add(total, np.square(column, out=square), out=total)
     return total
 
 
@@ -87,7 +88,7 @@ class RowProducts:
         for i, values in enumerate(out):
             np.rint(values, out=rounded)
             rest = np.subtract(values, rounded, out=values)
-            if not (rest.max() < near[i] and rest.min() > -near[i]):  # also where one is NaN
+            if not abs(rest[idamax(rest)]) < near[i]:  # also where `near` is NaN, as with any column
                 rows = np.flatnonzero(~(np.abs(rest) < near[i]))
                 products = self._matrix[i][:, None] * columns[:, rows]
                 rounded[rows] = np.rint(np.add.accumulate(products, axis=0)[-1])

@@ -217,13 +217,14 @@ class Filler:
                 ok &= values >= 0
                 leaves[name] = values
                 continue
-            ok &= np.isfinite(values)
+            finite = np.isfinite(values)
+            ok &= finite
             home = self._leaf_homes.get(name)
             leaf = np.empty(len(values)) if home is None else exog[:, home]
             lower, upper = variable.bounds if clip else ANYWHERE
-            np.fmax(values, lower, out=leaf)  # as in clip_into
-            np.fmin(leaf, upper, out=leaf)
-            leaves[name] = leaf
+            if not finite.all():
+                values = np.where(np.isnan(values), lower, values)  # as in clip_into
+            leaves[name] = np.clip(values, lower, upper, out=leaf)
         for norm in self._schema.norms if clip else ():
             norm.shorten(leaves, self.variables)
         return leaves
@@ -267,8 +268,9 @@ def _column(filled: Offset | Weights | None, without: float, leaves: Mapping[str
 
 
 def _switch_off(exog: Array, ok: Array) -> None:
-    """Make zero the rows that are not ok; the work is the same however many they are."""
-    np.multiply(exog, ok.astype(np.float64)[:, None], out=exog)
+    """Make zero the rows that are not ok."""
+    if not ok.all():
+        exog[~ok] = 0.0
 
 
 def _multiply(

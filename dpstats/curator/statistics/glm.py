@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
-from dpstats.curator.products import RowProducts, predictor, squared_norms
+from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
@@ -37,8 +37,8 @@ class _Score(Statistic):
             raise ValueError(f"center, scale and beta must hold {k} numbers, one for each column")
         if whitening.shape != (k, k) or not (0 < radius < math.inf and (scale > 0).all()):
             raise ValueError("whitening must be square, radius and scale positive and finite")
-        # of centred columns
-        self._whitened, self._beta = RowProducts(whitening / scale, scale), beta / scale
+        # of centred columns; the last product is the linear predictor
+        self._products = RowProducts(np.vstack([whitening, beta]) / scale, scale)
         self._radius = radius
         self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
 
@@ -46,8 +46,8 @@ class _Score(Statistic):
         """Whitened rows (k, B), their weights (B,) and linear predictors (B,); reused arrays."""
         size = len(block.ok)
         centred = np.subtract(block.exog.T, self._center[:, None], out=scratch("centred", self._k, size))
-        rows = self._whitened(centred, scratch("rows", self._k, size), scratch)
-        eta = predictor(self._beta, centred, scratch)
+        products = self._products(centred, scratch("products", self._k + 1, size), scratch)
+        rows, eta = products[:-1], products[-1]
         weight = np.minimum(1.0, self._radius**2 / squared_norms(rows, scratch))
         if self._weighted:
             np.multiply(weight, block.weight, out=weight)

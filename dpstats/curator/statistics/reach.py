@@ -47,7 +47,8 @@ class _Reach(Statistic):
     def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
         """Shape (m, B), response last."""
         out = scratch("boxed", self._count, len(block.ok))
-        np.take(self._map.x(block, scratch), self._chosen, axis=0, out=out[:-1])
+        # what is out of range is never there, and a check of it would copy everything once more
+        np.take(self._map.x(block, scratch), self._chosen, axis=0, out=out[:-1], mode="clip")
         out[-1] = self._map.y(block, scratch)
         return np.clip(out, -1.0, 1.0, out=out)
 
