@@ -456,6 +456,7 @@ TABLES: Tables = {
     "clusters": partial(verbatim, "clusters", "commit"),
     "spark": partial(verbatim, "spark", "commit"),
     "database": partial(verbatim, "database", "commit"),
+    "column_moments": partial(verbatim, "column_moments", "Intervals of"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
     "erm_4": partial(verbatim, "erm_table4_bank", "c = "),

@@ -4,16 +4,17 @@
         | tee benchmarks/results/planning.txt
 
 Designs are those of the lottery with the right law: half of them ordinary, half of the wide draw, with 10,000
-rows or more. Covariates have any shape; the plan is told means, sds, skewness, shares and correlations of the
-rows, the true coefficients and scale, and the share of events or the mean of the response. A record holds,
-for each coefficient, the planned standard error over the median one of some fits, the planned power and how
-often those fits reject.
+rows or more. Covariates have any shape; the plan is told means, sds, skewness, kurtosis, shares and
+correlations of the rows, the true coefficients and scale, and the share of events or the mean of the
+response. A record holds, for each coefficient, the planned standard error over the median one of some fits,
+the planned power and how often those fits reject.
 """
 
 import argparse
 import secrets
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,12 @@ def draw(seed: int) -> Design | None:
     return design if right and design.n >= LEAST and size <= MOST else None
 
 
+def of_routes(routes: list[str] | None, seed: int) -> bool:
+    """Whether there is a design of a seed, of one of these routes."""
+    design = draw(seed)
+    return design is not None and (routes is None or design.route in routes)
+
+
 def told(design: Design, made: Sample) -> dict[Any, Any]:
     """Means, sds, skewness, shares and correlations of the rows."""
     rows, known = made.rows.iloc[: design.n], {}
@@ -57,7 +64,7 @@ def told(design: Design, made: Sample) -> dict[Any, Any]:
         elif made.schema[name].kind == "flag":
             known[name] = float(column.mean())
         else:
-            known[name] = (float(column.mean()), float(column.std()), float(column.skew()))
+            known[name] = tuple(float(column.agg(each)) for each in ("mean", "std", "skew", "kurt"))
     return known | correlations(rows, numbers, [name for name in names if name not in numbers], made.schema)
 
 
@@ -198,10 +205,12 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path, default=WORK)
+    parser.add_argument("--routes", nargs="+", help='such as "logit gaussian"; default: all')
     options = parser.parse_args()
     run = secrets.randbelow(10**9) if options.seed is None else options.seed
     path = options.work / f"planning-{estimator()}-{run}.jsonl"
-    records = drawn(path, run, one, options.designs, options.minutes, options.jobs)
+    wished = partial(of_routes, options.routes)
+    records = drawn(path, run, one, options.designs, options.minutes, options.jobs, wished)
     print(header(work=options.work))
     print(f"seed {run}\n")
     print(report(records))

@@ -1,4 +1,4 @@
-"""What an error says of an argument that was not given, or that a function does not have."""
+"""What an error says of an argument that was not given, has no name, or is none of the function."""
 
 from __future__ import annotations
 
@@ -115,10 +115,18 @@ def say_what_is_lacking(error: BaseException, function: Callable[..., Any]) -> N
     _, _, listed = str(error).partition("missing ")
     forgotten = [name for name in re.findall(r"'(\w+)'", listed) if name in _FORGOTTEN]
     unknown = re.search(r"^(.*)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    many = re.search(r"^(.*)\(\) takes .*positional arguments? but", str(error))
+    if many and many[1] == function.__qualname__ and (named := _by_name(function)):
+        error.args = (f"{error}; the rest is given by name: {', '.join(f'{name}=' for name in named)}",)
     if forgotten:
         error.args = ("; ".join([str(error), *(f"{name} is {_FORGOTTEN[name]}" for name in forgotten)]),)
     if unknown and unknown[1] == function.__qualname__:
         error.args = (f"{error}; {_instead(unknown[2], function)}",)
+
+
+def _by_name(function: Callable[..., Any]) -> list[str]:
+    """Arguments that are given by their name alone."""
+    return [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
 
 
 def _instead(name: str, function: Callable[..., Any]) -> str:

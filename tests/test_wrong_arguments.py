@@ -76,6 +76,7 @@ PLAN = dps.plan_contributions("time ~ maker", SCHEMA, BUDGET, contributors=100)
 CHOICES = dps.plan_contributions("failed ~ maker", FLAGGED, BUDGET, contributors=100)
 CURVE = dps.kaplan_meier("Surv(time, failed) ~ maker", FRAME, SCHEMA).fit(BUDGET)
 MOMENTS = dps.PublicMoments("y ~ x", ("Intercept", "x"), 100, np.eye(2), np.ones(2), 3.0)
+MEANS = dps.ols("time ~ maker", FRAME, SCHEMA).fit(BUDGET, force=True).moments
 LOOK = dps.describe(FRAME, FEW, BUDGET, force=True)
 MESSAGES = [dps.contribute({"time": 5.0, "maker": "WDC"}, PLAN) for _ in range(100)]
 LABELS = [dps.contribute({"failed": 1, "maker": "WDC"}, CHOICES) for _ in range(100)]
@@ -198,6 +199,7 @@ def _holders() -> list[tuple[Any, dict[str, Any]]]:
         fit.t_test("x = 0"),
         fit.t_test_pairwise("z"),
         fit.marginal_effects(given["newdata"]),
+        MEANS,
         fit.get_prediction(given["newdata"]),
         models[0].fit(dps.pure(9), force=True).life({"maker": "WDC"}),
         capacitor().forecast({**USE, "age": 100.0}, 300.0),

@@ -23,7 +23,8 @@ def run(options: argparse.Namespace) -> None:
         for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
             if path:
                 files.enter_context(new_file(path, suffixes))
-        found = describe(rows, schema, budget, options.columns, book, options.force, options.subset)
+        how = dict(ledger=book, force=options.force, subset=options.subset)
+        found = describe(rows, schema, budget, options.columns, **how)
         if options.suggest:
             schema.suggest(found).save(options.suggest)
         if options.out:

@@ -59,7 +59,7 @@ example:
           --power temp=0.02 --half-width temp=0.01
 
 --known takes a word for each variable of which something is known:
-  temp=25,6             mean and sd of a number; a third number is its skewness
+  temp=25,6             mean and sd of a number; a third number is its skewness, a fourth its kurtosis
   smokes=0.2            share of ones of a yes or no; of a response that is a number, its mean
   maker=HGST:0.7,WDC:0.3   share of each level
   temp:load=0.3         correlation of two numbers

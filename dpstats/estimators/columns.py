@@ -119,6 +119,8 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     ends = (1 + np.abs(mean)) / (_LONGEST_END * math.sqrt(1.5 * len(mean)))
     sds = np.where(found.binary, np.maximum(sds, ends), sds)
     error = (noise**-2.0 + prior.second_sd**-2.0) ** -0.5 / np.maximum(variance, 1e-12)
+    miscounted = fraction_sd / fraction
+    mean_error = (found.first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
     middle = zoomed.center + zoomed.half * mean
     sds = np.maximum(zoomed.half * sds, np.sqrt(zoomed.hidden) * (1 + np.abs(middle)))
     ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
@@ -146,6 +148,8 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
         varies=(found.varies | ~zoomed.unseen)[:-1],
+        middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
+        miscounted=miscounted,
     )
 
 

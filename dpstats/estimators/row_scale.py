@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.moments.design import DesignMoments
+
 Array = np.ndarray
 
 # A norm is of use if it is less than this share of the norm that the half-widths allow.
@@ -97,6 +99,10 @@ class RowScale:
         Of the box.
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone.
+    middle_error : array, shape (d,)
+        sd of the means of the columns, from noise, on this scale.
+    miscounted : float
+        Relative sd of the number of counted rows.
     """
 
     center: Array
@@ -119,6 +125,19 @@ class RowScale:
     rare: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    middle_error: Array = field(default_factory=lambda: np.zeros(0))
+    miscounted: float = 0.0
+
+    def moments(self, n: float) -> DesignMoments | None:
+        """Means and sds of the counted rows, of n; none where a norm is the scale of a column."""
+        if self.norms or not self.constant:
+            return None
+        sds = self.scale * np.sqrt(self.ratio)
+        off = np.hypot(self.error, self.miscounted / self.ratio)
+        found = DesignMoments(
+            "failures", n * self.fraction, self.center, self.scale * self.middle_error, sds, off / 2
+        )
+        return found.clipped(~self.binary)
 
     def public(self) -> dict[str, Any]:
         """Parameters of the row map, as releases take them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -95,6 +96,12 @@ class GlmFamily:
     deviance: Callable[[Array, Array], Array]
     draw: Callable[[Array, float, np.random.Generator], Array]
     log_likelihood: Callable[[Array, Array], Array] | None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By its name, as functions that have none are not pickled."""
+        if FAMILIES.get(self.name) is self:
+            return _named, (self.name,)
+        return object.__reduce_ex__(self, protocol)
 
     @property
     def kind(self) -> str:
@@ -343,3 +350,7 @@ GAUSSIAN = GlmFamily(
 
 
 FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN, PROBIT, CLOGLOG)}
+
+
+def _named(name: str) -> GlmFamily:
+    return FAMILIES[name]

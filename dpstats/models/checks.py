@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, shown
@@ -97,7 +98,7 @@ def check_named(method: object, known: Sequence[str]) -> None:
     ------
     SpecificationError
     """
-    if isinstance(method, Ledger):
+    if isinstance(method, Ledger | Path) or (isinstance(method, str) and Path(method).suffix):
         raise SpecificationError("a ledger is given by its name here: fit(budget, ledger=ledger)")
     if not among(method, known):
         listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"

@@ -110,6 +110,7 @@ class Coxph(Unfitted):
     def fit(
         self,
         budget: Budget,
+        *,
         ledger: Ledger | str | Path | None = None,
         force: bool = False,
         reuse: bool | str = False,

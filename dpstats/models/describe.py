@@ -34,6 +34,7 @@ def describe(
     schema: Schema,
     budget: Budget,
     columns: Sequence[str] | None = None,
+    *,
     ledger: Ledger | str | Path | None = None,
     force: bool = False,
     subset: str | None = None,

@@ -180,6 +180,7 @@ class GlmModel(Plannable):
         self,
         budget: Budget,
         method: str = "auto",
+        *,
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         c: float | None = None,

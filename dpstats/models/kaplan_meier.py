@@ -100,7 +100,7 @@ class KaplanMeier(Unfitted):
 
     @reusable(CurveFit)
     def fit(
-        self, budget: Budget, ledger: Ledger | str | Path | None = None, reuse: bool | str = False
+        self, budget: Budget, *, ledger: Ledger | str | Path | None = None, reuse: bool | str = False
     ) -> CurveFit:
         """Spend a budget on the counts of exits.
 

@@ -165,6 +165,7 @@ class LinearModel(Plannable):
         self,
         budget: Budget,
         method: str = "auto",
+        *,
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         force: bool = False,

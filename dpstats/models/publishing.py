@@ -98,6 +98,7 @@ def publish(
         cov=result.cov,
         cov_privacy=result.cov_privacy,
         released=tuple(released),
+        columns=result.columns,
         flags=cautions(result.problems, names, isinstance(design.response, IntervalResponse)),
         **facts,
         **more,

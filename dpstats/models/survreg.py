@@ -179,6 +179,7 @@ class Survreg(Plannable):
         self,
         budget: Budget,
         method: str = "auto",
+        *,
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         release: Sequence[str] = (),

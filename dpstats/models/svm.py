@@ -90,6 +90,7 @@ class Svm(Unfitted):
         self,
         budget: Budget,
         method: str = "auto",
+        *,
         ledger: Ledger | str | Path | None = None,
         compat: str | None = None,
         reuse: bool | str = False,

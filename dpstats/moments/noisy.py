@@ -293,6 +293,11 @@ class NoisyMoments:
         return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
 
     @property
+    def back(self) -> Array:
+        """What takes a row in the coordinates of the moments to one of the design, from the right."""
+        return np.asarray(np.linalg.inv(self.map) * self.scale)
+
+    @property
     def all_rows(self) -> Array:
         """Mean of a a' over rows none of which was shortened, as far as that is known."""
         return self.positive_gram / self.gram_weight if self.whole is None else self.whole

@@ -48,7 +48,7 @@ class Pulled:
     @classmethod
     def of(cls, moments: NoisyMoments, alpha: float) -> Pulled:
         """A penalty of size `alpha`."""
-        back, first = _back(moments), int(moments.constant is not None)
+        back, first = moments.back, int(moments.constant is not None)
         whole = back.T @ moments.all_rows @ back
         level = max(float(whole[0, 0]), 1e-12) if first else 1.0  # 1, but for noise
         mean = whole[:first, first:] / level
@@ -103,7 +103,7 @@ class Pulled:
 
     def noise(self, apart: Array) -> Array:
         """The same by noise of the matrix that all rows were told from."""
-        moments, back = self.moments, _back(self.moments)
+        moments, back = self.moments, self.moments.back
         through, shape = back @ self.lead, np.eye(len(back))
         reached = through @ self._slopes(apart)
         noise = moments.noise_gram / moments.gram_weight
@@ -130,8 +130,3 @@ class Pulled:
         if len(through) > len(self.within):
             moved[0, 0] += of_mean
         return np.asarray(moved)
-
-
-def _back(moments: NoisyMoments) -> Array:
-    """What takes a row in the coordinates of the moments to one of the design, from the right."""
-    return np.linalg.inv(moments.map) * moments.scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design
 from dpstats.moments import PublicMoments
-from dpstats.schema import Event, Flag, Levels, Variable
+from dpstats.results.column_moments import ColumnMoments
+from dpstats.schema import Bounded, Count, Levels, Schema, Variable
 
 Array = np.ndarray
+_LEAST_SHARE = 0.001  # of a flag, which a plan wants strictly between 0 and 1
 
 
 def cells(name: str, variable: Variable) -> list[str]:
@@ -40,12 +43,35 @@ def of_public(moments: PublicMoments, design: Design) -> dict[Any, Any]:
     sd = np.sqrt(np.maximum(np.diag(cov), 0.0))
     with np.errstate(all="ignore"):
         corr = np.nan_to_num(cov / np.outer(sd, sd))
-    return of_columns(design, mean[1:], sd[1:], corr[1:, 1:])
+    return of_columns(design.schema, design.names[1:], mean[1:], sd[1:], corr[1:, 1:])
 
 
-def of_columns(design: Design, mean: Array, sd: Array, corr: Array) -> dict[Any, Any]:
+def of_fit(moments: ColumnMoments) -> dict[Any, Any]:
+    """The same of a fit's columns.
+
+    Raises
+    ------
+    SpecificationError
+        If they are of failures alone, or columns are not variables or levels of one.
+    """
+    if moments.of != "rows":
+        raise SpecificationError(
+            "covariates= has the moments of a fit of times, which are of the rows that fail, and a plan "
+            "needs those of all rows; give means and sds, or what dps.describe returned"
+        )
+    names, corr, schema = moments.names, moments.matrix, moments.design.schema
+    pairs = np.eye(len(names)) if corr is None else corr.to_numpy()
+    told = of_columns(schema, names, moments.means.to_numpy(), moments.sds.to_numpy(), pairs)
+    hidden = {name for name, sd in moments.sds.items() if np.isnan(sd)}
+    return {
+        key: value
+        for key, value in told.items()
+        if not hidden.intersection(key if isinstance(key, tuple) else (key,))
+    }
+
+
+def of_columns(schema: Schema, columns: Sequence[str], mean: Array, sd: Array, corr: Array) -> dict[Any, Any]:
     """The same of the columns after the intercept."""
-    columns, schema = design.names[1:], design.schema
     told: dict[Any, Any] = {}
     owner: dict[str, str] = {}  # of each column whose correlations can be told
     for j, column in enumerate(columns):
@@ -61,8 +87,10 @@ def of_columns(design: Design, mean: Array, sd: Array, corr: Array) -> dict[Any,
             if level != variable.all[0]:
                 owner[column] = name
         else:
-            two = isinstance(variable, Flag | Event)
-            told[name] = float(mean[j]) if two else (float(mean[j]), float(sd[j]))
+            if isinstance(variable, Bounded | Count):
+                told[name] = _inside(variable, float(mean[j]), float(sd[j]))
+            else:
+                told[name] = float(np.clip(mean[j], _LEAST_SHARE, 1 - _LEAST_SHARE))
             owner[column] = name
     for name, shares in told.items():
         if isinstance(shares, dict):
@@ -75,6 +103,14 @@ def of_columns(design: Design, mean: Array, sd: Array, corr: Array) -> dict[Any,
             if first in owner and other in owner and owner[first] != owner[other]:
                 told[first, other] = float(np.clip(corr[i, j], -0.999, 0.999))
     return told
+
+
+def _inside(variable: Bounded | Count, mean: float, sd: float) -> tuple[float, float]:
+    """Mean and sd that the bounds allow, from noisy ones."""
+    low, high = variable.bounds
+    inner = 1e-9 * (high - low)
+    mean = min(max(mean, low + inner), high - inner)
+    return mean, min(max(sd, inner), 0.99 * ((mean - low) * (high - mean)) ** 0.5)
 
 
 def _level_of(column: str) -> tuple[str, str | None]:

@@ -14,8 +14,9 @@ from dpstats._arguments import number, shown
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design
 from dpstats.moments import PublicMoments
-from dpstats.planning.columns import cells, of_public
+from dpstats.planning.columns import cells, of_fit, of_public
 from dpstats.results import Description
+from dpstats.results.column_moments import ColumnMoments
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Schema
 
@@ -34,6 +35,8 @@ class Spread:
     mean, sd : float
     skewness : float or None
         Third central moment over sd^3; None for what the bounds suggest.
+    kurtosis : float or None
+        Fourth central moment over sd^4, less the 3 of a normal law; None for what the others suggest.
     assumed : bool
         Whether they are those of even values over the bounds, because nothing better is known.
     """
@@ -41,6 +44,7 @@ class Spread:
     mean: float
     sd: float
     skewness: float | None = None
+    kurtosis: float | None = None
     assumed: bool = False
 
 
@@ -82,7 +86,7 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
 
     Parameters
     ----------
-    given : dict, DataFrame, PublicMoments, Description or None
+    given : dict, DataFrame, PublicMoments, ColumnMoments, Description or None
     design : Design
     response : str or None
         The response, if it is a variable: it may be told of, too.
@@ -99,13 +103,15 @@ def read_known(given: Any, design: Design, response: str | None) -> Known:
         return Known({}, {}, {}, given, ())
     if isinstance(given, PublicMoments):
         given = of_public(given, design)
+    if isinstance(given, ColumnMoments):
+        given = of_fit(given)
     readable = {*names, *([response] if response else [])}
     if isinstance(given, Description):
         given = _of_description(given, readable)
     if given is not None and not isinstance(given, Mapping):
         raise SpecificationError(
             "covariates= is a dict such as {'temp': (25, 6)}, mean and sd of each variable, a frame of "
-            f"public rows, PublicMoments, or what dps.describe returned, not {shown(given)}"
+            f"public rows, PublicMoments, fit.moments or what dps.describe returned, not {shown(given)}"
         )
     told = dict(given or {})
     pairs = {key: told.pop(key) for key in list(told) if isinstance(key, tuple)}
@@ -166,7 +172,7 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
     low, high = bounds
     if given is None:
         return Spread((low + high) / 2, (high - low) / 12**0.5, assumed=True)
-    several = isinstance(given, list | tuple) and 2 <= len(given) <= 3
+    several = isinstance(given, list | tuple) and 2 <= len(given) <= 4
     mean = number(f"the mean of {name!r}", given[0] if several else given)
     if not low < mean < high:
         raise SpecificationError(f"the mean of {name!r} must lie between its bounds, {low:g} and {high:g}")
@@ -178,12 +184,18 @@ def _spread(name: str, given: Any, bounds: tuple[float, float]) -> Spread:
         raise SpecificationError(
             f"the sd of {name!r} must be positive and below {most:.6g}: its bounds allow no more"
         )
-    skewness = number(f"the skewness of {name!r}", given[2]) if len(given) == 3 else None
+    skewness = number(f"the skewness of {name!r}", given[2]) if len(given) > 2 else None
     if skewness is not None and not abs(skewness) <= MOST_SKEWED:
         raise SpecificationError(
             f"the skewness of {name!r} must lie between -{MOST_SKEWED:g} and {MOST_SKEWED:g}"
         )
-    return Spread(mean, sd, skewness)
+    kurtosis = number(f"the kurtosis of {name!r}", given[3]) if len(given) > 3 else None
+    if skewness is not None and kurtosis is not None and not skewness**2 - 2 < kurtosis <= MOST_SKEWED**4:
+        raise SpecificationError(
+            f"the kurtosis of {name!r}, the fourth number, must be above the square of its skewness less 2; "
+            "that of a normal law is 0, and of even values over a range -1.2"
+        )
+    return Spread(mean, sd, skewness, kurtosis)
 
 
 def _of_response(name: str, given: Any, schema: Schema) -> Spread:

@@ -20,7 +20,11 @@ _LEAST_RISE, _MOST_RISE = (
     0.1,
     4.0,
 )  # how those of variables follow those of normals, at the ends of what is seen
+_DEGREES, _HALVINGS, _CLOSEST = 60, 40, 0.999  # of Hermite series, and correlations that they are solved for
+_FARTHEST = 5.0  # sds of the normals
 _STRAIGHT = 0.01  # a skewness that nobody sees
+_TAILED = 20.0  # times the squared skewness: a kurtosis that is that of tails on both sides
+_LEAST_KURTOSIS = 0.02  # of a symmetric law that is not normal
 _NODES = 2001  # of a quantile function, which is interpolated between them
 
 
@@ -29,7 +33,8 @@ class Maker:
 
     A number follows a beta law between its bounds, which has any mean and sd that bounds allow: it is nearly
     normal far from the bounds, and skewed near one. One whose skewness is told follows a shifted log-normal
-    law. A category has the first of its levels of which a normal says yes, asked in the order in which
+    law; with a kurtosis, a beta law where that is light, and Student's where a symmetric law has long tails.
+    A category has the first of its levels of which a normal says yes, asked in the order in which
     correlations are large, else the last of them. Normals with a copula's correlations tie numbers, flags
     and these together.
 
@@ -119,8 +124,13 @@ class Maker:
         told = ~np.eye(len(names), dtype=bool) & (wanted != 0)
         if not told.any():
             return wanted
+        latent, d = wanted.copy(), len(self._names)
+        latent[:d, :d] = self._latent_of_numbers(wanted[:d, :d])
+        told[:d, :d] = False
+        if not told.any():
+            return _root(latent)
         normal = np.random.default_rng(0).normal(size=(_CALIBRATION, len(names)))
-        latent, slope = wanted.copy(), np.ones_like(wanted)
+        slope = np.ones_like(wanted)
         last, seen = np.eye(len(names)), np.eye(len(names))
         for _ in range(_ROUNDS):
             values = self._values(self._tied(latent, told, normal))
@@ -132,6 +142,30 @@ class Maker:
             latent[told] = np.clip((latent + (wanted - found) / slope)[told], -0.999, 0.999)
         self._tied(latent, told, normal)
         return _root(latent)
+
+    def _latent_of_numbers(self, wanted: Array) -> Array:
+        """Correlations of the normals of numbers and flags.
+
+        Those of f(Z) and g(Z'), of normals with correlation r, are sum f_k g_k r^k, k >= 1, of their Hermite
+        coefficients over their sds (Mehler's formula), which rises with r where f and g rise.
+        """
+        found = np.array([_coefficients(self._of_normal(name)) for name in self._names])
+        products = found[:, None] * found
+        low, high = np.full_like(wanted, -_CLOSEST), np.full_like(wanted, _CLOSEST)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            powers = middle[..., None] ** np.arange(1, _DEGREES + 1)
+            short = np.sum(products * powers, axis=-1) < wanted
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        latent = np.where(wanted == 0, 0.0, (low + high) / 2)
+        np.fill_diagonal(latent, 1.0)
+        return latent
+
+    def _of_normal(self, name: str) -> Array:
+        """Values of a number or flag at the nodes of its quantile function."""
+        at, values = self._quantiles[name]
+        flag = isinstance(self._schema[name], Flag | Event)
+        return at > special.ndtri(1 - self._known.spreads[name].mean) if flag else values
 
     def _tied(self, latent: Array, told: Array, normal: Array) -> Array:
         """Normals with these correlations, of which those of one category go together as numbers make them.
@@ -151,6 +185,20 @@ class Maker:
             if told[place].any():
                 self._cuts[name] = _cuts(drawn[:, place], self._shares(name))
         return drawn
+
+
+def _coefficients(values: Array) -> Array:
+    """Hermite coefficients, from the first on, of a function of a normal over its sd."""
+    at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
+    weights = np.exp(-(at**2) / 2)
+    weights /= weights.sum()
+    centred = values - weights @ values
+    sd = np.sqrt(weights @ centred**2)
+    found, before, last = np.zeros(_DEGREES), np.ones_like(at), at
+    for k in range(1, _DEGREES + 1):
+        found[k - 1] = weights @ (last * centred)
+        before, last = last, (at * last - np.sqrt(k) * before) / np.sqrt(k + 1)
+    return found / sd if sd > 0 else found
 
 
 def _order(correlations: pd.DataFrame) -> Array:
@@ -198,16 +246,37 @@ def _root(correlations: Array) -> Array:
 
 def _quantiles(variable: Variable, spread: Spread) -> tuple[Array, Array]:
     """Normal deviates, and the values of a variable that are as frequent."""
-    at = np.linspace(-5, 5, _NODES)
+    at = np.linspace(-_FARTHEST, _FARTHEST, _NODES)
     if isinstance(variable, Flag | Event | Levels):
         return at, at
     low, high = variable.bounds
     if spread.skewness is not None:
-        return at, np.clip(spread.mean + spread.sd * _skewed(at, spread.skewness), low, high)
+        shape = _shaped(at, spread.skewness, spread.kurtosis)
+        return at, np.clip(spread.mean + spread.sd * shape, low, high)
     mean, sd = (spread.mean - low) / (high - low), spread.sd / (high - low)
     size = mean * (1 - mean) / sd**2 - 1
     values = stats.beta.ppf(special.ndtr(at), mean * size, (1 - mean) * size)
     return at, low + (high - low) * values
+
+
+def _shaped(at: Array, skewness: float, kurtosis: float | None) -> Array:
+    """Quantiles of a law of mean 0 and sd 1 with this skewness and, as far as its family goes, kurtosis.
+
+    Below 1.5 skew^2 it is a beta law (Pearson's first type), whose parameters add up to r and are apart by
+    r (r + 2) |skew| / sqrt((r + 2)^2 skew^2 + 16 (r + 1)).
+    """
+    if kurtosis is None or abs(kurtosis) < _LEAST_KURTOSIS:
+        return _skewed(at, skewness)
+    room = 3 * skewness**2 - 2 * kurtosis
+    if room > _LEAST_KURTOSIS:
+        r = 6 * (kurtosis + 2 - skewness**2) / room
+        apart = (r + 2) * skewness / np.sqrt((r + 2) ** 2 * skewness**2 + 16 * (r + 1))
+        law = stats.beta(r * (1 - apart) / 2, r * (1 + apart) / 2)
+    elif abs(skewness) < _STRAIGHT or kurtosis > _TAILED * skewness**2:
+        law = stats.t(4 + 6 / kurtosis)
+    else:
+        return _skewed(at, skewness)
+    return np.asarray((law.ppf(special.ndtr(at)) - law.mean()) / law.std())
 
 
 def _skewed(at: Array, skewness: float) -> Array:

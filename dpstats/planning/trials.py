@@ -117,6 +117,9 @@ class Trial:
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
         self.params = np.append(self.law.coef, last)
 
+    def __reduce__(self) -> tuple[type[Trial], tuple[Setting]]:
+        return Trial, (self.setting,)  # functions that it has made are not pickled
+
     def run(self, budget: Budget, n: int, quick: bool = False) -> Outlook:
         """What fits of n rows come to; a search, which asks many times, takes fewer and smaller ones."""
         columns = len(self.setting.names)

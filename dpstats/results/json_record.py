@@ -12,6 +12,7 @@ from dpstats._stored import check_format, described, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.baseline import Baseline, Trend
+from dpstats.moments.design import DesignMoments
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.record import Record
@@ -63,6 +64,7 @@ def described_record(record: Record) -> dict[str, Any]:
         },
         **({"tails": record.tails.to_dict()} if record.tails is not None else {}),
         **({"baseline": record.baseline.to_dict()} if record.baseline is not None else {}),
+        **({"columns": record.columns.to_dict()} if record.columns is not None else {}),
         **({"trend": record.trend.to_dict()} if record.trend is not None else {}),
         **({"guarantees": [list(pair) for pair in record.guarantees]} if record.guarantees else {}),
         **(
@@ -108,6 +110,7 @@ def _record(content: Mapping[str, Any]) -> Record:
         "linear": _if_there(content.get("linear"), _moments),
         "tails": _if_there(content.get("tails"), Tails.from_dict),
         "baseline": _if_there(content.get("baseline"), Baseline.from_dict),
+        "columns": _if_there(content.get("columns"), DesignMoments.from_dict),
         "trend": _if_there(content.get("trend"), Trend.from_dict),
         "guarantees": tuple((whose, what) for whose, what in content.get("guarantees", ())),
         "rivals": tuple((name, float(value), float(sd)) for name, value, sd in content.get("rivals", ())),

@@ -8,17 +8,17 @@ level or flag the difference of two means. Standard errors are by the delta meth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
-from dpstats.families import IDENTITY
 from dpstats.formula import Design
 from dpstats.results.derivatives import derivatives
 from dpstats.results.document import Document
+from dpstats.results.effect import DERIVATIVE, Effect, kept
+from dpstats.results.effects_at_means import effects_at_means
 from dpstats.results.estimates import Estimates, cells, limit_columns, points
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent
@@ -30,24 +30,6 @@ from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count
 
-DERIVATIVE = "dy/dx"
-TINY = np.finfo(float).tiny
-
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    """Effect of one variable at all points: what is contrasted, (m,) effects, and their (m, k) gradients."""
-
-    variable: str
-    contrast: str
-    effect: np.ndarray
-    gradient: np.ndarray
-
-    def averaged(self) -> _Effect:
-        """The mean over all points."""
-        means = self.effect.mean(keepdims=True), self.gradient.mean(axis=0, keepdims=True)
-        return replace(self, effect=means[0], gradient=means[1])
-
 
 def effects(
     record: Record, at: Points, names: Sequence[str], level: float, average: bool, pairs: bool
@@ -55,18 +37,9 @@ def effects(
     """Return the effect of each of the variables `names` at each point, or its mean over all."""
     design = record.design
     found = [effect for name in names for effect in _effects(record, design, at, name, pairs)]
-    labels = [(effect.variable, effect.contrast) for effect in found]
     if average:
         found = [each.averaged() for each in found]
-    frame = pd.DataFrame(labels * (1 if average else len(at.exog)), columns=["variable", "contrast"])
-    effect = np.stack([effect.effect for effect in found], axis=1).ravel()
-    gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
-    se = standard_errors(gradient, record.cov)
-    half = critical(level) * se
-    frame["estimate"], frame["std_error"] = effect, se
-    most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
-    frame["conf_low"] = np.maximum(effect - half, -most)
-    frame["conf_high"] = np.minimum(effect + half, most)
+    frame = _frame(record, found, level)
     whole = frame if average else beside(at.repeated(len(found)), frame)
 
     def layout() -> Document:
@@ -75,6 +48,27 @@ def effects(
         return _layout(frame, [f"Marginal effects at {at.label(i)}" for i in range(len(at.exog))], level)
 
     return Estimates(whole, layout)
+
+
+def at_means(record: Record, names: Sequence[str], level: float, pairs: bool) -> Estimates:
+    """Return the effect of each of the variables `names` where columns have their released means."""
+    frame = _frame(record, effects_at_means(record, names, pairs), level)
+    return Estimates(frame, lambda: _layout(frame, ["Marginal effects at the released means"], level))
+
+
+def _frame(record: Record, found: Sequence[Effect], level: float) -> pd.DataFrame:
+    """Return effects at all points, one point after the other, with limits."""
+    labels = [(effect.variable, effect.contrast) for effect in found]
+    frame = pd.DataFrame(labels * len(found[0].effect), columns=["variable", "contrast"])
+    effect = np.stack([effect.effect for effect in found], axis=1).ravel()
+    gradient = np.stack([effect.gradient for effect in found], axis=1).reshape(len(effect), -1)
+    se = standard_errors(gradient, record.cov)
+    half = critical(level) * se
+    frame["estimate"], frame["std_error"] = effect, se
+    most = np.where(frame["contrast"] == DERIVATIVE, np.inf, np.diff(record.link.bounds))
+    frame["conf_low"] = np.maximum(effect - half, -most)
+    frame["conf_high"] = np.minimum(effect + half, most)
+    return frame
 
 
 def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -89,7 +83,7 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     return tuple(dict.fromkeys(names))
 
 
-def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool) -> list[_Effect]:
+def _effects(record: Record, design: Design, at: Points, name: str, pairs: bool) -> list[Effect]:
     variable = record.schema[name]
     if isinstance(variable, Bounded | Count):
         return [_derivative(record, design, at, name, variable.bounds)]
@@ -115,16 +109,14 @@ def _difference(
     name: str,
     levels: tuple[str, str],
     means: tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]],
-) -> _Effect:
+) -> Effect:
     """Return the difference of the mean between a level and another."""
     (exog, mean, slope), (other, its_mean, its_slope) = means
-    gradient = _kept(record, slope * exog - its_slope * other, other, exog - other)
-    return _Effect(name, f"{levels[0]} - {levels[1]}", mean - its_mean, gradient)
+    gradient = kept(record, slope * exog - its_slope * other, other, exog - other)
+    return Effect(name, f"{levels[0]} - {levels[1]}", mean - its_mean, gradient)
 
 
-def _derivative(
-    record: Record, design: Design, at: Points, name: str, bounds: tuple[float, float]
-) -> _Effect:
+def _derivative(record: Record, design: Design, at: Points, name: str, bounds: tuple[float, float]) -> Effect:
     """Return dy/dx of a number."""
 
     def columns(index: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -138,19 +130,8 @@ def _derivative(
     along = of_columns @ record.params + of_offset
     slope, bend = record.link.slope(eta), record.link.bend(eta)
     gradient = (bend * along)[:, None] * at.exog + slope[:, None] * of_columns
-    gradient = _kept(record, gradient, at.exog, slopes)
-    return _Effect(name, DERIVATIVE, slope * along, gradient)
-
-
-def _kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Keep a gradient from underflowing to 0 far out on a curved link.
-
-    It is 0 only where nothing changes; a 0 would hide that the effect rests on a coefficient that is not
-    estimable.
-    """
-    k = gradient.shape[1]
-    used = ((exog != 0) | (change[:, :k] != 0)) & (change != 0).any(axis=1)[:, None]
-    return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
+    gradient = kept(record, gradient, at.exog, slopes)
+    return Effect(name, DERIVATIVE, slope * along, gradient)
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
@@ -177,6 +158,7 @@ class EffectsFit(Fit):
         variables: str | Sequence[str] | None = None,
         level: float = 0.95,
         *,
+        at: str | None = None,
         average: bool = False,
         pairs: bool = False,
     ) -> Estimates:
@@ -185,12 +167,15 @@ class EffectsFit(Fit):
         Parameters
         ----------
         newdata : dict, list of dict, or DataFrame of m rows
-            Public points; a point of typical values gives statsmodels' ``get_margeff(at="mean")``.
+            Public points, such as one of typical values.
         variables : str or sequence of str, optional
             Covariates of the fit, those of its offset included; default: all.
         level : float
             Confidence level. Intervals are by the delta method; those of differences of probabilities end
             at -1 and 1.
+        at : {None, "mean"}
+            In the place of `newdata`: where each column has its mean, as ``fit.moments`` has it, which is
+            statsmodels' ``get_margeff(at="mean")``. It needs variables that are terms of their own.
         average : bool
             Average over the points, which then stand for a population: R's ``margins`` and statsmodels'
             ``get_margeff(at="overall")``, over public rows.
@@ -209,9 +194,9 @@ class EffectsFit(Fit):
         Raises
         ------
         NotReleased
-            Without `newdata`.
+            Without `newdata`, or `at` where the fit has no means.
         SpecificationError
-            For variables that are no covariates.
+            For variables that are no covariates, or another `at`.
 
         Examples
         --------
@@ -219,6 +204,13 @@ class EffectsFit(Fit):
         [['AT', 'dy/dx']]
         """
         names = chosen(self.record, variables)
-        at = points_of(self.record, newdata, "marginal_effects", clip=True)
         asked = truth("average", average), truth("pairs", pairs)
-        return effects(self.record, at, names, level, *asked)
+        if at is None:
+            found = points_of(self.record, newdata, "marginal_effects", clip=True)
+            return effects(self.record, found, names, level, *asked)
+        if not among(at, ("mean",)) or newdata is not None or asked[0]:
+            raise SpecificationError(
+                "at= is 'mean', in the place of newdata=; means over rows are those of public ones: "
+                f"marginal_effects(newdata, average=True); got {shown(at)}"
+            )
+        return at_means(self.record, names, level, asked[1])

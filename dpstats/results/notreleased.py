@@ -26,7 +26,10 @@ _ASK = (
 )
 _WALD = "For hypotheses use fit.wald_test('x = 0')."
 _DISPERSION = "A gamma or Poisson fit has fit.dispersion."
-_POINTS = "Over public rows use fit.marginal_effects(newdata, average=True)."
+_POINTS = (
+    "Over public rows use fit.marginal_effects(newdata, average=True); at the released means, "
+    "fit.marginal_effects(at='mean')."
+)
 _FLAGS = "What could be judged from released numbers is in fit.flags."
 _FAILURES = "A fit of times to failure by noisy Newton has fit.nevents."
 _DECLARED = "What is public about the data is in fit.schema and fit.formula."
@@ -93,8 +96,8 @@ NOT_RELEASED: dict[str, Reason] = {
     **dict.fromkeys(
         ("vif", "variance_inflation_factor"),
         (
-            "needs the correlations of the private columns, which a fit does not have",
-            "fit.bse counts what collinearity costs.",
+            "follows from correlations of the private columns",
+            "A linear fit has fit.moments.correlations(), and fit.bse counts what collinearity costs.",
         ),
     ),
     "pred_table": (

@@ -20,6 +20,7 @@ from dpstats.errors import SpecificationError
 from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
 from dpstats.formula import Design, build_design
 from dpstats.moments.baseline import Baseline, Trend
+from dpstats.moments.design import DesignMoments
 from dpstats.moments.linear import LinearMoments, Quantity
 from dpstats.moments.mixture import Tails
 from dpstats.results.facts import Facts
@@ -128,6 +129,9 @@ class Record(Facts):
         Of a regression of hazards: what they are where all covariates are 0.
     trend : Trend, optional
         Of a regression of hazards: by what its coefficients change as time goes by, as far as is known.
+    columns : DesignMoments, optional
+        Means and sds of the columns after the intercept, where a release told where they lie; those of a
+        linear fit follow from `linear`.
     no_errors : str, optional
         Why there are no standard errors, where there are none; all variances are infinite then.
 
@@ -165,6 +169,7 @@ class Record(Facts):
     no_errors: str | None = None
     baseline: Baseline | None = None
     trend: Trend | None = None
+    columns: DesignMoments | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -190,6 +195,10 @@ class Record(Facts):
             raise SpecificationError(f"the moments are of {self.linear.origin.shape} coefficients, not {k}")
         if self.tails is not None and self.tails.variances.shape != (k,):
             raise SpecificationError(f"tails are of {self.tails.variances.shape} coefficients, not {k}")
+        if self.columns is not None and len(self.columns.mean) != len(self.column_names):
+            raise SpecificationError(
+                f"moments are of {len(self.columns.mean)} columns, not {len(self.column_names)}"
+            )
         cov, projected = _covariance("cov", self.cov, k)
         cov_privacy, _ = _covariance("cov_privacy", self.cov_privacy, k)
         flags = tuple((str(code), str(message)) for code, message in self.flags)
@@ -272,6 +281,11 @@ class Record(Facts):
                 "use the version of dpstats that made the fit"
             )
         return design
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns after the intercept, if there is one."""
+        return tuple(name for name in self.names[: self.n_location] if name != "Intercept")
 
     @property
     def n_location(self) -> int:

@@ -79,6 +79,10 @@ class Released(Stored):
     _needs: ClassVar[Reason]  # what else a fit has to be, to have what only this kind has
     _refused: ClassVar[Mapping[str, Reason]] = {
         "sigma": ("was not released by this {model} fit", "dps.ols and dps.survreg release it."),
+        "moments": (
+            "of the columns were not released by this {model} fit ({method})",
+            "dps.describe releases them, and fits with an intercept that look for their columns.",
+        ),
         "dispersion": (
             "was not released by this {model} fit ({dist})",
             "dps.glm with family 'gamma' or 'poisson' releases it; that of a binomial family is 1.",
@@ -122,7 +126,7 @@ class Released(Stored):
 
     def _words(self) -> dict[str, str]:
         """Words of this fit for the reasons that a kind gives."""
-        return {"model": self.record.model, "dist": self.record.dist}
+        return {"model": self.record.model, "dist": self.record.dist, "method": self.record.method}
 
     @property
     def names(self) -> tuple[str, ...]:

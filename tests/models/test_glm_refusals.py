@@ -51,6 +51,10 @@ def test_a_ledger_in_the_place_of_the_method_is_named(make: Any, tmp_path: Path)
     ledger = dps.Ledger(tmp_path / "a.ledger", total=dps.zcdp(1))
     with pytest.raises(dps.SpecificationError, match=r"fit\(budget, ledger=ledger\)"):
         model.fit(dps.zcdp(0.1), ledger)
+    with pytest.raises(dps.SpecificationError, match=r"fit\(budget, ledger=ledger\)"):
+        model.fit(dps.zcdp(0.1), str(tmp_path / "a.ledger"))
+    with pytest.raises(TypeError, match="the rest is given by name: ledger=, "):
+        model.fit(dps.zcdp(0.1), "auto", ledger)
     assert ledger.spent is None
     with pytest.raises(AttributeError, match=r"what is left of the total is ledger\.left"):
         ledger.remaining  # noqa: B018 - the name of other packages

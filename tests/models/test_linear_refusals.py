@@ -196,7 +196,7 @@ def test_the_ledger_says_what_was_released(case: str, tmp_path: Path) -> None:
     ledger = dps.Ledger(tmp_path / "trial.ledger", total=type(budget)(9))
     model = dps.ridge(FORMULA, DATA, SCHEMA, 0.1, public=how.get("public"))
     with noise(SeededNoise(1)):
-        fit = model.fit(budget, how.get("method", "auto"), ledger)
+        fit = model.fit(budget, how.get("method", "auto"), ledger=ledger)
     (entry,) = ledger.entries()
     assert entry.formula == FORMULA and entry.budget == budget
     assert entry.gaussian == (not isinstance(budget, dps.budget.Pure))

@@ -74,6 +74,23 @@ def test_nor_is_it_sent_to_another_process():
         pool.submit(type, HOLDERS["ols"]).result(60)
 
 
+@pytest.mark.parametrize("name", sorted(FIRST.keys() - {"kaplan_meier", "svm"}))  # these need data
+def test_a_model_without_data_is_pickled(name):
+    model = FIRST[name].model_of(None)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert repr(loaded) == repr(copy.deepcopy(model)) == repr(model)
+    with pytest.raises(dps.SpecificationError, match="the data have no rows"):
+        loaded.fit(dps.zcdp(1))
+
+
+def test_a_plan_is_pickled():
+    schema = dps.Schema(x=dps.bounded(0, 1), sick=dps.flag())
+    ahead = dps.plan(dps.logit("sick ~ x", None, schema), dps.zcdp(0.5), 900, events=0.3)
+    loaded = pickle.loads(pickle.dumps(ahead))
+    assert loaded.table().equals(ahead.table())
+    assert loaded.power({"x": 2.0}).equals(ahead.power({"x": 2.0}))
+
+
 @pytest.mark.parametrize("name", FIRST)
 def test_a_fit_is_pickled_and_holds_no_row(name):
     with noise(SeededNoise(1)):

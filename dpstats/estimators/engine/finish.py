@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpstats.moments.design import DesignMoments
+
 Array = np.ndarray
 
 
@@ -25,6 +27,8 @@ class Estimate:
         "not_estimable:j" with j the index of a coefficient.
     settings : dict
         Bounds of rows and scores, which are part of the estimand.
+    columns : DesignMoments, optional
+        Where the columns were found, and how far they spread.
     """
 
     params: Array
@@ -32,6 +36,7 @@ class Estimate:
     cov_privacy: Array
     problems: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    columns: DesignMoments | None = field(default=None, kw_only=True)
 
     def wider(self, factors: Array) -> Self:
         """With standard errors longer by these factors; a coefficient is lost where one is infinite."""

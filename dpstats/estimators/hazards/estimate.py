@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,7 +115,14 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
         grid.until,
     )
     found = Estimate(
-        point[j:], slopes, privacy[j:, j:].copy(), tuple(problems), settings, baseline=baseline, events=events
+        point[j:],
+        slopes,
+        privacy[j:, j:].copy(),
+        tuple(problems),
+        settings,
+        baseline=baseline,
+        events=events,
+        columns=replace(scale, constant=True).moments(n),
     )
     return found.lost(lost)
 

@@ -145,7 +145,13 @@ def estimate(
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
-        back @ point + shift, cov, cov_privacy, tuple(problems), settings, events=Quantity(*events, events[1])
+        back @ point + shift,
+        cov,
+        cov_privacy,
+        tuple(problems),
+        settings,
+        events=Quantity(*events, events[1]),
+        columns=scale.moments(bounding.n),
     )
     result = result.hopeless() if need > HOPELESS / USABLE else result
     ranges = (f"range:{j}" for j in _long_ranges(bounding, choice))

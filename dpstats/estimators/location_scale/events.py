@@ -15,6 +15,7 @@ from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import by_precision, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale
+from dpstats.moments.design import DesignMoments, of_matrix
 
 Array = np.ndarray
 
@@ -166,6 +167,15 @@ def _fraction(entry: float, noise: float, scale: RowScale, n: int) -> float:
     """Precision-weighted mean of two released event fractions, never below the noise of the first."""
     mean = by_precision(entry, noise, scale.fraction, scale.fraction_sd)
     return float(min(max(mean, 2 * scale.fraction_sd, 1 / n), 1.0))
+
+
+def with_correlations(columns: DesignMoments | None, events: Events) -> DesignMoments | None:
+    """With those of the events' matrix, unless they were shrunk."""
+    if columns is None or events.shrunk:
+        return columns
+    told = of_matrix(events.square, events.noise, np.eye(len(events.square)))
+    found = replace(columns, corr=told.corr, corr_noise=told.corr_noise)
+    return found.clipped(np.zeros(len(columns.mean), bool))
 
 
 def starting_values(events: Events, problem: Problem) -> Array:

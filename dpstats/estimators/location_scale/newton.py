@@ -29,7 +29,12 @@ from dpstats.estimators.location_scale.estimate import (
 )
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
-from dpstats.estimators.location_scale.events import Events, release_events, starting_values
+from dpstats.estimators.location_scale.events import (
+    Events,
+    release_events,
+    starting_values,
+    with_correlations,
+)
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Accumulator
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
@@ -116,7 +121,8 @@ def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estima
     need = _need(state.choice, bounding, signal)
     result = _with_its_scale(estimate(found, bounding, state.choice, state.whitening.matrix, need), problem)
     point = found.points.mean(axis=0)
-    return checked(curator, plan.cost("check"), bounding.placement, point, result)
+    result = checked(curator, plan.cost("check"), bounding.placement, point, result)
+    return replace(result, columns=with_correlations(result.columns, events))
 
 
 def _with_its_scale(result: Estimate, problem: Problem) -> Estimate:

@@ -108,6 +108,7 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
         tuple(problems),
         settings_of(state.choice, bounding, state.typical),
         events=Quantity(*events, events[1]),
+        columns=scale.moments(bounding.n),
     )
     return result.hopeless() if need > HOPELESS / USABLE else result.wider(_factors(state, need))
 

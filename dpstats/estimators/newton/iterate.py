@@ -7,7 +7,7 @@ The number of steps is public; nothing stops early. See docs/theory/glm.md#steps
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,7 +77,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     read = _read(problem, located, state, averaged, found)
     found = tailed(curator, plan.cost("beyond"), located, read, found)
     found = long_rows(curator, plan.cost("far"), problem, located, read, found)
-    return checked(curator, plan.cost("check"), problem, located, read, found)
+    found = checked(curator, plan.cost("check"), problem, located, read, found)
+    return replace(found, columns=located.columns)
 
 
 def _read(problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate) -> Read:

@@ -19,6 +19,7 @@ from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD
+from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
 Array = np.ndarray
@@ -34,6 +35,8 @@ _CONSTANT = 0.8
 _LOG_RATIO, _SHOWN = 2.0, 0.05
 # sd of the share of rows that cannot be used, before any release: from none to nearly all
 _USABLE_SD = 0.5
+# relative error of an sd by octaves, within which squares are taken for even: in designs of the lottery
+_UNEVEN = 0.12
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -73,6 +76,8 @@ class Located:
         Rows that can be used, per row; what is known of it before any release, and noise, moderate it.
     unread : bool
         Whether noise explains all rows that seem usable.
+    columns : DesignMoments, optional
+        Where the columns lie, and how far they spread; None without an intercept.
     """
 
     center: Array
@@ -91,6 +96,7 @@ class Located:
     usable: float = 1.0
     unread: bool = False
     tails: tuple[tuple[Array, Array], ...] = ()
+    columns: DesignMoments | None = None
 
     @property
     def thinnest(self) -> float:
@@ -130,6 +136,7 @@ class _Spread:
     squares: Array
     known: Array  # whether noise and the error of the mean do not explain what was seen
     visible: Array  # whether a column has more than one octave that noise does not explain
+    error: Array  # sds of what noise adds to mean squares, where rows are seen and in the octave beyond
 
     @property
     def mean_square(self) -> Array:
@@ -187,11 +194,29 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
         unread=unread,
+        columns=_moments(spread, problem, middle, half[:d], noise_in_box, means.n * usable),
         tails=tuple(
             (spread.shares[j], spread.squares[j] / scales[j] ** 2)
             for j in np.flatnonzero(spread.visible[:d] & ~problem.zero_or_one)
         ),
     )
+
+
+def _moments(
+    spread: _Spread, problem: Problem, middle: Array, half: Array, noise: float, rows: float
+) -> DesignMoments | None:
+    """Means, and sds by the octaves, in which squares are even; those of 0 and 1 follow from their means."""
+    if not problem.intercept:
+        return None
+    d = len(middle)
+    square = spread.mean_square[:d]
+    sds, error = half * np.sqrt(square), np.hypot(spread.error[:d] / square / 2, _UNEVEN)
+    coded = problem.zero_or_one
+    share = np.clip(middle, 1 / rows, 1 - 1 / rows)
+    sds = np.where(coded, np.sqrt(share * (1 - share)), sds)
+    by_share = np.abs(0.5 - share) * noise * half / (share * (1 - share))
+    found = DesignMoments("rows", rows, middle, noise * half, sds, np.where(coded, by_share, error))
+    return found.clipped(~coded)
 
 
 def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array, Array, float]:
@@ -247,7 +272,9 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     rest = constant[:, None] & (np.arange(octaves) == shares.argmax(axis=1)[:, None])
     squares = np.where(rest & ~farthest, 0.0, squares)
     known = (told > 0) & ~np.any(rest & ~farthest, axis=1)
-    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1)
+    nearest = np.maximum(np.argmax(shares > 0, axis=1) - 1, 0)
+    error = noise * np.sqrt(np.sum(squares**2 * (np.arange(octaves) >= nearest[:, None]), axis=1))
+    return _Spread(shares / shares.sum(axis=1, keepdims=True), squares, known, told > 1, error)
 
 
 def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:

@@ -86,7 +86,8 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     found = _corrected(ball, problem, located, minimum, *matrices)
     read, whole = _read(ball, *matrices[:2]), _unturned(ball, *matrices[:2])
     found = long_rows(curator, plan.cost("far"), problem, located, replace(read, **whole), found)
-    return checked(curator, plan.cost("check"), problem, located, read, found)
+    found = checked(curator, plan.cost("check"), problem, located, read, found)
+    return replace(found, columns=located.columns)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:

@@ -1,0 +1,226 @@
+"""Means, sds and correlations of a design's columns, from what a fit released to find them.
+
+See docs/theory/results.md#moments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpstats._private import forgetful
+from dpstats.budget import Pure
+from dpstats.errors import NotReleased
+from dpstats.formula import Design
+from dpstats.moments.design import DesignMoments, of_linear
+from dpstats.results.document import Document, Shown
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
+from dpstats.results.format import figures, level_percent, percent
+from dpstats.results.intervals import critical
+from dpstats.results.notreleased import refusal
+from dpstats.results.record import Record
+from dpstats.results.table import Column, Table
+
+__all__ = ["ColumnMoments", "has_columns", "moments_of"]
+
+Array = np.ndarray
+
+_OF = {
+    "rows": "of all usable rows, as they weigh",
+    "failures": "of the rows that fail, where a fit of times looks for its columns, and not of all rows",
+}
+_PAIRS = (
+    "was not released by this {model} fit, which told the spread of each column alone",
+    "A linear fit has them, and so has dps.describe.",
+)
+
+
+def has_columns(record: Record) -> bool:
+    """Whether it was released where the columns lie, with noise that leaves that to be told."""
+    linear = record.linear is not None and record.linear.constant is not None and not record.charged_formula
+    gaussian = not isinstance(record.budget, Pure)
+    return gaussian and (linear or record.columns is not None) and bool(record.column_names)
+
+
+def moments_of(record: Record) -> ColumnMoments:
+    """Return the moments of the columns of a fit that has them."""
+    found = record.columns if record.linear is None else of_linear(record.linear)
+    assert found is not None
+    return ColumnMoments(record, found)
+
+
+@forgetful
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ColumnMoments(Shown):
+    """Private means, sds and correlations of the columns of a design, with intervals: ``fit.moments``.
+
+    They were paid for with the fit. :func:`dpstats.plan` takes them as ``covariates=``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns, without the intercept.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> plant = dps.datasets.load("ccpp")
+    >>> fit = dps.ols("PE ~ AT + V", plant.data, plant.schema).fit(dps.zcdp(0.5)).moments
+    >>> fit.frame[["term", "quantity"]].values.tolist()
+    [['AT', 'mean'], ['AT', 'sd'], ['V', 'mean'], ['V', 'sd']]
+    """
+
+    _record: Record
+    _found: DesignMoments
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self._record.column_names
+
+    @property
+    def of(self) -> str:
+        """Which rows they are of: "rows", all that weigh, or "failures"."""
+        return self._found.of
+
+    @property
+    def design(self) -> Design:
+        """The design that has these columns."""
+        return self._record.design
+
+    @property
+    def means(self) -> pd.Series:
+        """Means by column."""
+        return pd.Series(self._found.mean, self.names, name="mean")
+
+    @property
+    def sds(self) -> pd.Series:
+        """Standard deviations by column, NaN where noise hides them."""
+        return pd.Series(np.where(self._found.unknown, np.nan, self._found.sd), self.names, name="sd")
+
+    @property
+    def matrix(self) -> pd.DataFrame | None:
+        """Correlations by pairs of columns; None where none was released."""
+        corr = self._found.corr
+        return None if corr is None else pd.DataFrame(corr, self.names, self.names)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Table of means and sds with 95 % limits; see :meth:`tidy`."""
+        return self.tidy()
+
+    def tidy(self, level: float = 0.95) -> pd.DataFrame:
+        """Return a mean and an sd of each column.
+
+        Parameters
+        ----------
+        level : float
+            Of the limits; those of an sd are on the log scale.
+
+        Returns
+        -------
+        DataFrame
+            ``term``, ``quantity``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+            ``privacy_share``, the share of the variance that is privacy noise or stands for values far out,
+            which count less. An sd that noise hides is NaN, with limits from 0 on.
+
+        Examples
+        --------
+        >>> fit.tidy(level=0.9).columns.tolist()[:4]
+        ['term', 'quantity', 'estimate', 'std_error']
+        """
+        z, found = critical(level), self._found
+        mean, sd, error = found.mean, found.sd, found.mean_error
+        factor = np.exp(z * found.sd_error)
+        low, high = self.design.bounds[-len(mean) :].T
+        widest = np.maximum((high - low) / 2, sd)  # of two values at the ends
+        means = {
+            "estimate": mean,
+            "std_error": error,
+            "conf_low": np.clip(mean - z * error, low, high),
+            "conf_high": np.clip(mean + z * error, low, high),
+            "privacy_share": (found.mean_noise / error) ** 2,
+        }
+        sds = {
+            "estimate": np.where(found.unknown, np.nan, sd),
+            "std_error": sd * found.sd_error,
+            "conf_low": sd / factor,
+            "conf_high": np.minimum(sd * factor, widest),
+            "privacy_share": np.where(found.unknown, np.nan, (found.sd_noise / found.sd_error) ** 2),
+        }
+        tables = [pd.DataFrame({"term": self.names, "quantity": head}) for head in ("mean", "sd")]
+        tables = [table.assign(**each) for table, each in zip(tables, (means, sds), strict=True)]
+        return pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
+
+    def correlations(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the correlation of each pair of columns.
+
+        Parameters
+        ----------
+        level : float
+            Of the limits.
+
+        Returns
+        -------
+        DataFrame
+            ``first``, ``second``, ``estimate``, ``std_error``, ``conf_low``, ``conf_high`` and
+            ``privacy_share``.
+
+        Raises
+        ------
+        NotReleased
+            If the fit released no second moments of its rows, as those of generalised linear models.
+
+        Examples
+        --------
+        >>> fit.correlations()[["first", "second"]].values.tolist()
+        [['AT', 'V']]
+        """
+        found, z = self._found, critical(level)
+        if found.corr is None or found.corr_noise is None or found.corr_error is None:
+            raise self._no_pairs()
+        records = []
+        for i, j in combinations(range(len(self.names)), 2):
+            rho, error = float(found.corr[i, j]), float(found.corr_error[i, j])
+            share = float(found.corr_noise[i, j] / error) ** 2 if error else 0.0
+            limits = max(rho - z * error, -1.0), min(rho + z * error, 1.0)
+            known = np.isfinite(error)
+            numbers = (rho, error, *limits, share) if known else (np.nan, error, -1.0, 1.0, np.nan)
+            records.append((self.names[i], self.names[j], *numbers))
+        heads = ["first", "second", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
+        return pd.DataFrame(records, columns=heads)
+
+    def _no_pairs(self) -> NotReleased:
+        reason, instead = _PAIRS
+        return refusal("correlations", reason.format(model=self._record.model), instead)
+
+    @property
+    def document(self) -> Document:
+        """The printed tables."""
+        heads = (Column("", "l"), *points("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
+        aside, tables = f"{level_percent(0.95)} intervals", []
+        of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
+        blocks = {"Means and sds": of_columns}
+        if self._found.corr is not None and len(self.names) > 1:
+            pairs = self.correlations().itertuples()
+            blocks["Correlations"] = [(f"{row.first}, {row.second}", row) for row in pairs]
+        for title, rows in blocks.items():
+            cells = tuple((label, *_cells(row)) for label, row in rows)
+            tables.append(Table(heads, cells, title=title, aside=aside))
+        note = (
+            f"Numbers are {_OF[self.of]}. They were released with the fit, at no further cost. Values "
+            "far from the others count less, so that sds of columns with long tails are too small; 'privacy' "
+            "is the share of the variance that is privacy noise or stands for that."
+        )
+        return Document(title=f"Columns of {self._record.formula}", tables=tuple(tables), notes=(note,))
+
+
+def _cells(row: Any) -> tuple[str, ...]:
+    if not np.isfinite(row.std_error):
+        return (NOT_ESTIMABLE,)
+    numbers = [figures(value) for value in (row.estimate, row.std_error, row.conf_low, row.conf_high)]
+    return *numbers[:2], percent(row.privacy_share), *numbers[2:]
