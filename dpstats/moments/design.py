@@ -19,7 +19,7 @@ Array = np.ndarray
 _ARRAYS = ("mean", "mean_noise", "sd", "sd_noise")
 _PAIRS = ("corr", "corr_noise")  # which only second moments tell
 # relative error of an sd beyond which it may be next to nothing: the first stage then tells a bound
-_UNKNOWN = 0.2
+_HIDDEN = 0.2
 # What values far out, which are clipped or whose rows are shortened, move: means in sds, sds as a share, and
 # correlations r in 1 - r^2. In designs of the lottery (benchmarks/column_moments.py) 95 % are within two of
 # these, but for sds of columns with long tails, which are smaller than they would be.
@@ -92,7 +92,7 @@ class DesignMoments:
     @property
     def unknown(self) -> Array:
         """Columns whose sd noise leaves to be told by an upper limit alone."""
-        return self.sd_noise > _UNKNOWN
+        return self.sd_noise > _HIDDEN
 
     @property
     def mean_error(self) -> Array:
