@@ -7,6 +7,7 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --inspected --minutes 20
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --saturating --minutes 15
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --links --minutes 15
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --scattered --minutes 8
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/lottery.py --real --minutes 10
 
 Every run draws fresh designs; its seed is printed, and --seed repeats a run or goes on with one that was
@@ -15,7 +16,9 @@ most people have: a few covariates of any shape under bounds that are 2 to 200 t
 --known-scale draws survival models whose sigma the fit is told, --inspected such whose failures are known to
 lie between two times, by one inspection or many. --saturating draws generalised
 linear models with effects that level off, and compares with the fit of the same rows without privacy.
---links draws probit and complementary log-log models of a yes or no.
+--links draws probit and complementary log-log models of a yes or no. --scattered draws counts, most of which
+scatter more than a Poisson law's, for the negative binomial family; --scattered-poisson has the same rows for
+the Poisson family.
 --real takes rows of real sets, with response, covariates and bounds drawn at random, and compares with the
 fit without privacy. --routes "ols pure" fits designs of these routes alone.
 """
@@ -40,6 +43,7 @@ from lots.designs import (
     draw_links,
     draw_ordinary,
     draw_saturating,
+    draw_scattered,
 )
 from lots.real import DATA, draw_lot, real_lot
 from lots.report import report
@@ -56,6 +60,8 @@ DRAWS = {
     "inspected": draw_inspected,
     "saturating": draw_saturating,
     "links": draw_links,
+    "scattered": draw_scattered,
+    "scattered-poisson": partial(draw_scattered, model="poisson"),
 }
 SOME = 5  # fits of each process between two looks at the clock
 
@@ -118,12 +124,14 @@ def main() -> None:
     which.add_argument("--known-scale", action="store_true", help="times to failure of a known sigma")
     which.add_argument("--saturating", action="store_true", help="GLMs with effects that level off")
     which.add_argument("--links", action="store_true", help="a yes or no under other links than the logit")
+    which.add_argument("--scattered", action="store_true", help="counts, by the negative binomial family")
+    which.add_argument("--scattered-poisson", action="store_true", help="the same by the Poisson family")
     which.add_argument("--inspected", action="store_true", help="failures between two times")
     which.add_argument("--ordinary", action="store_true", help="designs with loose bounds and nothing else")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of tables for --real")
     parser.add_argument("--routes", nargs="+", help='such as "ols pure", "ols gaussian"; default: all')
     options = parser.parse_args()
-    kinds = ("real", "ordinary", "known-scale", "inspected", "saturating", "links")
+    kinds = ("real", *(name for name in DRAWS if name != "lottery"))
     flags = {name: getattr(options, name.replace("-", "_")) for name in kinds}
     kind = next((name for name, asked in flags.items() if asked), "lottery")
     draw, one = DRAWS.get(kind), partial(lot, draw=DRAWS.get(kind))

@@ -17,7 +17,7 @@ _FORGOTTEN = {
     "formula": "a text such as 'y ~ x' or 'Surv(time, event) ~ x'",
     "data": "a frame, a dict of columns or the path of a file",
     "schema": "what is public: a dps.Schema, a dict of declarations, or the path of its .toml file",
-    "family": "'binomial', 'poisson', 'gamma' or 'gaussian'",
+    "family": "'binomial', 'poisson', 'negativebinomial', 'gamma' or 'gaussian'",
     "alpha": "the penalty, or 'auto'",
     "upper": "the public upper bound, known without a look at the rows",
     "max_rows": "how many rows of a unit weigh, a public number such as 5",
@@ -45,8 +45,7 @@ _ELSEWHERE = {
         "a budget is one argument, such as dps.approx(epsilon=1, delta=1e-6)",
     ),
     "link": "it is of dps.glm(formula, data, schema, 'binomial', link='probit' or 'cloglog')",
-    "alpha": "counts of any scatter go with family='poisson', whose standard errors do not rest on the law; "
-    "a penalty goes with dps.ridge",
+    "alpha": "that of counts is said as family='negativebinomial(alpha=0.5)'; a penalty goes with dps.ridge",
     "weights": "this model takes no weights",
     "subset": "this model takes no subset",
     **dict.fromkeys(
@@ -81,8 +80,11 @@ OTHER_NAMES = {
     **dict.fromkeys(("Logit", "LogisticRegression"), "dps.logit(formula, data, schema)"),
     **dict.fromkeys(("probit", "Probit"), "dps.glm(formula, data, schema, 'binomial', link='probit')"),
     **dict.fromkeys(
-        ("poisson", "Poisson", "PoissonRegressor", "glm_nb", "negativebinomial", "NegativeBinomial"),
-        "dps.glm(formula, data, schema, family='poisson')",
+        ("poisson", "Poisson", "PoissonRegressor"), "dps.glm(formula, data, schema, family='poisson')"
+    ),
+    **dict.fromkeys(
+        ("glm_nb", "negativebinomial", "NegativeBinomial", "NegativeBinomialP"),
+        "dps.glm(formula, data, schema, family='negativebinomial')",
     ),
     "GLM": "dps.glm(formula, data, schema, family)",
     **dict.fromkeys(

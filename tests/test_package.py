@@ -62,7 +62,10 @@ def test_what_is_forgotten_or_misspelt_is_said_with_its_remedy() -> None:
         (lambda: dps.glm("y ~ x", None, dps.Schema()), "family is 'binomial'"),
         (lambda: dps.bounded(0), "upper is the public upper bound"),
         (lambda: dps.logit("y ~ x", None, dps.Schema(), link="probit"), "'binomial', link='probit'"),
-        (lambda: dps.glm("y ~ x", None, dps.Schema(), "nb", alpha=1), "counts of any scatter go with"),
+        (
+            lambda: dps.glm("y ~ x", None, dps.Schema(), "nb", alpha=1),
+            "said as family=.negativebinomial.alpha=0.5",
+        ),
         (lambda: dps.svm("y ~ x", None, dps.Schema(), weights="w"), "this model takes no weights"),
         (lambda: dps.logit(), "; formula is a text such .*; data is a frame.*; schema is what is public"),
         (lambda: dps.bounded(min=0, max=1), "it is lower= here"),

@@ -21,6 +21,8 @@ LAWS = {
     "survreg": {"right": 0.7, "other": 0.15, "heteroskedastic": 0.15},
     "kaplan_meier": {"right": 1.0},
 }
+# counts by a negative binomial law, by one of log-normal means, and by that of a Poisson
+SCATTERED = {"scattered": 0.6, "mixed": 0.2, "poisson": 0.2}
 KNOWN = {("survreg", "other"), ("survreg", "heteroskedastic"), ("logit", "bent"), ("poisson", "bounded")}
 CENSORING = {"end": 0.2, "lumps": 0.25, "staggered": 0.25, "random": 0.15, "informative": 0.15}
 # once, at a time of its own; at 2 to 4, or 5 to 30 even times; at growing ones; half of the rows watched all
@@ -56,6 +58,8 @@ class Design:
         Of the bounds of the response.
     known_scale : bool
         Whether the fit of a survival model is told its sigma.
+    alpha : float
+        Of the variance m + alpha m^2 of counts that scatter more than a Poisson law's.
     inspected : str
         How failures of a survival model are seen: "" at once, else a key of INSPECTED.
     """
@@ -76,6 +80,14 @@ class Design:
     looseness: float
     known_scale: bool = False
     inspected: str = ""
+    alpha: float = 0.5
+
+    @property
+    def reference(self) -> str:
+        """The model that is fitted without privacy: of counts that scatter, by their own law."""
+        if self.law in ("scattered", "mixed"):
+            return f"negativebinomial(alpha={self.alpha})"
+        return "poisson" if self.law == "poisson" else self.model
 
     @property
     def known(self) -> bool:
@@ -223,6 +235,25 @@ def draw_links(seed: int) -> Design:
     )
 
 
+def draw_scattered(seed: int, model: str = "negativebinomial") -> Design:
+    """An ordinary design of counts, most of which scatter more than a Poisson law's, fitted by a model."""
+    rng = np.random.default_rng([seed, 6])
+    ordinary = draw_ordinary(seed)
+    return replace(
+        ordinary,
+        model=model,
+        law=pick(rng, SCATTERED),
+        dist="",
+        censoring="",
+        censored=0.0,
+        kind=draw_kind(rng, model),
+        n=int(10 ** rng.uniform(3, 5)),
+        signal=_signal(rng, "poisson"),
+        level=_level(rng, "poisson"),
+        alpha=10 ** rng.uniform(-1, 0.5),
+    )
+
+
 def draw_known_scale(seed: int) -> Design:
     """The first survival model of the right law that this seed and those after it draw, its sigma known."""
     designs = (draw_design(later) for later in itertools.count(seed))
@@ -241,7 +272,7 @@ def draw_inspected(seed: int) -> Design:
 def draw_kind(rng: np.random.Generator, model: str) -> str:
     """Of the budget: counts and amounts take no pure epsilon."""
     gaussian = {kind: share for kind, share in KINDS.items() if kind != "pure"}
-    return pick(rng, gaussian if model in ("poisson", "gamma", *LATENT) else KINDS)
+    return pick(rng, gaussian if model in ("poisson", "negativebinomial", "gamma", *LATENT) else KINDS)
 
 
 def budget_of(kind: str, epsilon: float) -> Budget:

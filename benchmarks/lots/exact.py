@@ -2,10 +2,9 @@
 
 import numpy as np
 from censored_mle import Likelihood, censored_mle
-from scipy.special import expit
 
-from dpstats.families import DISTS
-from dpstats.families.glm import CLOGLOG, POISSON, PROBIT
+from dpstats.families import DISTS, family_of
+from dpstats.families.glm import BINOMIAL, CLOGLOG, PROBIT, GlmFamily
 
 Array = np.ndarray
 STEPS = 300  # each moves no row by more than 2: a covariate with a far tail takes more than a hundred
@@ -27,35 +26,26 @@ def glm(
     w = np.ones(len(y)) if weights is None else weights
     params = np.zeros(exog.shape[1])
     mean = np.average(y, weights=w)
-    law = LINKS.get(family, POISSON)
-    params[0] = np.log(mean / (1 - mean)) if family == "logit" else law.link(mean)
+    law = {"logit": BINOMIAL, **LINKS}.get(family) or family_of(family)
+    assert law is not None
+    params[0] = law.link(mean)
     scale = np.maximum(np.abs(exog).max(axis=0), 1e-12)
     exog = exog / scale
     params = params * scale
     for _ in range(STEPS):
-        score, information = _score(exog, y, family, exog @ params + offset, w)
+        score, information = _score(exog, y, law, exog @ params + offset, w)
         step = np.linalg.lstsq(information, score.sum(axis=0), rcond=1e-12)[0]
         length = min(1.0, 2.0 / max(float(np.abs(exog @ step).max()), 1e-12))
         params = params + length * step
         if length == 1.0 and np.abs(exog @ step).max() < 1e-9:
             break
-    score, information = _score(exog, y, family, exog @ params + offset, w)
+    score, information = _score(exog, y, law, exog @ params + offset, w)
     return params / scale, _sandwich(information, score) / np.outer(scale, scale)
 
 
-def _score(exog: Array, y: Array, family: str, eta: Array, w: Array) -> tuple[Array, Array]:
+def _score(exog: Array, y: Array, law: GlmFamily, eta: Array, w: Array) -> tuple[Array, Array]:
     eta = np.clip(eta, -200, 200)
-    if family == "logit":
-        mean = expit(eta)
-        rest, curvature = y - mean, mean * (1 - mean)
-    elif family in LINKS:
-        rest, curvature = LINKS[family].score(y, eta), LINKS[family].curvature(eta)
-    elif family == "poisson":
-        mean = np.exp(eta)
-        rest, curvature = y - mean, mean
-    else:
-        rest, curvature = y * np.exp(-eta) - 1, np.ones(len(y))
-    return exog * (w * rest)[:, None], (exog * (w * curvature)[:, None]).T @ exog
+    return exog * (w * law.score(y, eta))[:, None], (exog * (w * law.curvature(eta))[:, None]).T @ exog
 
 
 def survival(exog: Array, log_time: Array, event: Array, dist: str) -> tuple[Array, Array]:

@@ -179,9 +179,18 @@ def _counts(
     if design.law == "bounded":
         y = rng.binomial(52, np.clip(expit(log_mean + rng.normal(0, 1.5, len(eta))), 0, 1))
         return Response("y", {"y": y}, {"y": dps.count(52)}, {"y": y})
-    y = rng.poisson(mean * (rng.gamma(2.0, 0.5, len(eta)) if design.law == "overdispersed" else 1.0))
+    y = rng.poisson(mean * _factor(design, len(eta), rng))
     most = int(np.ceil(max(y.max(), 1) * design.looseness))
     return Response("y", {"y": y}, {"y": dps.count(most)}, {"y": y}, moved)
+
+
+def _factor(design: Design, n: int, rng: np.random.Generator) -> Array | float:
+    """Of mean 1 and variance alpha, what means are times that scatter more than covariates say."""
+    if design.law == "mixed":
+        return rng.lognormal(-np.log1p(design.alpha) / 2, np.sqrt(np.log1p(design.alpha)), n)
+    if design.law in ("overdispersed", "scattered"):
+        return rng.gamma(1 / design.alpha, design.alpha, n)
+    return 1.0
 
 
 def _gamma(design: Design, rows: pd.DataFrame, eta: Array, fields: Any, rng: np.random.Generator) -> Response:
@@ -292,7 +301,7 @@ _RESPONSES = {
     "ols": _ols,
     "logit": _logit,
     **dict.fromkeys(LINKS, _logit),
-    "poisson": _counts,
+    **dict.fromkeys(("poisson", "negativebinomial"), _counts),
     "gamma": _gamma,
     "survreg": _times,
 }

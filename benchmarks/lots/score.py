@@ -56,10 +56,10 @@ def model_of(design: Design, drawn: Sample) -> Any:
 
 def _regression(design: Design) -> dict[str, Any]:
     drawn = sample(design)
-    own, cov = exact(design.model, design.dist, drawn, slice(0, design.n))
+    own, cov = exact(design.reference, design.dist, drawn, slice(0, design.n))
     truth, doubt = own if design.own else drawn.truth, np.zeros(len(cov))
     if truth is None:
-        truth, spread = exact(design.model, design.dist, drawn, slice(design.n, None))
+        truth, spread = exact(design.reference, design.dist, drawn, slice(design.n, None))
         doubt = np.sqrt(np.maximum(np.diag(spread), 0.0))
     model = model_of(design, drawn)
     return fitted(model, design.budget, design.seed, truth, doubt, cov) | {"formula": drawn.formula}

@@ -103,7 +103,10 @@ def _add_model_options(command: Parser) -> None:
     )
     command.add_argument("--known-scale", type=float, help="of survreg: sigma, where it is known")
     command.add_argument("--alpha", type=penalty, help="of ridge, which needs it: the penalty, or auto")
-    command.add_argument("--family", help="of glm, which needs it: binomial, poisson, gamma or gaussian")
+    command.add_argument(
+        "--family",
+        help="of glm, which needs it: binomial, poisson, negativebinomial, gamma or gaussian",
+    )
     command.add_argument("--link", help="of a binomial glm: logit (the default), probit or cloglog")
     command.add_argument(
         "--exposure", metavar="EXPRESSION", help="of glm: what counts or amounts are proportional to"

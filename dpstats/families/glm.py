@@ -8,12 +8,13 @@ also Var(psi) / phi. Nothing of a record depends on data.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 Array = np.ndarray
 Function = Callable[[Array], Array]
@@ -24,6 +25,10 @@ _FARTHEST = 300.0
 CERTAIN = (1e-6, 1 - 1e-6)
 # a dispersion so near to 0 is Poisson
 _NEARLY_POISSON = 1e-6
+# alpha of a negative binomial law where none is told yet, as in statsmodels; and the least, which is Poisson,
+# and the most, by which all rows with a mean above 1/100 weigh alike
+USUAL_EXCESS, EXCESSES = 1.0, (1e-4, 100.0)
+NEGATIVE_BINOMIAL_NAME = "negativebinomial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class GlmFamily:
         V of the mean: Var(y) = phi V(mean).
     score_variance : callable
         Var(psi) of (eta, dispersion) under the law that bounds are made for. `dispersion` is phi, for counts
-        the excess alpha of a negative binomial law with variance m + alpha m^2 (0 is Poisson).
+        how much the alpha of a negative binomial law with variance m + alpha m^2 exceeds that of the family
+        (a Poisson law has 0).
     clipped_mean : callable
         E clip(psi, -limit, limit) of (eta, limit, dispersion) under that law, in closed form.
     clipped_square : callable
@@ -73,6 +79,11 @@ class GlmFamily:
         Responses of (mean, phi, generator), of the shape of the mean.
     log_likelihood : callable or None
         Of (y, eta), at most 0; None with a free dispersion.
+    alpha : float or None
+        Of the variance m + alpha m^2 of a negative binomial family.
+    seek : callable or None
+        Of (dispersion, curvature) as they are released, of counts whose alpha a fit is to find: the family
+        with the alpha that these tell.
     """
 
     name: str
@@ -96,11 +107,15 @@ class GlmFamily:
     deviance: Callable[[Array, Array], Array]
     draw: Callable[[Array, float, np.random.Generator], Array]
     log_likelihood: Callable[[Array, Array], Array] | None
+    alpha: float | None = None
+    seek: Callable[[float, float], GlmFamily] | None = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """By its name, as functions that have none are not pickled."""
+        """By its name or its alpha, as functions that have no name are not pickled."""
         if FAMILIES.get(self.name) is self:
             return _named, (self.name,)
+        if self.alpha is not None:
+            return (sought if self.seek else negative_binomial), (self.alpha,)
         return object.__reduce_ex__(self, protocol)
 
     @property
@@ -125,9 +140,23 @@ class GlmFamily:
 
     def level_at(self, mean: float) -> float:
         """Curvature where this is the mean; of the usual link, the variance of a response."""
-        if self.two_valued and self.unlimited:
-            return float(self.curvature(self.link(np.clip(mean, *CERTAIN))))
-        return float(self.variance(np.array(mean)))
+        least, most = CERTAIN if self.two_valued else (CERTAIN[0], math.inf)
+        return float(self.curvature(self.link(np.clip(mean, least, most))))
+
+    @property
+    def counts(self) -> bool:
+        """Whether a response is a count: a family with more than two values and no dispersion of its own."""
+        return not (self.two_valued or self.free_dispersion)
+
+    def mean_at(self, curvature: float, ends: tuple[float, float]) -> float:
+        """The mean of counts whose rows have this curvature, which grows with it; eta is between two ends."""
+
+        def beyond(eta: float) -> float:
+            return float(self.curvature(np.array(eta))) - curvature
+
+        low, high = map(beyond, ends)
+        eta = ends[low < 0] if low * high >= 0 else optimize.brentq(beyond, *ends, xtol=1e-12)
+        return float(self.mean(np.array(eta)))
 
     @property
     def unlimited(self) -> bool:
@@ -300,6 +329,59 @@ POISSON = GlmFamily(
     log_likelihood=lambda y, eta: y * eta - _exp(eta) - special.gammaln(y + 1),
 )
 
+
+def _binomial_log_likelihood(y: Array, eta: Array, alpha: float) -> Array:
+    """Of a negative binomial count, by the logarithms of its parts."""
+    more, shape = alpha * _exp(eta), 1 / alpha
+    chosen = -np.log(y + shape) - special.betaln(shape, y + 1)
+    return np.asarray(chosen - special.xlogy(y, 1 + 1 / more) - shape * np.log1p(more))
+
+
+def _binomial_deviance(y: Array, mean: Array, alpha: float) -> Array:
+    tail = (y + 1 / alpha) * (np.log1p(alpha * y) - np.log1p(alpha * mean))
+    return np.asarray(2 * (special.xlogy(y, y / mean) - tail))
+
+
+def negative_binomial(alpha: float) -> GlmFamily:
+    """Counts with variance m + alpha m^2; alpha is statsmodels' word, and 1 / theta of R's MASS.
+
+    Their score is (y - m) / (1 + alpha m): that of a Poisson law times a weight that falls with the mean.
+    """
+
+    def fall(eta: Array) -> Array:
+        return 1 + alpha * _exp(eta)
+
+    return replace(
+        POISSON,
+        name=f"{NEGATIVE_BINOMIAL_NAME}(alpha={alpha:.6g})",
+        title="negative binomial",
+        score=lambda y, eta: (y - _exp(eta)) / fall(eta),
+        curvature=lambda eta: _exp(eta) / fall(eta),
+        variance=lambda mean: mean + alpha * mean**2,
+        score_variance=lambda eta, more: (
+            _exp(eta) * (1 + max(alpha + more, 0.0) * _exp(eta)) / fall(eta) ** 2
+        ),
+        clipped_mean=lambda eta, limit, more: (
+            _count_clipped_mean(eta, limit * fall(eta), max(alpha + more, 0.0)) / fall(eta)
+        ),
+        most_curved=1 / alpha,
+        deviance=lambda y, mean: _binomial_deviance(y, mean, alpha),
+        draw=lambda mean, phi, rng: rng.poisson(rng.gamma(1 / alpha, alpha * mean)).astype(float),
+        log_likelihood=lambda y, eta: _binomial_log_likelihood(y, eta, alpha),
+        alpha=alpha,
+    )
+
+
+def sought(alpha: float) -> GlmFamily:
+    """The same with an alpha that a fit is to find, as MASS's glm.nb does; this one is where it begins."""
+
+    def seek(dispersion: float, curvature: float) -> GlmFamily:
+        """Var(psi) / h = 1 + (true alpha - alpha) h, for any h."""
+        return sought(float(np.clip(alpha + (dispersion - 1) / curvature, *EXCESSES)))
+
+    return replace(negative_binomial(alpha), seek=seek)
+
+
 GAMMA = GlmFamily(
     name="gamma",
     title="gamma",
@@ -348,9 +430,19 @@ GAUSSIAN = GlmFamily(
     log_likelihood=None,
 )
 
+NEGATIVE_BINOMIAL = replace(sought(USUAL_EXCESS), name=NEGATIVE_BINOMIAL_NAME)
 
-FAMILIES = {family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN, PROBIT, CLOGLOG)}
+FAMILIES = {
+    family.name: family for family in (BINOMIAL, POISSON, GAMMA, GAUSSIAN, PROBIT, CLOGLOG, NEGATIVE_BINOMIAL)
+}
+_WITH_ALPHA = re.compile(rf"{NEGATIVE_BINOMIAL_NAME}\(alpha=([0-9.e+-]+)\)")
 
 
 def _named(name: str) -> GlmFamily:
     return FAMILIES[name]
+
+
+def family_of(name: str) -> GlmFamily | None:
+    """The family of this name, which may have an alpha in it; None if there is none."""
+    found = _WITH_ALPHA.fullmatch(name)
+    return negative_binomial(float(found[1])) if found else FAMILIES.get(name)

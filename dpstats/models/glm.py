@@ -114,9 +114,10 @@ def glm(  # noqa: PLR0913 - what a model may be given; public
     formula, data, schema, public, weights, subset
         As in :func:`logit`. Counts and amounts have bounds in the schema; a narrow upper bound costs nothing
         but what lies beyond it.
-    family : {"binomial", "poisson", "gamma", "gaussian"}
+    family : {"binomial", "poisson", "negativebinomial", "gamma", "gaussian"}
         The family, in whatever case; also as R writes it, ``"binomial(probit)"``, or as statsmodels does,
-        ``sm.families.Poisson()``. With "gaussian" the model is :func:`dpstats.ols`.
+        ``sm.families.Poisson()``. With "gaussian" the model is :func:`dpstats.ols`. A negative binomial fit
+        finds its alpha, as R's ``glm.nb`` does, unless it is said: ``"negativebinomial(alpha=0.5)"``.
     exposure : str, optional
         For rates: an expression, positive by its bounds, whose logarithm is an offset; as in statsmodels.
     link : {"logit", "probit", "cloglog", "log", "identity"}, optional
@@ -245,7 +246,8 @@ class GlmModel(Plannable):
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
         newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
-        able = newton and self.family.log_likelihood is not None and self.design.weights is None
+        told = self.family.log_likelihood is not None and self.family.seek is None
+        able = newton and told and self.design.weights is None
         asked = bool(
             check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
         )
@@ -268,8 +270,7 @@ class GlmModel(Plannable):
         named = METHOD if method == "newton" else PMT_METHOD
         curator = Curator(self._rows, self.design, budget)
         if method == "newton":
-            counts = not (self.family.two_valued or self.family.free_dispersion)
-            check_worth(curator, budget, self._problem.k, COUNTS if counts else SCORES, force)
+            check_worth(curator, budget, self._problem.k, COUNTS if self.family.counts else SCORES, force)
         facts = pay(curator, self.design, budget, ledger, named, costs)
         problem = replace(self._problem, robust=robust)
         result = estimated(curator, method, problem, self._public, left(budget.mu, SHARE * asked))
@@ -281,8 +282,9 @@ class GlmModel(Plannable):
             result,
             costs,
             model=self._name,
-            dist=self.family.name,
+            dist=(result.family or self.family).name,
             dispersion=result.dispersion,
+            excess=result.excess,
             loglik=loglik,
             settings={name: round(value, 4) for name, value in result.settings.items()} | said(robust),
         )

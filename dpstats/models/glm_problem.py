@@ -23,7 +23,7 @@ def check_options(
     ------
     SpecificationError
     """
-    own = family.two_valued and family is not BINOMIAL
+    own = family.seek is not None or (family.two_valued and family is not BINOMIAL)
     known = ("auto", "newton") + ("pmt",) * (not own) + (tuple(METHODS) if family is BINOMIAL else ())
     check_method(method, known, compat, public)
     if c is not None:
@@ -60,7 +60,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
     if amount and isinstance(design.schema.get(response.text), Count):
         raise FormulaError(
             f"a {family.kind} response is above 0, and the count {response.text!r} may be 0; fit "
-            "family='poisson', whose standard errors hold for any scatter"
+            "family='negativebinomial' or 'poisson', whose standard errors hold for any scatter"
         )
     lower, upper = design.bounds[int(design.has_intercept) :].T
     return Problem(

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
-from dpstats._arguments import shown
+from dpstats._arguments import number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import FAMILIES, Dist, GlmFamily
+from dpstats.families.glm import EXCESSES, NEGATIVE_BINOMIAL_NAME, negative_binomial
 
 _STATSMODELS = "statsmodels.genmod.families"
+_WITH_EXCESS = re.compile(r"(.*\w)\s*\(\s*(?:(alpha|theta|size)\s*=\s*)?([0-9.e+-]+)\s*\)")
 _WITH_LINK = re.compile(r"(\w+)\s*\(\s*(?:link\s*=\s*)?['\"]?(\w+)['\"]?\s*\)")
-_SAME = {"bernoulli": "binomial", "logistic": "binomial", "normal": "gaussian"}
-_SCATTERED = re.compile("neg(ative)?[ _.]?bin|nb|quasi ?poisson")
+_SAME = {
+    **dict.fromkeys(("bernoulli", "logistic"), "binomial"),
+    "normal": "gaussian",
+    **dict.fromkeys(("quasipoisson", "quasi poisson"), "poisson"),  # which has its standard errors here
+}
+_NEGATIVE_BINOMIAL = re.compile(r"neg(ative)?[ _.]?bin(om)?(ial)?|n[ _.]?b(2|inom)?|(glm[ _.])?nb")
 _OF_R = {
     **dict.fromkeys(("lnorm", "log-normal", "log_normal"), "lognormal"),
     **dict.fromkeys(("llogis", "log-logistic", "log_logistic"), "loglogistic"),
@@ -49,18 +56,15 @@ def dist_named(given: object, known: Mapping[str, Dist]) -> Dist:
 def family_named(given: object, link: object = None) -> GlmFamily:
     """A family by its name, in whatever case and with its link or without, or by that of statsmodels.
 
+    A negative binomial one may say its alpha, or R's theta, which is 1 / alpha; else a fit finds it.
+
     Raises
     ------
     SpecificationError
         If there is no such family, or it has not this link.
     """
-    kind, own = _read(given)
-    if _SCATTERED.match(kind):
-        raise SpecificationError(
-            f"family={shown(given)} is that of 'poisson' here, whose coefficients hold for counts that "
-            "scatter more, too: its standard errors do not rest on the law, and fit.dispersion says how far "
-            "they do"
-        )
+    alpha = _excess(given)
+    kind, own = _read(given if alpha is None else NEGATIVE_BINOMIAL_NAME)
     if kind in ("quasibinomial", "quasi binomial"):
         raise SpecificationError(
             f"family={shown(given)} is 'binomial' here, fitted with robust=True: its standard errors then do "
@@ -80,7 +84,33 @@ def family_named(given: object, link: object = None) -> GlmFamily:
         listed = " or ".join(repr(each) for each in links)
         instead = _INSTEAD.get((kind, str(asked)), f"write family={kind!r}, link={links[0]!r}")
         raise SpecificationError(f"family {kind} has the link {listed} here, not {shown(asked)}; {instead}")
-    return next(f for f in FAMILIES.values() if (f.kind, f.link_name) == (kind, asked))
+    found = next(f for f in FAMILIES.values() if (f.kind, f.link_name) == (kind, asked))
+    return found if alpha is None else negative_binomial(alpha)
+
+
+def _excess(given: object) -> float | None:
+    """The alpha of a negative binomial family that says one."""
+    if type(given).__module__.startswith(_STATSMODELS):
+        return _checked_excess(given, getattr(given, "alpha", None))
+    found = _WITH_EXCESS.fullmatch(given.strip().lower()) if isinstance(given, str) else None
+    if found is None or not _NEGATIVE_BINOMIAL.fullmatch(found[1]):
+        return None
+    if found[2] is None:
+        raise SpecificationError(
+            f"family={shown(given)} does not say what its number is: write 'negativebinomial(alpha=0.5)', of "
+            "a variance m + alpha m^2 as in statsmodels, or R's theta, 1 / alpha, as in "
+            "'negativebinomial(theta=2)'"
+        )
+    value = number("alpha of family=", found[3])
+    return _checked_excess(given, value if found[2] == "alpha" else 1 / value if value else math.inf)
+
+
+def _checked_excess(given: object, alpha: float | None) -> float | None:
+    if alpha is None or EXCESSES[0] <= alpha <= EXCESSES[1]:
+        return alpha
+    raise SpecificationError(
+        f"family={shown(given)}: alpha is from {EXCESSES[0]:g}, which is Poisson, to {EXCESSES[1]:g}"
+    )
 
 
 def _read(given: object) -> tuple[str, str | None]:
@@ -90,6 +120,8 @@ def _read(given: object) -> tuple[str, str | None]:
     name = given.strip().lower() if isinstance(given, str) else ""
     found = _WITH_LINK.fullmatch(name)
     kind, own = found.groups() if found else (name.removesuffix("()"), None)
+    if _NEGATIVE_BINOMIAL.fullmatch(kind):
+        return NEGATIVE_BINOMIAL_NAME, own
     return _SAME.get(kind, kind), own
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpstats.families import FAMILIES
 from dpstats.results.estimates import Estimates
 from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
@@ -28,7 +27,7 @@ OF_MEAN = {
 
 def ratio_name(record: Record) -> str:
     """Return what exp of a coefficient is called; empty where it has no meaning."""
-    return FAMILIES[record.dist].ratio_name
+    return record.family.ratio_name
 
 
 def named(name: str) -> Callable[[Record], bool]:
@@ -56,12 +55,14 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     _bounds = {
         "R": "rows beyond {} sds count less",
         "C": "scores clipped at {}",
+        "alpha": "rows weigh as by a negative binomial law with alpha = {}",
         "S": "rows with scores beyond {} count less",
     }
     _needs = ("needs a generalised linear model, and this is {model}", "Use fit.params.")
     _refused = {
         "odds_ratios": ("needs a model with logit link, and this is {model} ({dist})", "Use {own}."),
-        "rate_ratios": ("needs a Poisson model with log link, and this is {model} ({dist})", "Use {own}."),
+        "rate_ratios": ("needs a model of counts, and this is {model} ({dist})", "Use {own}."),
+        "alpha": ("needs a negative binomial model, and this is {model} ({dist})", "Use fit.dispersion."),
         "hazard_ratios": (
             "needs a binomial model with cloglog link, and this is {model} ({dist})",
             "Use {own}.",
@@ -71,11 +72,15 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     @property
     def _title(self) -> str:
-        return f"{FAMILIES[self.record.dist].title} regression"
+        return f"{self.record.family.title} regression"
 
     @property
     def _response(self) -> str:
         return OF_MEAN[self.record.link.name]
+
+    @property
+    def _ratio(self) -> str:
+        return ratio_name(self.record)
 
     def _words(self) -> dict[str, str]:
         name = ratio_name(self.record)
@@ -87,7 +92,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
     def _facts(self) -> dict[str, object]:
         record = self.record
         dispersion = np.nan if record.dispersion is None else record.dispersion.value
-        return {"family": FAMILIES[record.dist].kind, "link": record.link.name, "dispersion": dispersion}
+        return {"family": record.family.kind, "link": record.link.name, "dispersion": dispersion}
 
     def _remark(self) -> str:
         """Sentences about what the coefficients add up to, and the scale of intervals."""
@@ -98,7 +103,8 @@ class GlmFit(MeanFit, models=("logit", "glm")):
             response += f" being {variable.codes[0]}"
         text = f" {self._response} of {response} = coef'x{' + offset' if mentions_offset(right) else ''}."
         has_ratios = bool(name) and set(record.names) != {"Intercept"}
-        own = [f"{name}s"] * has_ratios + ["phi"] * (record.dispersion is not None)
+        scatter = "phi" if record.excess is None else "alpha"
+        own = [f"{name}s"] * has_ratios + [scatter] * (record.dispersion is not None)
         return text + (f" Intervals of {' and '.join(own)} are on the log scale." if own else "")
 
     def _tables(self, level: float, scaled: Record) -> list[Table]:
@@ -106,17 +112,28 @@ class GlmFit(MeanFit, models=("logit", "glm")):
         if record.no_errors:
             return []
         tables = table_of_ratios(ratio_rows(scaled, name.capitalize(), level) if name else [], level)
-        if record.dispersion is not None:
+        if record.excess is not None:
+            alpha = positive("alpha", record.excess, level)
+            tables.append(table_of_scatter({"Variance m + alpha m^2": alpha}, level))
+        elif record.dispersion is not None:
             phi = positive("phi", record.dispersion, level)
             tables.append(table_of_scatter({"Dispersion": phi}, level))
         return tables
 
     @value_where(lambda record: record.dispersion is not None)
     def dispersion(self) -> Estimate:
-        """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale."""
+        """Dispersion phi, statsmodels' ``scale``; 95 % interval on the log scale.
+
+        Of a negative binomial fit, about the law by which its rows weigh: `alpha` says how counts scatter.
+        """
         return positive("phi", given(self.record.dispersion))
 
-    @value_where(lambda record: record.dispersion is not None and FAMILIES[record.dist].constant_variance)
+    @value_where(lambda record: record.excess is not None)
+    def alpha(self) -> Estimate:
+        """alpha of a negative binomial variance m + alpha m^2; 1 / theta of R's glm.nb."""
+        return positive("alpha", given(self.record.excess))
+
+    @value_where(lambda record: record.dispersion is not None and record.family.constant_variance)
     def sigma(self) -> Estimate:
         """Scale of the error; 95 % interval on the log scale."""
         return positive("sigma", root(given(self.record.dispersion)))
@@ -143,7 +160,7 @@ class GlmFit(MeanFit, models=("logit", "glm")):
 
     @method_where(named("rate ratio"))
     def rate_ratios(self, level: float = 0.95) -> Estimates:
-        """Return exp(coef) of a Poisson model: the factor by which one unit of a column multiplies the rate.
+        """Return exp(coef) of counts: the factor by which one unit of a column multiplies the rate.
 
         Parameters
         ----------

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, numbers, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import FAMILIES
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import root
 from dpstats.results.marginal_effects import EffectsFit
@@ -76,7 +75,7 @@ def has_sd(record: Record) -> bool:
 
     Where rows have weights, the spread of a new response depends on a weight it does not have.
     """
-    released = record.dispersion is not None and FAMILIES[record.dist].constant_variance
+    released = record.dispersion is not None and record.family.constant_variance
     return record.weights is None and (released or record.linear is not None)
 
 
@@ -84,7 +83,7 @@ def has_law(record: Record) -> bool:
     """Whether all parameters of the law of a response were released."""
     if record.is_survival:
         return True
-    family = FAMILIES[record.dist]
+    family = record.family
     if family.constant_variance:
         return has_sd(record)
     return not family.free_dispersion or record.dispersion is not None
@@ -209,12 +208,12 @@ class MeanFit(EffectsFit, LawFit):
         mean = record.link.inverse(prediction(record, at, None).linear)
         found = values - mean
         if type == "pearson":
-            found = found / np.sqrt(FAMILIES[record.dist].variance(mean))
+            found = found / np.sqrt(record.family.variance(mean))
         elif type == "deviance":
-            found = np.sign(found) * np.sqrt(FAMILIES[record.dist].deviance(values, mean))
+            found = np.sign(found) * np.sqrt(record.family.deviance(values, mean))
         return pd.Series(found, name="residual")
 
     def _draw(self, eta: Array, at: Points, rng: np.random.Generator) -> Array:
         record = self.record
         phi = record.dispersion.value if record.dispersion is not None else (self._sd_obs() or 0.0) ** 2
-        return FAMILIES[record.dist].draw(record.link.inverse(eta), max(phi, _LEAST_DISPERSION), rng)
+        return record.family.draw(record.link.inverse(eta), max(phi, _LEAST_DISPERSION), rng)

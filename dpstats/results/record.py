@@ -17,7 +17,7 @@ import numpy as np
 
 from dpstats._arguments import count, shown
 from dpstats.errors import SpecificationError
-from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, Link
+from dpstats.families import DISTS, FAMILIES, IDENTITY, LINKS, LOG, GlmFamily, Link, family_of
 from dpstats.formula import Design, build_design
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.design import DesignMoments
@@ -107,6 +107,8 @@ class Record(Facts):
     dispersion : Quantity, or (value, se, se_privacy), optional
         Of a GLM, where it was released: phi of Var(y) = phi V(mean). Standard errors of a Poisson fit
         allow for it; they need no phi of 1.
+    excess : Quantity, optional
+        Of a negative binomial fit: alpha of Var(y) = m + alpha m^2, as its scores scatter.
     loglik : Quantity, optional
         Log-likelihood of the estimates, where it was asked for: of a time, or of its logarithm where that is
         modelled.
@@ -158,6 +160,7 @@ class Record(Facts):
     charged_alpha: float | None = None
     charged_formula: str | None = None
     dispersion: Quantity | None = None
+    excess: Quantity | None = None
     loglik: Quantity | None = None
     nevents: Quantity | None = None
     law: Quantity | None = None
@@ -180,7 +183,7 @@ class Record(Facts):
                 f"a {self.model} fit has a distribution of {', '.join(DISTS)} and {LOG_SCALE!r} as its last "
                 f"coefficient, got {shown(self.dist)} and {names[-1:]}"
             )
-        if self.is_glm and self.dist not in FAMILIES:
+        if self.is_glm and family_of(self.dist) is None:
             raise SpecificationError(
                 f"a {self.model} fit has a family of {', '.join(FAMILIES)}, got {shown(self.dist)}"
             )
@@ -222,6 +225,7 @@ class Record(Facts):
             ("nevents", None if self.nevents is None else _quantity("nevents", self.nevents)),
             ("law", None if self.law is None else Quantity(*map(float, self.law))),
             ("dispersion", None if self.dispersion is None else _quantity("dispersion", self.dispersion)),
+            ("excess", None if self.excess is None else _quantity("excess", self.excess)),
         ):
             object.__setattr__(self, name, value)
 
@@ -256,10 +260,15 @@ class Record(Facts):
         return self.model in ("logit", "glm")
 
     @property
+    def family(self) -> GlmFamily:
+        """Family of the response, of a generalised linear model or another model of a mean."""
+        return given(family_of(self.dist))
+
+    @property
     def link(self) -> Link:
         """Link that makes the linear predictor a prediction on the scale of the response."""
         if self.is_glm:
-            return LINKS[FAMILIES[self.dist].link_name]
+            return LINKS[self.family.link_name]
         return LOG if self.is_hazards or (self.is_survival and DISTS[self.dist].log) else IDENTITY
 
     @property

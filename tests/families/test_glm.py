@@ -10,17 +10,19 @@ from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import BINOMIAL, CLOGLOG, FAMILIES, GAMMA, GAUSSIAN, POISSON, PROBIT, GlmFamily
 
 ETAS = np.linspace(-2.5, 2.5, 11)
-PHI = 0.7
+PHI, ALPHA = 0.7, 1.0
 COUNTS = np.arange(0, 2000)
 LIKELIHOODS = {
     "binomial": lambda y, mean: stats.bernoulli.logpmf(y, mean),
     "poisson": lambda y, mean: stats.poisson.logpmf(y, mean),
+    "negativebinomial": lambda y, mean: stats.nbinom.logpmf(y, 1 / ALPHA, 1 / (1 + ALPHA * mean)),
     "gamma": lambda y, mean: PHI * stats.gamma.logpdf(y, 1 / PHI, scale=mean * PHI),
     "gaussian": lambda y, mean: PHI * stats.norm.logpdf(y, mean, math.sqrt(PHI)),
 }
 RESPONSES = {
     "binomial": (0.0, 1.0),
     "poisson": (0.0, 3.0, 11.0),
+    "negativebinomial": (0.0, 3.0, 11.0),
     "gamma": (0.2, 4.0),
     "gaussian": (-3.0, 2.0),
 }

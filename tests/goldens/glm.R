@@ -22,11 +22,16 @@ models <- list(
   list("cps1988", work, "binomial", "logit"),
   list("cps1988", work, "binomial", "probit"),
   list("cps1988", work, "binomial", "cloglog"),
-  list("datacar", claims, "poisson", "log")
+  list("datacar", claims, "poisson", "log"),
+  list("datacar", claims, "negativebinomial(theta=0.8)", "log")
 )
+family_of <- function(name, link) {
+  theta <- as.numeric(sub("^negativebinomial\\(theta=(.*)\\)$", "\\1", name))
+  if (is.na(theta)) get(name)(link = link) else MASS::negative.binomial(theta, link = link)
+}
 
 record <- function(model) {
-  family <- get(model[[3]])(link = model[[4]])
+  family <- suppressWarnings(family_of(model[[3]], model[[4]]))
   f <- glm(as.formula(model[[2]]), family = family, data = frames[[model[[1]]]],
            control = glm.control(epsilon = 1e-15, maxit = 100))
   x <- model.matrix(f)

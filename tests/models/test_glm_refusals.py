@@ -37,7 +37,7 @@ def test_describing_a_model(case: str) -> None:
 
 def test_a_count_is_no_gamma_response() -> None:
     schema = dps.Schema(y=dps.count(9), x=dps.bounded(0, 1))
-    with pytest.raises(dps.FormulaError, match="the count 'y' may be 0; fit family='poisson'"):
+    with pytest.raises(dps.FormulaError, match="the count 'y' may be 0; fit family='negativebinomial'"):
         dps.glm("y ~ x", None, schema, "gamma")
     with pytest.raises(dps.SpecificationError, match="'binomial' here, fitted with robust=True"):
         dps.glm("y ~ x", None, schema, "quasibinomial")

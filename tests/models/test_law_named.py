@@ -46,12 +46,41 @@ def test_another_link_is_refused(given: object) -> None:
         family_named(given)
 
 
+@pytest.mark.parametrize("given", ["negbinomial", "negative.binomial", "nb", "glm.nb", "nbinom", "nb2(log)"])
+def test_a_negative_binomial_family_seeks_its_alpha(given: str) -> None:
+    assert family_named(given) is FAMILIES["negativebinomial"]
+
+
 @pytest.mark.parametrize(
-    "given", [LAWS.NegativeBinomial(), "negbinomial", "negative.binomial", "nb", "quasipoisson"]
+    ("given", "alpha"),
+    [
+        (LAWS.NegativeBinomial(alpha=0.3), 0.3),
+        ("Negative Binomial(theta = 2)", 0.5),
+        ("negative.binomial(size=4)", 0.25),
+        ("NB(alpha=1e-2)", 0.01),
+    ],
 )
-def test_counts_that_scatter_more_are_poisson(given: object) -> None:
-    with pytest.raises(SpecificationError, match="is that of 'poisson' here, whose coefficients hold"):
+def test_or_is_told_it(given: object, alpha: float) -> None:
+    found = family_named(given)
+    assert found.alpha == alpha and found.seek is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("negativebinomial(0.5)", "does not say what its number is: .*R's theta, 1 / alpha"),
+        ("nb(alpha=0)", "alpha is from 0.0001, which is Poisson, to 100"),
+        ("nb(theta=0)", "alpha is from 0.0001, which is Poisson, to 100"),
+        (LAWS.NegativeBinomial(alpha=1e4), "alpha is from 0.0001, which is Poisson, to 100"),
+    ],
+)
+def test_an_alpha_must_be_said_to_be_one(given: object, said: str) -> None:
+    with pytest.raises(SpecificationError, match=said):
         family_named(given)
+
+
+def test_quasi_poisson_is_poisson() -> None:
+    assert family_named("quasipoisson") is FAMILIES["poisson"]
 
 
 @pytest.mark.parametrize("given", [LAWS.Poisson, LAWS.Tweedie(), 3, None, "norm", []])

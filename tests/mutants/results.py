@@ -367,6 +367,34 @@ MUTANTS = (
         ),
     ),
     planted(
+        "an alpha that is sought stays where it began (glm)",
+        "families/test_negative_binomial.py::test_scatter_tells_the_alpha",
+        (
+            "families/glm.py",
+            "alpha + (dispersion - 1) / curvature",
+            "alpha + 0 * (dispersion - 1) / curvature",
+        ),
+    ),
+    planted(
+        "counts are clipped as if their scores lost no weight with the mean (glm)",
+        "families/test_negative_binomial.py::test_clipped_scores_have_the_moments_of_the_law",
+        ("families/glm.py", "limit * fall(eta)", "limit"),
+    ),
+    planted(
+        "what clipping takes is put back by a Poisson law (glm)",
+        "families/test_negative_binomial.py::test_bounded_scores_have_mean_zero_and_keep_their_limits",
+        ("families/glm.py", "max(alpha + more, 0.0)) / fall(eta)", "0.0) / fall(eta)"),
+    ),
+    planted(
+        "rows weigh by an alpha that no release told (glm)",
+        "families/test_negative_binomial.py::test_alpha_errs_as_much_as_it_says",
+        (
+            "estimators/newton/bounds.py",
+            "family.seek(dispersion, level / usable)",
+            "family.seek(50.0, level / usable)",
+        ),
+    ),
+    planted(
         "tails of residuals are not told (linear, pure)",
         "models/test_linear_honest.py::test_under_pure_epsilon_an_intercept_is_held_where_errors_are_skewed",
         ("estimators/gram/pure.py", "_with_kurtosis(moments, before, bounds, pilot)", "moments"),

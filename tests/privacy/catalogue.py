@@ -81,6 +81,7 @@ LEFT = {
     "svm": "good",
     **{family.name: "good" for family in FAMILIES.values() if family.two_valued},
     "poisson": "visits",
+    "negativebinomial": "visits",
     "gamma": "cost",
     "gaussian": "cost",
 }
@@ -270,7 +271,7 @@ def refused(case: Case) -> bool:
     cloglog = case.law in ("binomial", "binomial(cloglog)") and case.method in ("auto", "newton")
     if case.option == "link" and not cloglog:
         return True
-    if case.option == "exposure" and case.law not in ("poisson", "gamma"):
+    if case.option == "exposure" and case.law not in ("poisson", "gamma", "negativebinomial"):
         return True
     if case.model == "svm":
         return _margin_refuses(case)
@@ -313,7 +314,7 @@ def _glm_refuses(case: Case) -> bool:
         or case.option == "c"
         or (case.compat is not None and (newton or case.law == "gamma"))
         or (case.option == "robust" and not (binomial and newton))
-        or (case.option == "loglik" and (case.law == "gamma" or not newton))
+        or (case.option == "loglik" and (case.law in ("gamma", "negativebinomial") or not newton))
         or (case.option == "constant" and case.method == "pmt")
     )
 

@@ -10,7 +10,16 @@ import numpy as np
 from dpstats.curator.statistics import REGISTRY, Statistic
 from dpstats.families import LOGISTIC, LOGISTIC_LOSS, NORMAL, SEV, Family
 from dpstats.families.bounded_score import BoundedScore
-from dpstats.families.glm import BINOMIAL, CLOGLOG, GAMMA, GAUSSIAN, POISSON, PROBIT, GlmFamily
+from dpstats.families.glm import (
+    BINOMIAL,
+    CLOGLOG,
+    GAMMA,
+    GAUSSIAN,
+    POISSON,
+    PROBIT,
+    GlmFamily,
+    negative_binomial,
+)
 from dpstats.families.score_bounds import Truncation
 from tests.made import MadeBlock, MadeDesign
 
@@ -222,6 +231,9 @@ def pilot(radius: float, limit: float, **more: float) -> Build:
     return public
 
 
+SCATTERED = negative_binomial(0.7)
+
+
 def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None = None) -> Build:
     """Linear predictors that differ along one ray, so that parallel rows have any mean."""
 
@@ -322,6 +334,7 @@ SPACES = {
         Space(glm(20.0, 12.0, 0.0, BoundedScore(BINOMIAL, 1.0, 0.25)), 30.0, 0.9),
         Space(glm(20.0, 0.0, 0.6, BoundedScore(PROBIT, 1.0, 0.5)), 30.0, 0.9),
         Space(glm(20.0, 0.0, 0.3, BoundedScore(CLOGLOG, 1.6, 0.6)), 30.0, 0.9),
+        Space(glm(20.0, 0.0, 0.1, BoundedScore(SCATTERED, 2.0, 1.2, 3.0, 0.3, (-9.0, 9.0))), 30.0, 0.9),
     ],
     "far_scores": [
         Space(far(3.0, 1.5, 0.0, 0.6, BoundedScore(POISSON, 2.0, 3.0)), 30.0, 0.97),

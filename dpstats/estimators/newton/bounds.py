@@ -12,7 +12,7 @@ quite linear. See docs/theory/glm.md#choice-of-bounds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -120,6 +120,24 @@ class Chooser:
             return 1.0
         return float(np.clip(located.sd**2 / family.variance(np.array(located.mean)), *DISPERSIONS))
 
+    def _least_dispersion(self, level: float) -> float:
+        """Of counts that scatter as a Poisson law's, at this curvature."""
+        family = self.problem.family
+        if not family.counts:
+            return 1.0
+        mean = family.mean_at(level / self.located.usable, self._predictors())
+        return mean / float(family.variance(np.array(mean)))
+
+    def sought(self, level: float, dispersion: float) -> tuple[Chooser, float]:
+        """The chooser for the family that the scatter of counts tells, and the level in its terms."""
+        family, usable = self.problem.family, self.located.usable
+        if family.seek is None:
+            return self, level
+        found = family.seek(dispersion, level / usable)
+        eta = np.log(family.mean_at(level / usable, self._predictors()))
+        level = usable * float(found.curvature(eta))
+        return replace(self, problem=replace(self.problem, family=found)), level
+
     def choose(self, whitening: Array, level: float, dispersion: float) -> Bounds:
         """Bounds at this level of curvature and this dispersion."""
         widest = self._radius(math.inf, whitening)
@@ -131,7 +149,7 @@ class Chooser:
             return Bounds(self._radius(length, whitening), self._unclipped)
         # weights and clipping take from both what the family has
         if not family.free_dispersion:
-            level, dispersion = max(level, self.start_level), max(dispersion, 1.0)
+            level, dispersion = max(level, self.start_level), max(dispersion, self._least_dispersion(level))
         if family.two_valued:
             dispersion = 1.0
         variance = level * dispersion
@@ -208,10 +226,10 @@ class Chooser:
         family, top = self.problem.family, self.problem.response[1]
         predictors = self._predictors()
         if not family.free_dispersion:
-            limit = min(1.0 + spread * math.sqrt(level * min(dispersion, _HEAVY) * dispersion), top)
-            steepest = min(self._steepest(level), top)
+            limit = min(1.0 + spread * math.sqrt(level * np.clip(dispersion, 1, _HEAVY) * dispersion), top)
+            steepest = min(self._steepest(level), top, family.most_curved)
             excess = (dispersion - 1) / level
-            excess = excess if excess > 1e-3 else 0.0
+            excess = excess if abs(excess) > 1e-3 else 0.0
             return BoundedScore(family, limit, steepest, ROOM, excess, predictors, top)
         limit = spread * math.sqrt(dispersion) * family.longer_tail
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, predictors, top)
@@ -250,7 +268,8 @@ class Chooser:
         if family.two_valued:
             return BoundedScore(family, _FARTHEST, family.most_curved)
         if not family.free_dispersion:
-            return BoundedScore(family, high, high, 0.0, 0.0, self._predictors(), high)
+            steepest = min(high, family.most_curved)
+            return BoundedScore(family, high, steepest, 0.0, 0.0, self._predictors(), high)
         limit = _FARTHEST * family.longer_tail * math.sqrt(dispersion)
         return BoundedScore(family, limit, 1.0, 0.0, dispersion, self._predictors(), high)
 

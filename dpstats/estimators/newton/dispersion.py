@@ -77,27 +77,35 @@ def free_dispersion(seen: Seen, score: BoundedScore) -> Quantity:
 
 
 def overdispersion(seen: Seen, score: BoundedScore) -> Quantity:
-    """phi of Var(y) = phi E(y), for counts: 1 for a Poisson law.
+    """phi of Var(y) = phi V(E(y)), for counts: 1 for the law of the family.
 
     Such that bounded scores of a negative binomial law at the mean curvature have the mean square that was
-    seen, the smaller phi where there are two; below 1, in proportion to that of a Poisson law. The sampling
-    error is that of the same law.
+    seen, the smaller phi where there are two; below 1, in proportion to that of the family's law. The
+    sampling error is that of the same law.
     """
 
     def ratio(phi: float) -> float:
         return _of_counts(score, seen.curvature, phi)[0]
 
-    poisson, kurtosis = _of_counts(score, seen.curvature, 1.0)
-    if seen.ratio <= poisson:
-        return seen.quantity(seen.ratio / poisson, kurtosis, poisson)
+    own, kurtosis = _of_counts(score, seen.curvature, 1.0)
+    if seen.ratio <= own:
+        return seen.quantity(seen.ratio / own, kurtosis, own)
     # clipped squares of rare counts grow with phi only so far: there are ever fewer counts, and far ones
     sought = np.geomspace(1.0, _MOST, _SOUGHT)
     phi, slope = _inverse(ratio, seen.ratio, (1.0, float(max(sought, key=ratio))))
     return seen.quantity(phi, _of_counts(score, seen.curvature, phi)[1], slope)
 
 
+def excess(seen: Seen, phi: Quantity, alpha: float) -> Quantity:
+    """alpha of the variance m + alpha m^2 that was seen: that of the scores, and what phi says beyond it."""
+    found = max(alpha + (phi.value - 1) / seen.curvature, 0.0)
+    return Quantity(found, phi.se / seen.curvature, phi.se_privacy / seen.curvature)
+
+
 def surely_scattered(seen: Seen, score: BoundedScore, least: float) -> bool:
     """Whether counts scatter more than those of a negative binomial law with this phi, or a smaller one.
+
+    phi is that of the family.
 
     Told from the mean square itself, so that it is told, too, of counts that scatter more than any such law
     explains: mostly 0, with a far tail. Of these phi is not estimable.
@@ -119,8 +127,10 @@ def _inverse(
     return at, (function(at * (1 + _STEP)) - function(at * (1 - _STEP))) / (2 * _STEP * at)
 
 
-def _of_counts(score: BoundedScore, mean: float, phi: float) -> tuple[float, float]:
-    """Mean square of bounded scores over their curvature, and their kurtosis."""
+def _of_counts(score: BoundedScore, level: float, phi: float) -> tuple[float, float]:
+    """Mean square of bounded scores over their curvature, and their kurtosis, where it is `level`."""
+    mean = score.family.mean_at(level, score.predictors)
+    phi *= float(score.family.variance(np.array(mean))) / mean  # that of a Poisson law, from here
     counts, widths = _counts(mean, phi)
     shares = widths * _shares(counts, mean, phi)
     shares /= shares.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy
@@ -16,6 +17,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
     Seen,
+    excess,
     free_dispersion,
     overdispersion,
     seen,
@@ -26,6 +28,7 @@ from dpstats.estimators.newton.levels import few_events, lost_to_noise, read_lev
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
 from dpstats.moments.solution import HOPELESS, WEAK
 
@@ -81,9 +84,15 @@ class Estimate(common.Estimate):
     dispersion : Quantity, optional
         Of the responses, for families but the binomial: phi of a gamma or Gaussian law; of counts, the
         variance of their scores over their information.
+    excess : Quantity, optional
+        alpha of a negative binomial family, as it was seen.
+    family : GlmFamily, optional
+        Where an alpha was sought, with the one that was found.
     """
 
     dispersion: Quantity | None = None
+    excess: Quantity | None = None
+    family: GlmFamily | None = None
 
 
 def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bounds, n: int) -> Estimate:
@@ -102,8 +111,8 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     weakly = weak(hidden, cov)
     lost = lost_to_noise(problem, weakly, hidden, axes @ axes.T) if rel > HOPELESS else weakly[:0]
     problems += [f"weak:{j}" for j in weakly] + ["budget"] * (rel > WEAK)
-    settings, phi, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = Estimate(user @ point, cov, privacy, tuple(problems), settings, phi).lost(lost)
+    found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
+    result = Estimate(user @ point, cov, privacy, tuple(problems), **found).lost(lost)
     result = result.hopeless() if located.unread else result
     sds = np.sqrt(np.diag(result.cov - hidden))
     linear, sampled = axes @ step, np.sqrt(np.diag(sampling))
@@ -141,22 +150,28 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
 
 def _scattered(
     averaged: Averaged, problem: Problem, bounds: Bounds, rows: tuple[int, float]
-) -> tuple[dict[str, float], Quantity | None, tuple[str, ...]]:
-    """Bounds, the dispersion where scores were limited, and whether coefficients rest on a tail.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Bounds, and where scores were limited what of an `Estimate` is told by their scatter; and its problems.
 
     `rows` are their number, and the share that can be used.
     """
-    information, family = averaged.information, problem.family
-    if bounds.score is None or not family.unlimited:
-        return {"R": bounds.radius}, None, ()
+    information, family, score = averaged.information, problem.family, bounds.score
+    settings = {"R": bounds.radius}
+    if score is None or not family.unlimited:
+        return dict(settings=settings), ()
     if family.two_valued:
-        return {"R": bounds.radius, "S": bounds.score.limit}, None, ()
+        return dict(settings=settings | {"S": score.limit}), ()
+    settings["C"] = score.limit
     found = seen(
         averaged.variability, information, averaged.whitening, bounds.radius, problem.intercept, *rows
     )
-    phi = (free_dispersion if family.free_dispersion else overdispersion)(found, bounds.score)
-    tail = not family.free_dispersion and _rests_on_tail(found, phi.value, bounds.score)
-    return {"R": bounds.radius, "C": bounds.score.limit}, phi, ("tail",) * tail
+    phi = (free_dispersion if family.free_dispersion else overdispersion)(found, score)
+    told: dict[str, Any] = dict(settings=settings, dispersion=phi)
+    if family.alpha is not None:
+        settings["alpha"], told["excess"] = family.alpha, excess(found, phi, family.alpha)
+    if family.seek is not None:
+        told["family"] = family.seek(phi.value, found.curvature)
+    return told, ("tail",) * (family.counts and _rests_on_tail(found, phi.value, score))
 
 
 def _second_order(averaged: Averaged, step: Array) -> Array:
@@ -184,7 +199,7 @@ def _without_unseen(averaged: Averaged, point: Array) -> Array:
 
 
 def _rests_on_tail(found: Seen, phi: float, score: BoundedScore) -> bool:
-    """Whether counts surely scatter more than a Poisson law allows, and scores are clipped in their tail.
+    """Whether counts surely scatter more than their law allows, and scores are clipped in their tail.
 
     Counts that are bounded by declaration have none where the limit is beyond the bound.
     """

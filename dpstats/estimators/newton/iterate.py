@@ -71,7 +71,8 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
         level=chooser.start_level,
         dispersion=chooser.start_dispersion,
     )
-    _early(curator, plan, chooser, state)
+    chooser = _early(curator, plan, chooser, state)
+    problem = chooser.problem
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, averaged, found)
@@ -107,11 +108,14 @@ def _start(problem: Problem, located: Located, n: int) -> Array:
     return beta
 
 
-def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> None:
-    """Steps towards the root, each shrunk by what noise alone would have made of it."""
+def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Chooser:
+    """Steps towards the root, each shrunk by what noise alone would have made of it.
+
+    Returns the chooser of a family whose alpha was found, where one was sought.
+    """
     for t, mu in enumerate(plan["early"]):
         if t == CHOOSE:
-            _choose(chooser, state)
+            chooser = _choose(chooser, state)
         scores, noise = state.release(curator, mu)
         information = state.usable
         state.level = _level(chooser, state, information)
@@ -125,16 +129,29 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Non
         curved = not chooser.problem.family.free_dispersion
         state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)
         state.variability.forget(FORGET)
-    _choose(chooser, state)
+    chooser = _choose(chooser, state)
     state.capped = False  # of early steps some are meant to be
+    return chooser
 
 
-def _choose(chooser: Chooser, state: _State) -> None:
+def _choose(chooser: Chooser, state: _State) -> Chooser:
+    chooser = _sought(chooser, state)
     before = state.bounds
     state.bounds = chooser.choose(state.whitening, state.level, state.dispersion)
     if _changed(before, state.bounds):
         # matrices under narrower bounds are smaller, and less noisy: they would outweigh what counts now
         state.forget()
+    return chooser
+
+
+def _sought(chooser: Chooser, state: _State) -> Chooser:
+    """The chooser for the family whose alpha releases tell, if one is sought, and the state in its terms."""
+    found, level = chooser.sought(state.level, state.dispersion)
+    if found is not chooser:
+        if not 1 / _ALIKE < level / state.level < _ALIKE:
+            state.forget()
+        state.level, state.dispersion = level, 1.0
+    return found
 
 
 def _changed(before: Bounds, after: Bounds) -> bool:
@@ -147,7 +164,7 @@ def _changed(before: Bounds, after: Bounds) -> bool:
 
 def _longest(bounds: Bounds) -> float:
     """Cap of a step, in sds of the linear predictor."""
-    if bounds.score is None or not math.isinf(bounds.score.family.most_curved):
+    if bounds.score is None or not bounds.score.family.counts:
         return LONGEST
     return min(LONGEST, _STEEPEST / bounds.radius)
 

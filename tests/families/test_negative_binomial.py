@@ -1,0 +1,156 @@
+"""The negative binomial family: moments against the law, the alpha that a fit finds, and what it is worth."""
+
+import pickle
+
+import numpy as np
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats
+
+import dpstats as dps
+from dpstats.families import family_of
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import EXCESSES, NEGATIVE_BINOMIAL, POISSON, negative_binomial, sought
+from dpstats.results import load
+from dpstats.testing import NoNoise, SeededNoise, noise
+
+COUNTS = np.arange(0, 4000)
+SCHEMA = dps.Schema(x=dps.bounded(-4, 4), z=dps.bounded(-4, 4), y=dps.count(1000))
+TRUTH, ALPHA = np.array([2.0, 0.7, -0.4]), 0.6
+
+
+def law_of(mean: float, alpha: float) -> stats.distributions.rv_frozen:
+    return stats.nbinom(1 / alpha, 1 / (1 + alpha * mean)) if alpha else stats.poisson(mean)
+
+
+@pytest.mark.parametrize(("alpha", "more"), [(0.4, 0.0), (0.4, 1.1), (2.0, -1.5), (0.5, -0.5), (0.5, -2.0)])
+def test_clipped_scores_have_the_moments_of_the_law(alpha: float, more: float) -> None:
+    """That of alpha + more, and no less than a Poisson law's."""
+    family, total = negative_binomial(alpha), max(alpha + more, 0.0)
+    for mean in (0.2, 3.0, 14.0):
+        law, eta = law_of(mean, total), np.log([mean])
+        psi = (COUNTS - mean) / (1 + alpha * mean)
+        for limit in (0.4, 1.5, 6.0):
+            expected = float(law.pmf(COUNTS) @ np.clip(psi, -limit, limit))
+            found = family.clipped_mean(eta, np.array([limit]), more)
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+        variance = law.var() / (1 + alpha * mean) ** 2
+        np.testing.assert_allclose(family.score_variance(eta, more), variance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("more", [0.0, 0.8, -0.4])
+def test_bounded_scores_have_mean_zero_and_keep_their_limits(more: float) -> None:
+    score = BoundedScore(negative_binomial(0.5), 1.5, 1.2, 3.0, more, (-12.0, 6.0))
+    for eta in (-2.0, 0.5, 1.5, 3.0):
+        psi, curvature = score(COUNTS.astype(float), np.full(len(COUNTS), eta))
+        assert np.abs(psi).max() <= 1.5 and curvature.max() <= 1.2
+        assert abs(float(law_of(np.exp(eta), 0.5 + more).pmf(COUNTS) @ psi)) < 2e-3
+    psi, curvature = score(np.array([0.0, 1e9, np.inf]), np.array([500.0, -500.0, 0.0]))
+    assert np.abs(psi).max() <= 1.5 and curvature.max() <= 1.2
+
+
+@pytest.mark.parametrize("wanted", [0.05, 0.6, 3.0])
+def test_scatter_tells_the_alpha(wanted: float) -> None:
+    """At one mean exactly, whatever that was."""
+    assert NEGATIVE_BINOMIAL.seek is not None
+    for mean in (0.3, 5.0):
+        curvature = float(NEGATIVE_BINOMIAL.curvature(np.log(mean)))
+        scatter = law_of(mean, wanted).var() / float(NEGATIVE_BINOMIAL.variance(np.array(mean)))
+        found = NEGATIVE_BINOMIAL.seek(scatter, curvature)
+        assert found.alpha == pytest.approx(wanted) and found.seek is not None
+        assert found.seek(1.0, 0.7).alpha == pytest.approx(wanted)
+    assert NEGATIVE_BINOMIAL.seek(0.0, 0.5).alpha == EXCESSES[0]
+    assert NEGATIVE_BINOMIAL.seek(1e9, 0.5).alpha == EXCESSES[1]
+
+
+def test_means_are_told_by_their_curvature() -> None:
+    for family in (POISSON, negative_binomial(2.0)):
+        level = float(family.curvature(np.log(3.0)))
+        assert family.mean_at(level, (-10.0, 6.0)) == pytest.approx(3.0)
+        assert family.mean_at(0.0, (-10.0, 6.0)) == pytest.approx(np.exp(-10.0))
+    assert negative_binomial(2.0).mean_at(0.51, (-10.0, 6.0)) == pytest.approx(np.exp(6.0))  # above 1 / alpha
+
+
+def test_a_name_says_its_alpha() -> None:
+    assert family_of(negative_binomial(0.25).name).alpha == 0.25
+    assert family_of("negativebinomial") is NEGATIVE_BINOMIAL and family_of("poisson") is POISSON
+    assert family_of("negativebinomial(alpha=x)") is None and family_of("weibull") is None
+
+
+def test_processes_get_the_same_family() -> None:
+    for family in (negative_binomial(1 / 3), sought(1 / 3), NEGATIVE_BINOMIAL):
+        again = pickle.loads(pickle.dumps(family))
+        assert (again.name, again.alpha, again.seek is None) == (
+            family.name,
+            family.alpha,
+            family.seek is None,
+        )
+
+
+def sample(seed: int, n: int = 8000, alpha: float = ALPHA) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng([seed, n])
+    x, z = np.clip(rng.normal(size=(2, n)), -4, 4)
+    mean = np.exp(TRUTH @ [np.ones(n), x, z])
+    y = rng.poisson(mean * rng.gamma(1 / alpha, alpha, n) if alpha else mean)
+    return {"x": x, "z": z, "y": np.minimum(y, 1000).astype(float)}
+
+
+def fitted(seed: int, family: str = "negativebinomial", mu: float = 1.0, **more: float) -> dps.Fit:
+    with noise(SeededNoise(seed)):
+        return dps.glm("y ~ x + z", sample(seed, **more), SCHEMA, family).fit(dps.gdp(mu))
+
+
+def test_without_noise_it_is_the_fit_of_maximum_likelihood() -> None:
+    """But for alpha, which is that of the moments here: coefficients hardly depend on it."""
+    data = sample(3)
+    theirs = smf.negativebinomial("y ~ x + z", data).fit(disp=0)
+    with noise(NoNoise()):
+        fit = dps.glm("y ~ x + z", data, SCHEMA, "glm.nb").fit(dps.gdp(1e9))
+    errors = (fit.params - theirs.params[:3]) / theirs.bse[:3]
+    assert np.abs(errors).max() < 0.02
+    assert float(fit.alpha) == pytest.approx(theirs.params["alpha"], abs=3 * theirs.bse["alpha"])
+    assert fit.bse.to_numpy() == pytest.approx(theirs.bse[:3].to_numpy(), rel=0.05)
+
+
+def test_alpha_errs_as_much_as_it_says() -> None:
+    """The root mean square of 20 standard normal numbers lies within .5 and 1.5 but once in 2000 times."""
+    told = np.array([fitted(seed).record.excess for seed in range(20)])
+    errors = (told[:, 0] - ALPHA) / told[:, 1]
+    assert 0.5 < np.sqrt(np.mean(errors**2)) < 1.5
+    assert (told[:, 2] <= told[:, 1]).all() and np.median(told[:, 1]) < 0.3 * ALPHA
+
+
+def test_intervals_hold_where_those_of_a_poisson_fit_carry_a_caution() -> None:
+    """Thirty intervals, of which 22 hold but once in 10^5 times; and errors are shorter."""
+    off, far = [], []
+    for seed in range(10):
+        ours, poisson = fitted(seed, mu=0.5), fitted(seed, "poisson", mu=0.5)
+        off.append((ours.params - TRUTH) / ours.bse)
+        far.append([ours.params - TRUTH, poisson.params - TRUTH])
+        assert "tail" in dict(poisson.flags) and "tail" not in dict(ours.flags)
+    assert (np.abs(off) < 1.96).sum() >= 22
+    ours, poisson = np.sqrt(np.mean(np.square(far), axis=(0, 2)))
+    assert ours < 0.7 * poisson
+
+
+def test_poisson_counts_lose_little() -> None:
+    fit, poisson = fitted(1, alpha=0.0), fitted(1, "poisson", alpha=0.0)
+    assert float(fit.alpha) < 0.05 and (fit.bse < 1.1 * poisson.bse).all()
+
+
+def test_a_fit_says_and_keeps_its_alpha(tmp_path) -> None:
+    fit, told = fitted(2), fitted(2, "negativebinomial(alpha=0.5)")
+    assert told.record.dist == "negativebinomial(alpha=0.5)" and told.settings["alpha"] == 0.5
+    assert fit.record.dist == f"negativebinomial(alpha={fit.record.family.alpha:.6g})"
+    text = str(fit.summary())
+    assert "Negative binomial regression" in text and f"{float(fit.alpha):.4f}" in text
+    assert "rows weigh as by a negative binomial law with alpha" in " ".join(text.split())
+    fit.save(tmp_path / "fit.json")
+    assert load(tmp_path / "fit.json").to_dict() == fit.to_dict()
+    drawn = fit.simulate({"x": 0, "z": 0}, nsim=10_000, seed=1).to_numpy()
+    mean, alpha = float(fit.predict({"x": 0, "z": 0}).iloc[0]), fit.record.family.alpha
+    assert drawn.mean() == pytest.approx(mean, rel=0.05)
+    assert drawn.var() == pytest.approx(mean + alpha * mean**2, rel=0.1)
+    assert list(fit.rate_ratios().frame["term"]) == ["x", "z"]
+    with pytest.raises(dps.NotReleased, match="needs a negative binomial model"):
+        _ = fitted(2, "poisson").alpha
