@@ -283,6 +283,7 @@ class Description(Facts, Shown, Stored):
             at, label = [QUANTILES[head] for head in found], "share of usable rows below"
             unit = getattr(self.schema[name], "unit", None)
             across = f"{name} ({unit})" if unit else name
+            ax.set_ylim(0, 1)
         else:
             found = {head: one for head, one in found.items() if head.startswith("share of ")}
             at, label, across = list(range(len(found))), "", "share"

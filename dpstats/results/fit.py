@@ -78,6 +78,11 @@ class Fit(Predictions):
         return "mean"
 
     @property
+    def _ratio(self) -> str:
+        """What exp of a coefficient is called."""
+        return "exp(coefficient)"
+
+    @property
     def _last_remark(self) -> str:
         """Sentences at the end of the first note of a summary, each with a blank before it."""
         return ""
@@ -137,7 +142,8 @@ class Fit(Predictions):
             label = f"change of the {self._response} across the public range"
         if truth("exponentiate", exponentiate):
             self._check_ratios()
-            label = f"exp({label}), logarithmic axis"
+            span = "across the public range" if across_range else "per unit"
+            label = f"{self._ratio} {span}, logarithmic axis"
         return plot_coef(record, names, widths, label, level, ax, exponentiate)
 
     def summary(

@@ -147,6 +147,10 @@ class SurvivalFit(Reliability, AcceleratedLife, PlotsOfTime, LawFit, models=("su
         ]
         return f" Estimand: {', '.join(said)}." if said else ""
 
+    @property
+    def _ratio(self) -> str:
+        return "time ratio"
+
     def _tables(self, level: float, scaled: Record) -> list[Table]:
         """Return sigma, the shape in words, and the time ratios of the covariates."""
         record, dist, title = self.record, self._dist, self._dist.family.title

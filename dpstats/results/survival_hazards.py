@@ -141,6 +141,10 @@ class HazardFit(Fit, models=("coxph",)):
     def _has_ratios(self) -> bool:
         return True
 
+    @property
+    def _ratio(self) -> str:
+        return "hazard ratio"
+
     def _remark(self) -> str:
         return " hazard = baseline * exp(coef'x). Intervals of ratios are on the log scale."
 
@@ -358,7 +362,7 @@ class HazardFit(Fit, models=("coxph",)):
             estimate, low, high = curve(record, one, edges, level, "survival")
             line_with_band(made, edges, estimate, (low, high), at.apart(i) or "fit", style(i))
         made.set(xlabel=f"time{f' ({unit})' if (unit := record.time_unit) else ''}", ylabel="survival")
-        made.set_ylim(0, 1)
+        made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
         shared = f" at {at.alike()}" if at.alike() else ""
         made.set_title(
             titled(record, f"Survival{shared}, {level_percent(level)} intervals"), fontsize="medium"

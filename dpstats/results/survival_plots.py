@@ -311,6 +311,7 @@ class PlotsOfTime(Fit):
         record, at, ends, ax = self._lines("plot_hazard", newdata, times, ax, clip)
         draw(record, at, np.linspace(*ends, STEPS), life.log_hazard, np.exp, level, ax)
         ax.set(ylabel=f"hazard{per(record.time_unit)}", xlim=ends)
+        ax.ticklabel_format(axis="y", scilimits=(-3, 4))
         return finish(record, at, "Hazard", level, ax)
 
     def _lines(
