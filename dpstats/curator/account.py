@@ -148,18 +148,22 @@ class Account:
                 f"proved private from {measure} = {least:g}; give at least that"
             )
 
-    def charge(self, name: str, price: Price) -> None:
-        """Count the cost of a draw before any row is read. There is no refund."""
-        kind, amount = type(price), self._amount(price)
-        left = self._limit - self._spent
+    def charge(self, *asked: tuple[str, Price]) -> None:
+        """Count the costs of draws before any row is read, of all or of none. There is no refund."""
+        spent, planned = self._spent, dict(self._planned or {})
+        for name, price in asked:
+            kind, amount = type(price), self._amount(price)
+            left = self._limit - spent
+            if self._planned is not None:
+                left = min(left, planned[kind])
+                planned[kind] -= amount
+            if amount > left:
+                there = f"epsilon = {float(left):g}" if self.pure else f"mu = {math.sqrt(left):g}"
+                raise BudgetError(f"release {name!r} costs {_told(price)}, but only {there} is left")
+            spent += amount
+        self._spent = spent
         if self._planned is not None:
-            left = min(left, self._planned[kind])
-        if amount > left:
-            there = f"epsilon = {float(left):g}" if self.pure else f"mu = {math.sqrt(left):g}"
-            raise BudgetError(f"release {name!r} costs {_told(price)}, but only {there} is left")
-        self._spent += amount
-        if self._planned is not None:
-            self._planned[kind] -= amount
+            self._planned = planned
 
     def _amount(self, price: Price) -> Fraction:
         """What adds up: epsilon, or mu squared."""

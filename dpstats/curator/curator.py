@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,16 @@ from dpstats.schema import Unit
 __all__ = ["Curator"]
 
 T = TypeVar("T")
+
+
+class _Sum(NamedTuple):
+    """A sum to be released: all that is public of it."""
+
+    statistic: Statistic
+    public: Mapping[str, Any]
+    sensitivity: Sensitivity
+    price: Price
+    law: Law
 
 
 class Curator(HoldsRows):
@@ -110,7 +120,7 @@ class Curator(HoldsRows):
         self._block_rows, self._passes = block_rows, 0
         self._engine = chosen(running.current(), rows.parts())
         self._account = Account(budget, rows.unit.short)
-        self._scratch = "", Scratch()  # of the statistic that was released last
+        self._scratch: dict[str, Scratch] = {}  # of the statistics that were released last
 
     @property
     def n(self) -> int:
@@ -141,7 +151,7 @@ class Curator(HoldsRows):
         """
         other: Curator = object.__new__(type(self))
         design = Folded(self._design, bounds, slopes)
-        own = {"_design": design, "_blocks": self._blocks.read_as(design), "_scratch": ("", Scratch())}
+        own = {"_design": design, "_blocks": self._blocks.read_as(design), "_scratch": {}}
         vars(other).update(vars(self) | own)
         return other
 
@@ -199,24 +209,49 @@ class Curator(HoldsRows):
             If reading a row failed. The message and the exception hold nothing of the rows, and the cost is
             spent.
         """
-        statistic = self._statistic(name, public)
-        sensitivity = self._sensitivity(statistic)
-        price = self._account.price(name, cost)
-        law = self._law(statistic, sensitivity, price)
-        self._account.charge(name, law.price)
+        (release,) = self.release_together((name, cost, public))
+        return release
+
+    def release_together(self, *asked: tuple[str, float | Price, Mapping[str, Any]]) -> tuple[Release, ...]:
+        """Release statistics by one pass over the rows: what `release` would release, one after the other.
+
+        Each has its own cost and its own noise, so that their costs add up as those of single passes do.
+
+        Parameters
+        ----------
+        *asked : tuple
+            Of each the name, the cost and the public parameters, none of which may follow from the others'
+            releases.
+
+        Raises
+        ------
+        BudgetError, DataError, RuntimeError
+            As of `release`. Nothing is read or spent if all together do not fit into what is left.
+        """
+        sums = [self._sum(*one) for one in asked]
+        self._account.charge(*((one.statistic.name, one.law.price) for one in sums))
         noisy = protected(
-            lambda: self._noisy(statistic, public, sensitivity, law),
-            _failed(name),
+            lambda: self._noisy(sums),
+            _failed(" and ".join(one.statistic.name for one in sums)),
             (DataError, WorkError),
             shown=self.not_private,
         )
-        values = statistic.unpack(noisy)
+        return tuple(self._released(*one) for one in zip(sums, noisy, strict=True))
+
+    def _sum(self, name: str, cost: float | Price, public: Mapping[str, Any]) -> _Sum:
+        statistic = self._statistic(name, public)
+        sensitivity = self._sensitivity(statistic)
+        price = self._account.price(name, cost)
+        return _Sum(statistic, public, sensitivity, price, self._law(statistic, sensitivity, price))
+
+    def _released(self, asked: _Sum, noisy: np.ndarray) -> Release:
+        statistic, law = asked.statistic, asked.law
         return Release(
-            name=name,
-            values=values,
+            name=statistic.name,
+            values=statistic.unpack(noisy),
             sd=law.sd,
-            sensitivity=sensitivity.l2,
-            cost=price,
+            sensitivity=asked.sensitivity.l2,
+            cost=asked.price,
             n=self.n,
             adjacency=self.unit.adjacency,
             law=law.name,
@@ -247,7 +282,7 @@ class Curator(HoldsRows):
         """
         price = self._account.price("minimum", cost)
         planned = self._planned(price, objective)
-        self._account.charge("minimum", planned.price)
+        self._account.charge(("minimum", planned.price))
         params = protected(
             lambda: self._minimum(planned),
             _failed("minimum"),
@@ -267,7 +302,7 @@ class Curator(HoldsRows):
             self._drawable(law)
         return planned
 
-    def _statistic(self, name: str, public: dict[str, Any]) -> Statistic:
+    def _statistic(self, name: str, public: Mapping[str, Any]) -> Statistic:
         return statistic_of(self._design, name, public)
 
     def _sensitivity(self, statistic: Statistic) -> Sensitivity:
@@ -296,17 +331,21 @@ class Curator(HoldsRows):
             )
         return law
 
-    def _noisy(
-        self, statistic: Statistic, public: Mapping[str, Any], sensitivity: Sensitivity, law: Law
-    ) -> np.ndarray:
-        if self._scratch[0] != statistic.name:  # the steps of a fit release one statistic again and again
-            self._scratch = statistic.name, Scratch()
-        task = Task.of(self._design, statistic.name, public, self._block_rows)
-        total = self._swept(task, lambda blocks: summed(self._design, statistic, blocks, self._scratch[1]))
-        exact = coordinates(statistic.parts, total)
-        if self._setting.recorder is not None:
-            self._setting.recorder(statistic.name, exact.copy(), sensitivity.l2, law)
-        return self._with_noise(exact, law)
+    def _noisy(self, sums: Sequence[_Sum]) -> list[np.ndarray]:
+        """The sums, each with noise of its own."""
+        statistics = [one.statistic for one in sums]
+        # the steps of a fit release one statistic again and again
+        self._scratch = {name: self._scratch.get(name) or Scratch() for name in (s.name for s in statistics)}
+        scratches = [self._scratch[statistic.name] for statistic in statistics]
+        task = Task.of(self._design, [(one.statistic.name, one.public) for one in sums], self._block_rows)
+        found = self._swept(task, lambda blocks: summed(self._design, statistics, blocks, scratches))
+        noisy = []
+        for one, total in zip(sums, found.totals, strict=True):
+            exact = coordinates(one.statistic.parts, total)
+            if self._setting.recorder is not None:
+                self._setting.recorder(one.statistic.name, exact.copy(), one.sensitivity.l2, one.law)
+            noisy.append(self._with_noise(exact, one.law))
+        return noisy
 
     def _swept(self, task: Task, here: Callable[[Iterable[Block]], T]) -> T:
         """What a task adds up to over all rows, by one pass: by the engine's workers, or `here`, the same."""

@@ -6,7 +6,9 @@ drawn here and nothing is charged: what a total holds is private until the curat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,25 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, LatticeSum, Total
 from dpstats.curator.statistics import REGISTRY, Statistic
 
-__all__ = ["partial", "statistic_of", "summed"]
+__all__ = ["Named", "Totals", "partial", "statistic_of", "summed"]
+
+Named = tuple[str, Mapping[str, Any]]
+"""A registered statistic: its name and its public parameters."""
+
+
+@dataclass(frozen=True, repr=False)
+class Totals:
+    """Totals of statistics that were summed in one pass, over the same rows."""
+
+    totals: tuple[Total, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.totals[0].count
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(tuple(map(operator.add, self.totals, other.totals)))
 
 
 def statistic_of(design: PublicDesign, name: str, public: Mapping[str, Any]) -> Statistic:
@@ -25,29 +45,39 @@ def statistic_of(design: PublicDesign, name: str, public: Mapping[str, Any]) -> 
     return REGISTRY[name](design, **public)
 
 
-def partial(design: PublicDesign, name: str, public: Mapping[str, Any], blocks: Iterable[Block]) -> Total:
-    """The sums of a registered statistic over blocks, and how many rows they have.
+def partial(design: PublicDesign, asked: Sequence[Named], blocks: Iterable[Block]) -> Totals:
+    """The sums of registered statistics over blocks, and how many rows they have.
 
     The same blocks give the same bits; of rows that are cut into other blocks the sums agree within the slack
     of :mod:`dpstats.curator.lattice`.
     """
-    return summed(design, statistic_of(design, name, public), blocks, Scratch())
+    statistics = [statistic_of(design, name, public) for name, public in asked]
+    return summed(design, statistics, blocks, [Scratch() for _ in statistics])
 
 
-def summed(design: PublicDesign, statistic: Statistic, blocks: Iterable[Block], scratch: Scratch) -> Total:
-    """The same for a statistic that is there, in arrays that are used again.
+def summed(
+    design: PublicDesign,
+    statistics: Sequence[Statistic],
+    blocks: Iterable[Block],
+    scratches: Sequence[Scratch],
+) -> Totals:
+    """The same for statistics that are there, in arrays that are used again, those of each its own.
 
     Where rows count units a row of weight v, its share of the public maximum, adds v f in the place of what
     it adds alone, f. The sensitivity of the statistic holds for these sums too: v f lies between 0 and f, the
     norm of v f - w g is convex in v and in w, so that it is largest where each is 0 or 1, and there rows are
     whole, or weigh nothing as a row does that is not valid. The same goes for each of its coordinates.
     """
-    lattice = LatticeSum(statistic.parts)
-    weighed = design.counts_units and statistic.by_unit
+    sums = [
+        (statistic, LatticeSum(statistic.parts), scratch)
+        for statistic, scratch in zip(statistics, scratches, strict=True)
+    ]
     for block in blocks:
-        factors = statistic.factors(block, scratch)
-        lattice.add(_times(factors, block.weight) if weighed else factors, block.ok)
-    return lattice.total
+        for statistic, lattice, scratch in sums:
+            factors = statistic.factors(block, scratch)
+            weighed = design.counts_units and statistic.by_unit
+            lattice.add(_times(factors, block.weight) if weighed else factors, block.ok)
+    return Totals(tuple(lattice.total for _, lattice, _ in sums))
 
 
 def _times(factors: Iterable[Factor], weight: np.ndarray) -> list[Factor]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
@@ -18,7 +18,7 @@ import numpy as np
 
 from dpstats._private import is_own
 from dpstats.curator.blocks import Block, RowPart, RowReader, passed
-from dpstats.curator.partial import partial
+from dpstats.curator.partial import Named, partial
 from dpstats.errors import DataError
 
 __all__ = ["Failure", "Task", "WorkError", "run", "run_given"]
@@ -74,9 +74,10 @@ class Task:
     size: int
 
     @staticmethod
-    def of(design: RowReader, name: str, public: Mapping[str, Any], size: int) -> Task:
-        """The sums of a registered statistic."""
-        return Task(design, name, functools.partial(partial, design, name, public), size)
+    def of(design: RowReader, asked: Sequence[Named], size: int) -> Task:
+        """The sums of registered statistics."""
+        name = " and ".join(name for name, _ in asked)
+        return Task(design, name, functools.partial(partial, design, asked), size)
 
     def __call__(self, part: RowPart) -> Any:
         try:

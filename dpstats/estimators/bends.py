@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy
 
-from dpstats.curator import Curator
+from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
 
@@ -48,6 +49,8 @@ class Line:
         Share of the rows' weight that long rows, or rows of large means, have lost.
     squares : array, shape (k,)
         Mean squares of the standardised columns, all rows counted in full.
+    unit : float
+        sd of a response, in whose units the linear predictor is.
     """
 
     center: Array
@@ -60,6 +63,7 @@ class Line:
     phi: float
     lost: float
     squares: Array
+    unit: float = 1.0
 
     @property
     def slopes(self) -> Array:
@@ -76,6 +80,11 @@ class Line:
     def spread(self) -> float:
         """sd of the linear predictor."""
         return math.sqrt(max(float(self.slopes @ self.along), 0.0))
+
+    @property
+    def some_spread(self) -> float:
+        """`spread`, or the least that anything can bend by."""
+        return max(self.spread, _LEAST * self.unit)
 
     @property
     def unheard(self) -> float:
@@ -114,9 +123,7 @@ def standardised(back: Array, cov: Array, cov_privacy: Array) -> tuple[Array, Ar
     return back @ cov @ back.T, back @ cov_privacy @ back.T
 
 
-def look(
-    curator: Curator, cost: float, line: Line, score: BoundedScore, share: float, unit: float = 1.0
-) -> Bend:
+def look(curator: Curator, cost: float, line: Line, score: BoundedScore, share: float) -> Bend:
     """Release scores against the square of the linear predictor.
 
     Parameters
@@ -127,22 +134,26 @@ def look(
     score : BoundedScore
     share : float
         Of the coefficient of the square, by which a bend moves the line.
-    unit : float
-        sd of a response, in whose units the linear predictor is.
     """
-    spread = max(line.spread, _LEAST * unit)
-    release = curator.release(
-        "predictor_bend",
-        cost,
+    return judged(curator.release("predictor_bend", cost, **bend_public(line, score)), line, score, share)
+
+
+def bend_public(line: Line, score: BoundedScore) -> dict[str, Any]:
+    """Public parameters of the statistic "predictor_bend"; they do not depend on covariances."""
+    return dict(
         center=line.center,
         scale=line.scale,
         beta=line.beta,
         score=score,
         middle=float(line.beta[0]) + (line.offset or 0.0),
-        spread=spread,
+        spread=line.some_spread,
         edge=_EDGE,
         alone=line.offset is None,
     )
+
+
+def judged(release: Release, line: Line, score: BoundedScore, share: float) -> Bend:
+    """Whether a line bends, by a release of what `bend_public` says."""
     if not np.isfinite(line.cov).all():
         return Bend(False, 0.0)
     kappa = square_weight(score.limit * _EDGE**2 / 2)
@@ -153,7 +164,7 @@ def look(
     noisy = sum(_along(line.cov_privacy, a) / max(_along(sampling, a), 1e-300) for a in (first, line.along))
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = share * line.phi / (_LEFT * square)
-    errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / spread
+    errors = math.sqrt(_along(line.cov, first)), math.sqrt(_along(line.cov, line.along)) / line.some_spread
     sure, usual = by_chance(release.law, noise, sd)
     told = bool(abs(found) > sure and scale * abs(found) > WORTH * min(errors))
     return Bend(told, scale**2 * max(found**2 - usual**2, 0.0))

@@ -47,14 +47,14 @@ def test_a_cost_counts_by_the_rule_of_its_measure(budget: Budget, price: Price, 
     limit = limit if isinstance(budget, dps.budget.Pure) else limit**2
     times, book = int(limit / amount), account(budget)
     for _ in range(times):
-        book.charge("it", price)
+        book.charge(("it", price))
     with pytest.raises(BudgetError, match="left"):
-        book.charge("it", price)
+        book.charge(("it", price))
 
 
 def test_gaussian_noise_has_no_pure_epsilon() -> None:
     with pytest.raises(BudgetError, match="no pure epsilon"):
-        account(dps.pure(9)).charge("it", GAUSSIAN)
+        account(dps.pure(9)).charge(("it", GAUSSIAN))
     with pytest.raises(BudgetError, match="no pure epsilon"):
         account(dps.pure(9)).pay(None, **FOR, costs={"it": GAUSSIAN})
 
@@ -65,7 +65,7 @@ def test_a_fit_is_paid_for_once_and_first(fleet: Ledger) -> None:
     with pytest.raises(RuntimeError, match="once, before"):
         book.pay(fleet, **FOR, costs={"it": 0.1})
     late = account(dps.approx(1, 1e-6))
-    late.charge("it", dps.gdp(0.1))
+    late.charge(("it", dps.gdp(0.1)))
     with pytest.raises(RuntimeError, match="once, before"):
         late.pay(fleet, **FOR, costs={"it": 0.1})
     assert len(fleet.entries()) == 1
@@ -90,15 +90,15 @@ def test_what_was_not_planned_is_not_drawn() -> None:
     book = account(dps.zcdp(0.5))
     book.pay(None, **FOR, costs={"tilt": dps.pure(0.6), "matrices": 0.8})
     with pytest.raises(BudgetError, match="left"):
-        book.charge("matrices", dps.gdp(0.81))
+        book.charge(("matrices", dps.gdp(0.81)))
     with pytest.raises(BudgetError, match="left"):
-        book.charge("tilt", dps.pure(0.61))
+        book.charge(("tilt", dps.pure(0.61)))
     for price in (dps.pure(0.6), dps.gdp(0.8)):
-        book.charge("it", guarded(price))
+        book.charge(("it", guarded(price)))
     gaussian = account(dps.zcdp(0.5))
     gaussian.pay(None, **FOR, costs={"it": 1.0})
     with pytest.raises(BudgetError, match="left"):
-        gaussian.charge("it", dps.pure(1e-6))
+        gaussian.charge(("it", dps.pure(1e-6)))
 
 
 def test_a_ledger_hears_of_gaussian_noise_only_where_all_of_it_is(tmp_path: Path) -> None:

@@ -53,6 +53,50 @@ def test_what_exceeds_the_total_is_refused_before_a_row_is_read():
     small.release("event_moments", 0.6, **PUBLIC)
 
 
+MATRIX = public_parameters(2)["event_matrix"]
+
+
+def test_releases_by_one_pass_are_those_of_one_pass_each():
+    """To the bit, under the same noise, and rows are read once."""
+
+    class Counted(MadeRows):
+        passes = 0
+
+        def blocks(self, size=8192):
+            self.passes += 1
+            return super().blocks(size)
+
+    def seeded():
+        rows, recording = Counted(COLUMNS), Recording(SeededNoise(1))
+        made = Curator(rows, MadeDesign(2), gdp(2), noise=recording, recorder=recording.record, block_rows=7)
+        made._blocks._keep = False
+        return rows, made, recording
+
+    (rows, together, recording), (alone, each, other) = seeded(), seeded()
+    found = together.release_together(("event_moments", 0.5, PUBLIC), ("event_matrix", 0.9, MATRIX))
+    expected = each.release("event_moments", 0.5, **PUBLIC), each.release("event_matrix", 0.9, **MATRIX)
+    assert (rows.passes, alone.passes) == (1, 2)
+    for one, single in zip(found, expected, strict=True):
+        assert (one.name, one.sd, one.sensitivity, one.cost) == (
+            single.name,
+            single.sd,
+            single.sensitivity,
+            single.cost,
+        )
+        assert all((a == b).all() for a, b in zip(one.values, single.values, strict=True))
+    for one, single in zip(recording.records, other.records, strict=True):
+        assert one.name == single.name and (one.exact == single.exact).all() and one.cost == single.cost
+
+
+def test_releases_by_one_pass_are_spent_together_or_not_at_all():
+    small = curator(1.0)
+    with pytest.raises(BudgetError, match="'event_matrix' costs mu = 0.9, but only mu = 0.6 is left"):
+        small.release_together(("event_moments", 0.8, PUBLIC), ("event_matrix", 0.9, MATRIX))
+    small.release_together(("event_moments", 0.8, PUBLIC), ("event_matrix", 0.6, MATRIX))
+    with pytest.raises(BudgetError, match="left"):
+        small.release("event_moments", 1e-3, **PUBLIC)
+
+
 @given(st.lists(st.floats(1e-3, 1), min_size=1, max_size=25), st.floats(1e-3, 50))
 def test_shares_of_the_total_fit_and_never_overspend(weights, total):
     """Splits that overshoot in floats fit: each release is noised for a little less than its share."""

@@ -6,8 +6,10 @@ import pickle
 import signal
 import sys
 from itertools import count
+from types import SimpleNamespace
 
 import cloudpickle
+import numpy as np
 import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
@@ -26,7 +28,11 @@ from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, changed, rows_of, stream
 
-TASK = Task.of(DESIGN, "event_moments", PUBLIC, 1000)
+MATRIX = dict(
+    center=np.zeros(4), scale=np.ones(4), y_center=0.0, y_scale=1.0, log=False, radius=2.0, limit=3.0
+)
+ASKED = [("event_moments", PUBLIC), ("event_matrix", MATRIX)]
+TASK = Task.of(DESIGN, ASKED, 1000)
 
 
 @pytest.fixture
@@ -42,7 +48,10 @@ def parts(path):
 
 
 def same(one, other):
-    return (one.high == other.high).all() and (one.low == other.low).all() and one.count == other.count
+    pairs = list(zip(one.totals, other.totals, strict=True))
+    return one.count == other.count and all(
+        (a.high == b.high).all() and (a.low == b.low).all() and a.count == b.count for a, b in pairs
+    )
 
 
 class Here:
@@ -64,11 +73,13 @@ def added(totals):
 
 def test_parts_are_added_once_each_in_any_order(parts):
     assert len(parts) == 6
-    whole = partial(DESIGN, "event_moments", PUBLIC, (DESIGN.read(b) for p in parts for b in p.blocks(1000)))
+    whole = partial(DESIGN, ASKED, (DESIGN.read(b) for p in parts for b in p.blocks(1000)))
     assert same(added(gathered(Here(4, 1, 0, 5, 3, 2), TASK, parts)), whole) and whole.count == N
-    with pytest.raises(WorkError, match="a part of 'event_moments' came twice; what was charged is spent"):
+    with pytest.raises(
+        WorkError, match="a part of 'event_moments and event_matrix' came twice; what was charged is spent"
+    ):
         list(gathered(Here(0, 1, 1), TASK, parts))
-    with pytest.raises(WorkError, match="2 of 6 parts of 'event_moments' did not come"):
+    with pytest.raises(WorkError, match="2 of 6 parts of 'event_moments and event_matrix' did not come"):
         list(gathered(Here(0, 1, 2, 3), TASK, parts))
 
 
@@ -94,7 +105,7 @@ def test_partitions_of_spark_are_added_once_each(parts):
     assert place == 0 and same(total, added(gathered(Here(*range(6)), TASK, parts)))
     with pytest.raises(WorkError, match="a partition of Spark came twice; what was charged is spent"):
         list(Spark().results(task, [Brought(parts, 0, 1, 1)]))
-    failing = cloudpickle.dumps(Task.of(Failing(), "event_moments", PUBLIC, 1000))
+    failing = cloudpickle.dumps(Task.of(Failing(), [("event_moments", PUBLIC)], 1000))
     ((_, failed),) = Spark().results(failing, [Brought(parts, 0, 1)])
     assert isinstance(failed, Failure) and "4711" not in repr(failed)
     with pytest.raises(WorkError, match="Spark lost a part of the rows .IndexError") as caught:
@@ -105,7 +116,8 @@ def test_partitions_of_spark_are_added_once_each(parts):
 def test_processes_release_the_bits_of_one_process(path):
     def released():
         curator = Curator(rows_of(path), DESIGN, dps.gdp(9), noise=NoNoise())
-        return [curator.release("event_moments", 1.0, **PUBLIC).values for _ in range(2)]
+        asked = ("event_moments", 1.0, PUBLIC), ("event_matrix", 1.0, MATRIX)
+        return [release.values for _ in range(2) for release in curator.release_together(*asked)]
 
     here = released()
     with dps.options(workers=2):
@@ -203,6 +215,33 @@ def test_a_worker_of_a_cluster_that_is_killed_in_every_pass_changes_no_bit(path,
     assert len(os.listdir(tmp_path / "flags")) == len(here) - 1
 
 
+class NoWorkers:
+    """A client of a cluster that has lost all workers: no future ends."""
+
+    loop, counted = None, 0
+
+    def submit(self, *asked, pure):
+        return SimpleNamespace(key=len(asked))
+
+    def nthreads(self):
+        self.counted += 1
+        return {}
+
+
+def test_a_cluster_without_workers_ends_the_fit(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def ending(futures, loop, timeout):
+        raise TimeoutError
+        yield
+
+    monkeypatch.setattr(distributed, "as_completed", ending)
+    client = NoWorkers()
+    with pytest.raises(WorkError, match="TimeoutError.*is any of them left. What was charged is spent"):
+        list(Cluster(client).results(b"", "a"))
+    assert client.counted > 1
+
+
 def test_workers_that_die_again_and_again_end_the_fit(tmp_path):
     (tmp_path / "flags").mkdir()
     with pytest.raises(WorkError, match="workers died 3 times.*What was charged is spent"):
@@ -222,7 +261,7 @@ class Failing:
 
 
 def test_an_exception_of_a_worker_is_told_by_its_type_and_line(parts):
-    failure = Task.of(Failing(), "event_moments", PUBLIC, 1000)(parts[0])
+    failure = Task.of(Failing(), [("event_moments", PUBLIC)], 1000)(parts[0])
     assert isinstance(failure, Failure) and failure.kind == "ValueError"
     assert "4711" not in repr(failure)
     error = failure.error("event_moments")

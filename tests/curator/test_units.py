@@ -35,7 +35,7 @@ def drawn(rng, space, size):
 def sums(space, name, rows, weight):
     design = MadeDesign(D, weights="w", delayed=space.delayed, intervals=space.intervals)
     statistic = space.statistic(name, D)
-    total = summed(design, statistic, [replace(rows, weight=weight)], Scratch())
+    (total,) = summed(design, [statistic], [replace(rows, weight=weight)], [Scratch()]).totals
     return statistic, coordinates(statistic.parts, total)
 
 

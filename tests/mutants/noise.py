@@ -181,12 +181,22 @@ MUTANTS = (
     planted(
         "a release is not charged to the curator's total",
         "curator/test_curator.py::test_what_exceeds_the_total_is_refused_before_a_row_is_read",
-        (CURATOR, "self._account.charge(name, law.price)", "law.price"),
+        (CURATOR, "self._account.charge(*(", "tuple(("),
+    ),
+    planted(
+        "of releases by one pass the first alone is charged",
+        "curator/test_curator.py::test_releases_by_one_pass_are_spent_together_or_not_at_all",
+        (CURATOR, "one.law.price) for one in sums))", "one.law.price) for one in sums[:1]))"),
+    ),
+    planted(
+        "the costs of releases by one pass are compared with what is left one by one",
+        "curator/test_curator.py::test_releases_by_one_pass_are_spent_together_or_not_at_all",
+        (ACCOUNT, "left = self._limit - spent", "left = self._limit - self._spent"),
     ),
     planted(
         "a minimum is not charged to the curator's total",
         "curator/test_objective.py::test_costs_add_up_and_are_spent_first",
-        (CURATOR, 'self._account.charge("minimum", planned.price)', "planned.price"),
+        (CURATOR, 'self._account.charge(("minimum", planned.price))', "planned.price"),
     ),
     planted(
         "a release counts as a quarter of its cost, so that the budget is spent twice (diffprivlib, IBM#104)",

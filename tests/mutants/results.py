@@ -208,7 +208,7 @@ MUTANTS = (
     planted(
         "noise of another measure than was planned",
         "curator/test_account.py::test_what_was_not_planned_is_not_drawn",
-        ("curator/account.py", "left = min(left, self._planned[kind])", "pass"),
+        ("curator/account.py", "left = min(left, planned[kind])", "pass"),
     ),
     planted(
         "the ledger is told of one route only (survreg)",
@@ -404,8 +404,8 @@ MUTANTS = (
         "models/test_bends.py::test_a_curved_response_is_seen",
         (
             DEBIASED,
-            'return checked(curator, plan.cost("check"), problem, located, read, found)',
-            "return found",
+            '        checked(plan.cost("check"), problem, located, read, found),\n',
+            "",
         ),
     ),
     planted(

@@ -139,6 +139,7 @@ def _look(
         moments.residual_sd() ** 2,
         _lost(moments, bounds.radius),
         np.append(1.0, squares),
+        moments.scale,
     )
     score = BoundedScore(GAUSSIAN, bounds.limit * moments.scale, 1.0)
     # A share p of weight at z sds is p z^2 of the variance; a square, c times, moves a slope by c p z^3. (A
@@ -147,7 +148,7 @@ def _look(
     moved = _MOVED * min(_STEEP * share, 1.0)
     if moments.prior is None:
         share, moved = 1.0, min(FAR * line.unheard, 1.0)
-    bend = look(curator, cost, line, score, moved, moments.scale)
+    bend = look(curator, cost, line, score, moved)
     if bounds.radius >= place.farthest:
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)

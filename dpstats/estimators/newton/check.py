@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from dpstats.curator import Curator
-from dpstats.estimators.bends import FAR, WORTH, Line, by_chance, look, standardised
+from dpstats.curator import Curator, Release
+from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
@@ -52,7 +53,26 @@ class Read:
     information: Array = field(default_factory=lambda: np.eye(0))
 
 
-def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E) -> E:
+Asked = tuple[str, float, dict[str, Any]]
+"""A release: its name, its cost and its public parameters."""
+Check = Generator[Asked, tuple[Release, E], E]
+"""A last look at a fit: it yields what it asks for, or nothing, is sent the release and the fit that checks
+before it have left, and returns that fit with what it tells. What it asks follows from no other check."""
+
+
+def by_one_pass(curator: Curator, checks: Iterable[Check[E]], found: E) -> E:
+    """A fit after all checks, for which the rows are read once."""
+    waiting = [(check, asked) for check in checks if (asked := next(check, None)) is not None]
+    releases = curator.release_together(*(asked for _, asked in waiting)) if waiting else ()
+    for (check, _), release in zip(waiting, releases, strict=True):
+        try:
+            check.send((release, found))
+        except StopIteration as end:
+            found = end.value
+    return found
+
+
+def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "far" if scores surely hold more beyond their limit than the law says.
 
     What is put back for clipping is that of the family. A few amounts of many times the mean move the
@@ -65,7 +85,7 @@ def tailed(curator: Curator, cost: float, located: Located, read: Read, found: E
     wider = replace(read.score, limit=_WIDER * read.score.limit)
     back = np.linalg.inv(located.to_user(True))
     public = dict(**located.public(), beta=back @ found.params, score=read.score, wider=wider)
-    release = curator.release("score_tails", cost, **public)
+    release, found = yield "score_tails", cost, public
     total, noise, rows = float(release.values[0][0]), float(release.sds[0][0]), release.n * located.usable
     # both scores grow with the response: what is between varies no more than their variances differ
     squares = read.score.family.clipped_square
@@ -99,7 +119,7 @@ def level_variance(back: Array, cov: Array) -> float:
     return float(back[0] @ cov @ back[0]) if np.isfinite(cov).all() else math.inf
 
 
-def checked(curator: Curator, cost: float, problem: Problem, located: Located, read: Read, found: E) -> E:
+def checked(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "bends" if responses surely do, and counts what they may as error.
 
     Rows that are long, or of large means, count less than in the fit without privacy. Where the formula
@@ -121,10 +141,12 @@ def checked(curator: Curator, cost: float, problem: Problem, located: Located, r
         read.lost,
         located.squares,
     )
-    share = min(FAR * line.unheard, 1.0)
-    bend = look(curator, cost, line, read.score or BoundedScore.unclipped(problem.family), share)
+    share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
+    release, found = yield "predictor_bend", cost, bend_public(line, score)
     if not read.lost:
         return found
+    cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
+    bend = judged(release, replace(line, cov=cov, cov_privacy=cov_privacy), score, share)
     first = np.eye(problem.k)[0]
     moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
     return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)

@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpstats.curator import Curator
 from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.engine.finish import Estimate
-from dpstats.estimators.newton.check import Read, level_variance
+from dpstats.estimators.newton.check import Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore, square_weight
@@ -28,7 +27,7 @@ _LARGE = 7.0
 E = TypeVar("E", bound=Estimate)
 
 
-def long_rows(curator: Curator, cost: float, problem: Problem, located: Located, read: Read, found: E) -> E:
+def long_rows(cost: float, problem: Problem, located: Located, read: Read, found: E) -> Check[E]:
     """A fit that tells by the caution "bends" if long rows say something else, and counts it as error.
 
     Where the formula holds, scores of long rows have mean 0, as those of others. Where it does not, a Newton
@@ -37,9 +36,7 @@ def long_rows(curator: Curator, cost: float, problem: Problem, located: Located,
     forth = located.to_user(problem.intercept)
     back = np.linalg.inv(forth)
     score, reach = read.score or BoundedScore.unclipped(problem.family), _REACH * read.radius
-    release = curator.release(
-        "far_scores",
-        cost,
+    public = dict(
         **located.public(),
         beta=back @ found.params,
         whitening=read.whitening,
@@ -47,6 +44,7 @@ def long_rows(curator: Curator, cost: float, problem: Problem, located: Located,
         reach=reach,
         score=score,
     )
+    release, found = yield "far_scores", cost, public
     if not read.lost:
         return found
     kappa = square_weight(reach * score.limit)

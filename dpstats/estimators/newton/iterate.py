@@ -18,7 +18,7 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import longest_image, not_noise
 from dpstats.estimators.newton.bounds import Bounds, Chooser
-from dpstats.estimators.newton.check import Read, checked, tailed
+from dpstats.estimators.newton.check import Read, by_one_pass, checked, tailed
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import dispersion, drawn, past
@@ -76,10 +76,12 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, averaged, found)
-    found = tailed(curator, plan.cost("beyond"), located, read, found)
-    found = long_rows(curator, plan.cost("far"), problem, located, read, found)
-    found = checked(curator, plan.cost("check"), problem, located, read, found)
-    return replace(found, columns=located.columns)
+    checks = (
+        tailed(plan.cost("beyond"), located, read, found),
+        long_rows(plan.cost("far"), problem, located, read, found),
+        checked(plan.cost("check"), problem, located, read, found),
+    )
+    return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
 def _read(problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate) -> Read:

@@ -20,7 +20,7 @@ from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import mean_weight
 from dpstats.estimators.matrices import noise_edge, noise_of_product, symmetric_power, with_floor
-from dpstats.estimators.newton.check import Read, checked
+from dpstats.estimators.newton.check import Read, by_one_pass, checked
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.levels import few_events
 from dpstats.estimators.newton.located import Located, locate, weighted_square
@@ -85,9 +85,11 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     matrices = _matrices(curator, ball, plan, minimum, robust)
     found = _corrected(ball, problem, located, minimum, *matrices)
     read, whole = _read(ball, *matrices[:2]), _unturned(ball, *matrices[:2])
-    found = long_rows(curator, plan.cost("far"), problem, located, replace(read, **whole), found)
-    found = checked(curator, plan.cost("check"), problem, located, read, found)
-    return replace(found, columns=located.columns)
+    checks = (
+        long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
+        checked(plan.cost("check"), problem, located, read, found),
+    )
+    return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
 def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
