@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -30,7 +31,7 @@ from dpstats.curator.law import (
     pure_law,
 )
 from dpstats.curator.noise import NoiseSource, Recorder, Setting
-from dpstats.curator.objective import Objective, Planned, Slope, Slopes
+from dpstats.curator.objective import PASSES, Objective, Planned, Slope, Slopes
 from dpstats.curator.partial import statistic_of, summed
 from dpstats.curator.progress import Bar
 from dpstats.curator.release import Minimum, Release
@@ -347,11 +348,14 @@ class Curator(HoldsRows):
             noisy.append(self._with_noise(exact, one.law))
         return noisy
 
-    def _swept(self, task: Task, here: Callable[[Iterable[Block]], T]) -> T:
-        """What a task adds up to over all rows, by one pass: by the engine's workers, or `here`, the same."""
-        self._passes += 1
+    def _swept(self, task: Task, here: Callable[[Iterable[Block]], T], silent: bool = False) -> T:
+        """What a task adds up to over all rows, by one pass: by the engine's workers, or `here`, the same.
+
+        A pass that the rows themselves ask for is silent: neither is it shown nor does it count.
+        """
+        self._passes += not silent
         parts = self._rows.parts()
-        with closing(Bar(self.n, self._passes, shown=bool(parts))) as bar:
+        with closing(Bar(self.n, self._passes, shown=bool(parts) and not silent)) as bar:
             if self._engine is None:
                 found: Any = here(bar.over(self._blocks))
             else:
@@ -383,11 +387,13 @@ class Curator(HoldsRows):
         return params
 
     def _slopes(self, objective: Objective) -> Slopes:
-        """The slopes of an objective over all rows, each by one pass."""
+        """The slopes of an objective over all rows, each by one pass; no bar tells how many it takes."""
+        passes = itertools.count(1)
 
         def at(params: np.ndarray) -> Slope:
             found = functools.partial(objective.slope, params)
-            return self._swept(Task(self._design, "minimum", found, self._block_rows), found)
+            task = Task(self._design, "minimum", found, self._block_rows)
+            return self._swept(task, found, silent=next(passes) > PASSES)
 
         return at
 

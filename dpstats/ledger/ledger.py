@@ -75,7 +75,8 @@ class Ledger:
         elif not self.path.exists():
             raise LedgerError(f"no ledger {path}; start one: Ledger(path, total=) or dpstats ledger create")
         with store.reading(self.path) as connection:
-            self.dataset, self.total = store.head(connection, self.path)
+            self._head = store.head(connection, self.path)
+            self.dataset, self.total, _ = self._head
             store.verify(connection, self.path)
         if total is not None and total != self.total:
             raise LedgerError(
@@ -152,7 +153,7 @@ class Ledger:
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
         wanted = Charge(budget, gaussian or isinstance(budget, Gdp))
         with store.charging(self.path) as connection:
-            if store.head(connection, self.path) != (self.dataset, self.total):
+            if store.head(connection, self.path) != self._head:
                 raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
             store.upgrade(connection)
             ends = store.ends(connection)

@@ -223,8 +223,8 @@ def _unwritten(path: Path) -> bool:
     return path.exists() and empty and not os.access(path.parent, os.W_OK)
 
 
-def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget]:
-    """Data set and total; LedgerError if the file is no ledger of this format."""
+def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget, str]:
+    """Data set, total and time of creation; LedgerError if the file is no ledger of this format."""
     (identity,) = connection.execute("PRAGMA application_id").fetchone()
     version = _format(connection)
     if identity != APPLICATION_ID:
@@ -232,8 +232,8 @@ def head(connection: sqlite3.Connection, path: Path) -> tuple[str, Budget]:
     if version not in (1, FORMAT):
         remedy = "upgrade dpstats" if version > FORMAT else "no release of dpstats wrote it"
         raise LedgerError(f"the ledger {path} has format {version}, not {FORMAT}; {remedy}")
-    ((dataset, total),) = connection.execute("SELECT dataset, total FROM ledger").fetchall()
-    return dataset, from_dict(json.loads(total))
+    ((dataset, total, created),) = connection.execute("SELECT dataset, total, created FROM ledger").fetchall()
+    return dataset, from_dict(json.loads(total)), created
 
 
 def _format(connection: sqlite3.Connection) -> int:

@@ -29,6 +29,12 @@ Link = Held | Address
 # float8, unknown, money, bpchar, varchar, numeric; and the first number of a type that a user has made
 _PLAIN, _MADE = frozenset({16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 705, 790, 1042, 1043, 1700}), 16384
 
+_COMPARED = {
+    "postgresql": "",
+    "duckdb": "",
+    "sqlite3": "+",
+}  # what before a key makes it a number or an error
+
 
 @dataclass(frozen=True, repr=False)
 class SqlQuery(HoldsRows):
@@ -59,7 +65,8 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
         A column of the query that holds numbers, and public numbers in ascending order at which the query is
         cut into parts, such as ``range(10**6, 10**7, 10**6)`` of serial numbers. Workers
         (:func:`dpstats.options`) read the parts of an address beside each other, and an index on the key
-        makes that fast.
+        makes that fast. SQLite makes no use of the index, and other databases than it, Postgres and DuckDB
+        are not cut.
 
     Returns
     -------
@@ -139,11 +146,18 @@ def chosen(columns: Sequence[str], vendor: str) -> str:
     return ", ".join(f"{sign}dpstats_rows.{name} AS {name}" for name in names)
 
 
-def ranges(query: SqlQuery, what: str = "*") -> list[str]:
-    """Queries that have each row once, whatever its key is: none, or not a number, too."""
-    if query.key is None:
+def ranges(query: SqlQuery, what: str = "*", vendor: str = "") -> list[str]:
+    """Queries that have each row once, whatever its key is: none, or not a number, too.
+
+    They do where a key is compared as a number or not at all, as Postgres and DuckDB do by its type. SQLite
+    compares a column declared TEXT with a number as two texts, by whose order the cuts do not ascend, so that
+    a row would be in several ranges; of an expression it knows no declaration. What a database of another
+    vendor does is not known, and its rows, which are read once, are not cut.
+    """
+    if query.key is None or vendor not in _COMPARED:
         return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows"]
-    key, cuts = '"' + query.key.replace('"', '""') + '"', [f"{cut:.17g}" for cut in query.cuts]
+    key = _COMPARED[vendor] + '"' + query.key.replace('"', '""') + '"'
+    cuts = [f"{cut:.17g}" for cut in query.cuts]
     between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
     where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
     return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows WHERE {some}" for some in where]
@@ -166,7 +180,7 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
     if types is not None:
         check_arrow(types, asked)
     _check_codes(dict(zip(names, codes, strict=False)), asked)
-    texts = ranges(query, chosen(asked.columns, link.vendor))
+    texts = ranges(query, chosen(asked.columns, link.vendor), link.vendor)
     protected(lambda: _tried(texts[0], link), failure)
     parts = [SqlPart(text, link, asked) for text in texts]
     return of_parts(parts, asked, parts[0].broken)

@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import re
 import signal
 import sys
 from itertools import count
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyarrow import parquet
@@ -21,6 +23,7 @@ from dpstats.curator.engines import chosen, gathered
 from dpstats.curator.engines.cluster import Cluster
 from dpstats.curator.engines.processes import Processes
 from dpstats.curator.engines.spark import Spark
+from dpstats.curator.objective import PASSES, Objective
 from dpstats.curator.partial import partial
 from dpstats.curator.tasks import Failure, Task, WorkError
 from dpstats.errors import DataError, SpecificationError
@@ -327,6 +330,24 @@ def test_progress_is_shown_where_it_is_wanted(wanted, shown, path, monkeypatch):
     with dps.options(progress=wanted) if wanted is not None else dps.options():
         Curator(rows_of(path), DESIGN, dps.gdp(9)).release("event_moments", 1.0, **PUBLIC)
     assert ("pass 1" in sys.stderr.getvalue()) is shown
+
+
+@pytest.mark.parametrize(("x", "more"), [(0.0, False), (1.0, True)])
+def test_no_bar_tells_how_many_passes_the_rows_asked_for(x, more, tmp_path, monkeypatch):
+    """Rows that are all alike ask for more than ten; what follows a minimum is numbered alike."""
+    stream(monkeypatch)
+    monkeypatch.setattr(progress, "_DELAY", 0)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    table = pa.table({"x": x + np.linspace(-1, 0, 900) * (x == 0), "y": np.arange(900) * (x == 0) % 2})
+    parquet.write_table(table, tmp_path / "d.parquet")
+    schema, passes = dps.Schema(x=dps.bounded(-1, 1), y=dps.flag(true=1, false=0)), []
+    slope = Objective.slope
+    monkeypatch.setattr(Objective, "slope", lambda *given: passes.append(0) or slope(*given))
+    with dps.options(progress=True), noise(SeededNoise(7)):
+        dps.svm("y ~ x", tmp_path / "d.parquet", schema).fit(dps.pure(10))
+    assert (len(passes) > PASSES) is more
+    told = {int(number) for number in re.findall(r"pass (\d+)", sys.stderr.getvalue())}
+    assert told == set(range(1, PASSES + 2))
 
 
 def test_a_cluster_releases_the_bits_of_one_process_whatever_dies(path, tmp_path):

@@ -154,15 +154,18 @@ def test_a_damaged_file_is_named_and_left_alone(path: Path, kind: str) -> None:
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 
-def test_a_charge_checks_the_file_that_is_there_now(path: Path) -> None:
+def test_a_charge_checks_the_file_that_is_there_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = dps.Ledger(path)
     path.rename(path.with_name("old.ledger"))
     with pytest.raises(LedgerError, match="cannot be opened: it was moved"):
         ledger.charge(dps.zcdp(0.1), **FOR)
     assert not path.exists()
-    dps.Ledger(path, total=dps.zcdp(2))
-    with pytest.raises(LedgerError, match="was replaced by another"):
-        ledger.charge(dps.zcdp(0.1), **FOR)
+    monkeypatch.setattr(store, "now", lambda: "2031-01-01T00:00:00Z")
+    for total in (dps.zcdp(2), ledger.total):
+        dps.Ledger(path, total=total)
+        with pytest.raises(LedgerError, match="was replaced by another"):
+            ledger.charge(dps.zcdp(0.1), **FOR)
+        path.unlink()
 
 
 @pytest.mark.parametrize(("version", "says"), [(0, "no release"), (3, "upgrade dpstats")])

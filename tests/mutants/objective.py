@@ -10,6 +10,11 @@ SPLIT = "curator/test_tilt_costs.py::test_what_a_cost_pays_for_is_no_more_than_i
 
 MUTANTS = (
     planted(
+        "bars tell how many passes the rows asked for",
+        "curator/test_engines.py::test_no_bar_tells_how_many_passes_the_rows_asked_for",
+        ("curator/curator.py", "silent=next(passes) > PASSES", "silent=False"),
+    ),
+    planted(
         "R for R^2 in the slack (diffprivlib LogisticRegression)",
         f"{AUDIT}[R for R^2]",
         (

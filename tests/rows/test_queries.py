@@ -149,26 +149,30 @@ CUTS = st.lists(st.integers(-6, 31) | st.floats(-6, 31), min_size=1, max_size=5,
 
 
 @settings(deadline=None, max_examples=60)
-@given(KEYS, CUTS)
-def test_ranges_of_a_key_have_each_row_once_whatever_the_key_is(keys, cuts):
-    """SQLite compares any types; DuckDB has NaN."""
+@given(KEYS, CUTS, st.sampled_from(["ANY", "TEXT", "VARCHAR(9)", "INTEGER", "REAL", "BLOB", ""]))
+def test_ranges_of_a_key_have_each_row_once_whatever_the_key_is(keys, cuts, declared):
+    """SQLite compares any types, some as the column is declared; DuckDB has NaN."""
     found = {}
     with sqlite3.connect(":memory:") as lite:
-        lite.execute('CREATE TABLE t (x INT, "a ""key" ANY)')
+        lite.execute(f'CREATE TABLE t (x INT, "a ""key" {declared})')
         lite.executemany("INSERT INTO t VALUES (?, ?)", enumerate(keys))
-        found["sqlite"] = _numbers(dps.read_sql("SELECT * FROM t", lite, 'a "key', cuts), lite)
+        found["sqlite"] = _numbers(dps.read_sql("SELECT * FROM t", lite, 'a "key', cuts), lite, "sqlite3")
     duck = duckdb.connect()
     duck.execute('CREATE TABLE t (x INT, "a ""key" DOUBLE)')
     numeric = [None if isinstance(key, str) else key for key in keys]
     duck.executemany("INSERT INTO t VALUES (?, ?)", [*enumerate(numeric), (len(keys), None)])
-    found["duckdb"] = _numbers(dps.read_sql("SELECT * FROM t", duck, 'a "key', cuts), duck)
+    found["duckdb"] = _numbers(dps.read_sql("SELECT * FROM t", duck, 'a "key', cuts), duck, "duckdb")
     assert found == {"sqlite": list(range(len(keys))), "duckdb": list(range(len(keys) + 1))}
 
 
-def _numbers(query, database):
-    found = ranges(query)
+def _numbers(query, database, vendor):
+    found = ranges(query, vendor=vendor)
     assert len(found) == len(query.cuts) + 1
     return sorted(row[0] for text in found for row in database.execute(text).fetchall())
+
+
+def test_a_database_of_which_nobody_knows_how_it_compares_is_not_cut():
+    assert len(ranges(dps.read_sql("SELECT * FROM t", sqlite3.connect(":memory:"), "key", [1, 2]))) == 1
 
 
 def test_parts_of_a_query_have_its_rows(monkeypatch):
