@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from lots.coefficients import table
 from provenance import header
-from tabulate import tabulate
 from tqdm import tqdm
 
 import dpstats as dps
@@ -150,7 +150,6 @@ def fitted(
         warnings.simplefilter("error")
         fit = model.fit(dps.gdp(drawn.mu))
     codes, late = {code for code, _ in fit.flags}, "entry" in drawn.data
-    told = {message for code, message in fit.flags if code == "weak"}
     slopes = [
         {
             "z": (fit.params[name] - drawn.effects[name]) / fit.bse[name],
@@ -158,8 +157,7 @@ def fitted(
             "share": share,
             "level": "[T." in name,
             "late": late,
-            "weak": any(name in message for message in told),
-            "budget": "below_budget" in codes,
+            "cautions": "+".join(sorted(codes)),
         }
         for name, share in zip(fit.names, fit.tidy()["privacy_share"], strict=True)
     ]
@@ -197,15 +195,6 @@ def curves(drawn: Design, fit: Any, late: bool) -> list[dict[str, Any]]:
     ]
 
 
-def covered(frame: pd.DataFrame) -> list[Any]:
-    held = frame["z"].abs() < 1.96
-    return (
-        [len(frame), f"{100 * held.mean():.1f}", int((frame["z"].abs() > 3.5).sum())]
-        if len(frame)
-        else [0, "", ""]
-    )
-
-
 def print_curves(points: pd.DataFrame) -> None:
     seen = points[points["known"]]
     early, middle, last = (f"{100 * part:.1f}" for part in seen.groupby("time")["held"].mean())
@@ -234,10 +223,11 @@ def main() -> None:
     refused = len(done) - len(fits)
     print(f"{len(done)} designs, {refused} refused before they spend; in {dead} fits nothing is estimable")
     print(
-        f"{len(known)} of {len(slopes)} coefficients are estimable. Intervals are of 95 %; far: beyond 3.5 se"
+        f"{len(known)} of {len(slopes)} coefficients are estimable. Intervals are of 95 %; confidently "
+        "wrong: beyond two half-lengths, in a fit without a caution"
     )
     print()
-    clean = ~known["weak"] & ~known["budget"]
+    clean = known["cautions"] == ""
     groups = {
         "all estimable": known,
         "noise below half of the variance": known[known["share"] < 0.5],
@@ -245,14 +235,9 @@ def main() -> None:
         "levels": known[known["level"]],
         "late entry": known[known["late"]],
         "without a caution": known[clean],
-        "caution weak or below_budget": known[~clean],
+        "with one": known[~clean],
     }
-    print(
-        tabulate(
-            [[name, *covered(group)] for name, group in groups.items()],
-            ("coefficients", "number", "covered %", "far"),
-        )
-    )
+    print(table(groups))
     if len(points):
         print_curves(points)
     small, tiny = (f"{100 * (tests < p).mean():.1f}" for p in (0.05, 0.001))

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from lots.coefficients import table
 from provenance import header
-from tabulate import tabulate
 from tqdm import tqdm
 
 import dpstats as dps
@@ -25,7 +25,6 @@ from dpstats.testing import SeededNoise, noise
 
 LAWS = ("weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian")
 LEVELS = tuple("abcde")
-CONFIDENTLY = 2  # half-lengths from the truth, of a fit without a caution
 FEW = 60  # failures
 
 
@@ -120,16 +119,6 @@ def _shares(fit: Any, drawn: Design) -> list[float]:
     return [float(shares[name]) for name in drawn.truth]
 
 
-def covered(frame: pd.DataFrame) -> list[Any]:
-    """Number of coefficients, how many are held, root mean square, and how many are confidently wrong."""
-    if not len(frame):
-        return [0, "", "", ""]
-    held = frame["z"].abs() < 1.96
-    wrong = (frame["z"].abs() > 1.96 * CONFIDENTLY) & (frame["cautions"] == "")
-    rms = np.sqrt((frame["z"] ** 2).mean())
-    return [len(frame), f"{100 * held.mean():.1f}", f"{rms:.2f}", f"{100 * wrong.mean():.2f}"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, required=True)
@@ -165,8 +154,7 @@ def main() -> None:
         "with one": known[known["cautions"] != ""],
         **{dist: known[known["dist"] == dist] for dist in LAWS},
     }
-    rows = [[name, *covered(part)] for name, part in parts.items()]
-    print(tabulate(rows, ("", "number", "covered %", "rms", "confidently wrong %")))
+    print(table(parts))
     counts = Counter(code for codes in found.groupby("number")["codes"].first() for code in codes)
     print("\nCautions, by fits:", ", ".join(f"{code} {count}" for code, count in counts.most_common()))
 

@@ -150,6 +150,15 @@ class RowScale:
             constant=self.constant,
         )
 
+    def squares_beyond(self, square: float) -> tuple[Array, Array, Array]:
+        """What rows longer than the root of `square` lose of the squares of each column, if they count as
+        much as rows of that length: below the middle and above it, and all there is; each of shape (d,)."""
+        squares = self.shares * self.places**2
+        # the constant and the other covariates add about their number to the square of a row
+        lost = squares * (1 - np.minimum(1, square / (self.places**2 + len(self.places))))
+        below = np.sum(lost, axis=1, where=self.places < 0)
+        return below, np.sum(lost, axis=1, where=self.places > 0), squares.sum(axis=1)
+
     @property
     def unknown(self) -> Array:
         """Columns that may vary far less than their scale: nothing then bounds their coefficients."""

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, Estimate, _second_order, estimate
-from dpstats.estimators.newton.information import Accumulator, usable
+from dpstats.estimators.newton.information import usable
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL

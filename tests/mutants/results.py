@@ -26,7 +26,6 @@ PAYS = {  # what a page pays with, and where it publishes that
 FACTS = "models/publishing.py"
 LAW, EVENTS = "estimators/location_scale/event_law.py", "estimators/test_event_law.py::test_"
 NEWTON, SCALE = "estimators/newton/estimate.py", "estimators/location_scale/estimate.py"
-FINISH = "estimators/engine/finish.py"
 LEVELS, ALONE = "estimators/newton/levels.py", "estimators/test_levels_alone.py::test_"
 SPREAD, HONEST = "moments/spread.py", "models/test_linear_honest.py::test_"
 DEBIASED, CORRECTION = "estimators/objective/debiased.py", "estimators/test_objective.py::test_"
@@ -504,9 +503,14 @@ MUTANTS = (
         (SCALE, "return max(noise, count)", "return noise"),
     ),
     planted(
-        "a coefficient that noise made is not named (survreg)",
-        f"{SETTLED}directions_that_noise_may_have_made_are_weak",
-        (FINISH, "> share * np.diag(cov)", "> 4 * share * np.diag(cov)"),
+        "what noise hides is taken to be small (survreg)",
+        f"{SETTLED}a_direction_that_noise_hides_may_have_any_effect_that_is_plausible",
+        (SCALE, "slopes = np.where(", "slopes = 0.1 * np.where("),
+    ),
+    planted(
+        "steps on the way are averaged with the others (survreg)",
+        f"{SETTLED}steps_on_the_way_are_left_out",
+        (SCALE, "for left in range(len(points) // 2 + 1)", "for left in range(1)"),
     ),
     planted(
         "a column that is long on one side is not named (survreg)",

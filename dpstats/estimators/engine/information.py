@@ -80,8 +80,8 @@ class Information:
         error = 2 * self.sds / self.used * (self.vectors.T @ (step * self.unit))
         return (self.vectors * error**2) @ self.vectors.T / np.outer(self.unit, self.unit)
 
-    def blind(self, variance: float = 1.0) -> Array:
-        """Variance along directions that are not seen, if steps have this one there.
+    def blind(self, variance: Array | float = 1.0) -> Array:
+        """Variance along directions that are not seen, if steps have this one there, or one for each.
 
         See docs/theory/intervals.md#what-noise-hides.
         """

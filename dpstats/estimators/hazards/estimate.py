@@ -13,7 +13,8 @@ from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.grid import Grid
-from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.hazards.problem import by_stratum
+from dpstats.estimators.levels import FEWEST_EVENTS, LEFT_OPEN
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
@@ -95,7 +96,9 @@ def estimate(averaged: Averaged, scale: RowScale, grid: Grid, bounds: Bounds, n:
     slopes, guess = cov[j:, j:].copy(), hidden[j:, j:]
     rel = _relative(information, len(slopes))
     weakly = weak(guess, slopes)
-    lost = np.union1d(weakly if rel > HOPELESS else [], _few_events(scale, grid)).astype(int)
+    before = _PRIOR * np.diag((user @ axes) @ (user @ axes).T)[j:]
+    gone = weakly[(rel > HOPELESS) & (np.diag(guess)[weakly] > LEFT_OPEN * before[weakly])]
+    lost = np.union1d(gone, _few_events(scale, grid)).astype(int)
     problems = ["unsettled"] * unsettled + ["budget"] * (rel > WEAK)
     problems += [f"weak:{i}" for i in weakly]
     settings = {"cut c": bounds.c, "R": bounds.radius, "pieces": j}
@@ -180,7 +183,7 @@ def _misfit(grid: Grid, log_hazards: Array) -> tuple[float, float]:
     of the time nobody knows when rows fail: they are taken for at risk throughout, on average half of it too
     long.
     """
-    each = np.split(log_hazards, np.flatnonzero(np.diff(grid.stratum)) + 1)  # of a stratum
+    each = by_stratum(log_hazards, grid.stratum)
     rises = np.abs(np.concatenate([np.gradient(own) if len(own) > 1 else [0.0] for own in each]))
     spent = np.bincount(grid.pieces, grid.rates)
     cells = grid.rates * grid.events / grid.events.sum()

@@ -15,7 +15,7 @@ from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.hazards.problem import Problem
+from dpstats.estimators.hazards.problem import Problem, by_stratum
 
 Array = np.ndarray
 
@@ -189,7 +189,7 @@ def _mixed(values: Array, weights: Array) -> tuple[Array, Array]:
 def _runs(numbers: Array, least: float, stratum: Array) -> Array:
     """Numbers of runs of neighbours in a stratum whose sums reach `least`; the last takes what is left."""
     found: list[int] = []
-    for each in np.split(numbers, np.flatnonzero(np.diff(stratum)) + 1):
+    for each in by_stratum(numbers, stratum):
         first = run = found[-1] + 1 if found else 0
         runs, total = [], 0.0
         for number in each:

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
+from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import not_noise
-from dpstats.estimators.newton.information import Accumulator, usable
+from dpstats.estimators.newton.information import usable
 from dpstats.moments.solution import seen_share
 
 Array = np.ndarray
@@ -70,7 +72,7 @@ class Known:
         """
         cross = self.cross / np.sqrt(shares)[:, None]
         block, errors = np.zeros_like(cross), []
-        for own in np.split(np.arange(len(shares)), np.flatnonzero(np.diff(stratum)) + 1):
+        for own in by_stratum(np.arange(len(shares)), stratum):
             axes, noise = self._terms(shares[own])
             terms = axes.T @ cross[own]
             block[own] = axes @ terms * [not_noise(float(column @ column), noise.sum()) for column in terms.T]

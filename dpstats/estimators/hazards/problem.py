@@ -36,3 +36,8 @@ class Problem:
     @property
     def d(self) -> int:
         return len(self.box.lower) - 1
+
+
+def by_stratum(numbers: Array, stratum: Array) -> list[Array]:
+    """Numbers that stand in the order of their strata, those of each stratum."""
+    return np.split(numbers, np.flatnonzero(np.diff(stratum)) + 1)

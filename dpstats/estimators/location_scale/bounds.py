@@ -219,12 +219,19 @@ class Bounding(Generic[P]):
         for length in LENGTHS:
             square = min(k * length, box)
             longer = 0.018 * math.exp(-1.35 * length) if square < box else 0.0
-            noise = per_length * math.sqrt(square)
-            value = 1 / kept - 1 + max(noise, FREE) ** 2 + count * (bias + longer) ** 2
+            noise, left = per_length * math.sqrt(square), self._kept_by(square)
+            # a variance of 1 without bounds; noise goes by the inverse information on both sides
+            value = float(np.mean(1 / (kept * left) + np.maximum(noise / left, FREE) ** 2)) - 1
+            value += count * (bias + longer) ** 2
             value += max(log_sigma, FREE) ** 2 - FREE**2 + (matrix * square) ** 2
             if value < best[0]:
                 best = (value, replace(choice, radius=math.sqrt(square), location_noise=noise))
         return best
+
+    def _kept_by(self, square: float) -> Array:
+        """What shorter rows leave of the information on each coefficient, 1 of the intercept; shape (k,)."""
+        *beyond, whole = self.placement.scale.squares_beyond(square)
+        return np.append(1.0, np.maximum(1 - sum(beyond) / np.maximum(whole, 1e-300), LEAST_KEPT))
 
     def _with_width(self, choice: Choice, point: Array) -> Choice:
         count = self.n * self.placement.events.fraction

@@ -12,7 +12,7 @@ from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import UNSETTLED, scatter
 from dpstats.estimators.engine.finish import to_user, weak
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FEWEST_EVENTS, level
+from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, LEFT_OPEN, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
@@ -24,11 +24,9 @@ Array = np.ndarray
 # privacy noise, in sampling sds of a coefficient, beyond which intervals widen, and none is given, and of
 # log sigma against it: to 1.8, intervals hold without (3,000 to 150,000 rows, 0 to 96 % censored, 3 a unit),
 # and to 2.9 of log sigma (random designs of 10,000 to 200,000 rows at epsilon 0.2 to 0.6)
-USABLE, HOPELESS, OF_LOG_SIGMA = 1.8, 3.0, 1.6
+USABLE, HOPELESS, OF_LOG_SIGMA = 3.0, 5.0, 1.6
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
-_COUNT_USABLE = 0.05
-# variance of the linear predictor, in event variances, along a direction that is not seen
-PRIOR_SQUARE = 0.25
+COUNT_USABLE = 0.15
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
 CURVED = 1.5
@@ -68,6 +66,11 @@ class Found:
     unsettled: bool
     widening: float = 1.0
 
+    @property
+    def moves(self) -> bool:
+        """Whether the points still moved, or scattered beyond what noise explains."""
+        return self.unsettled or self.spread > UNSETTLED
+
 
 @dataclass(frozen=True)
 class Estimate(common.Estimate):
@@ -90,19 +93,33 @@ class Estimate(common.Estimate):
 
 
 def averaged(
+    points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: Array
+) -> Found:
+    """Of steps that count alike, each with its scores, their noise sds, and whether it was cut short.
+
+    They scatter about the line that the points predict, and drift if they go along it. The first, up to half
+    of all, are left out where they were on the way to what the others scatter about.
+    """
+    found = [
+        _averaged(
+            points[left:], scores[left:], noise[left:], information, to_params, bool(capped[left:].any())
+        )
+        for left in range(len(points) // 2 + 1)
+    ]
+    return next((each for each in found if not each.moves), found[0])
+
+
+def _averaged(
     points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: bool
 ) -> Found:
-    """Of steps that count alike, each with its scores and their noise sds; `capped` if one was cut short.
-
-    They scatter about the line that the points predict, and drift if they go along it.
-    """
     steps, k = scores.shape
-    rest, spread = scatter(points[:, :k], scores, noise, information.matrix, to_params[:k, :k])
+    rms = np.sqrt(np.mean(noise**2, axis=0))
+    rest, spread = scatter(points[:, :k], scores, rms, information.matrix, to_params[:k, :k])
     time = np.arange(steps) - (steps - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
-    drift = float(np.sum((slope / noise) ** 2)) > k + 5 * math.sqrt(2 * k)
+    drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
     step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
-    return Found(points, step, noise**2 / steps, information, spread, capped or drift)
+    return Found(points, step, rms**2 / steps, information, spread, capped or drift)
 
 
 def estimate(
@@ -122,12 +139,12 @@ def estimate(
     noise = inverse @ np.diag(found.noise) @ inverse
     inflate = information.inflation
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    guess = information.blind(PRIOR_SQUARE / sigma_of(mean) ** 2)
+    guess = unseen(information, to_params, bounding, sigma_of(mean))
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
     privacy += information.error_of(found.step)
     if m > bounding.k:
-        privacy += _by_length(found.step, noise)
+        privacy += _by_length(found.step, noise, information, sigma_of(mean))
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
@@ -139,9 +156,11 @@ def estimate(
     cov_privacy = privacy * excess + sampling * (excess - 1)
     cov = cov_privacy + sampling
 
-    problems = [f"weak:{j}" for j in weak(hidden, cov)]
-    problems += ["unsettled"] * bool(found.unsettled or spread > UNSETTLED)
-    problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
+    weakly = weak(hidden, cov)
+    # of slopes the guess covers all that is plausible
+    problems = [f"weak:{j}" for j in weakly if j == bounding.k and hidden[j, j] > LEFT_OPEN]
+    problems += ["unsettled"] * found.moves
+    problems += ["budget"] * bool(need > 1)
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
@@ -158,10 +177,26 @@ def estimate(
     result = replace(result, problems=(*result.problems, *ranges))
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
-    blind = _few_events(bounding) | _without_scale(bounding, information)
+    sds[weakly] = np.inf
+    blind = _few_events(bounding, information, whitening) | _without_scale(bounding, information)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
+
+
+def unseen(information: Information, to_params: Array, bounding: Bounding[Placement], sigma: float) -> Array:
+    """Covariance of a whitened step along directions that are not seen: it may be any that is plausible.
+
+    The sd of a slope is at most that of one that explains the whole response; at two sds the effect of a
+    level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A direction may
+    go as far as the coefficient that is the first to come to its end allows.
+    """
+    scale, widths = bounding.placement.scale, _widths(bounding)
+    level = FARTHEST / 2 * max(sigma, 1.0)
+    slopes = np.where(bounding.placement.problem.binary, level * scale.scale / widths, scale.ratio**-0.5)
+    most = np.concatenate([[level], slopes, np.ones(len(to_params) - len(slopes) - 1)])
+    along = np.abs(to_params @ information.vectors) / most[:, None]
+    return information.blind(np.max(along, axis=0) ** -2)
 
 
 def _with_known_scale(result: Estimate, problem: Problem) -> Estimate:
@@ -183,8 +218,8 @@ def _with_levels(
 ) -> Estimate:
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
-    `steps` are those of coefficients if it were, their sds, and the part of these without noise. Of columns
-    that are `blind` nothing is known.
+    `steps` are those of coefficients if it were, their sds, infinite where noise hides them, and the part of
+    these without noise. Of columns that are `blind` nothing is known.
     """
     if "hopeless" in result.problems:
         return result
@@ -196,9 +231,7 @@ def _with_levels(
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     widths, shares = _two_values(bounding)
     factors[1:-1][blind] = np.inf
-    for j in np.flatnonzero(problem.binary & ~blind):
-        if f"weak:{j + 1}" in result.problems:
-            continue
+    for j in np.flatnonzero(problem.binary & ~blind & np.isfinite(steps[1, 1 : len(points[0]) + 1])):
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
         share = float(shares[j])
         moved, *linear = (
@@ -214,19 +247,27 @@ def _with_levels(
 
 def _two_values(bounding: Bounding[Placement]) -> tuple[Array, Array]:
     """Widths of the covariates' bounds, and the share of events at the upper one, were all at either."""
-    scale, problem = bounding.placement.scale, bounding.placement.problem
-    widths = np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
+    scale, problem, widths = bounding.placement.scale, bounding.placement.problem, _widths(bounding)
     return widths, np.clip((scale.center - problem.lower[:-1]) / widths, 0.0, 1.0)
 
 
-def _few_events(bounding: Bounding[Placement]) -> Array:
+def _widths(bounding: Bounding[Placement]) -> Array:
+    problem = bounding.placement.problem
+    return np.where(problem.upper > problem.lower, problem.upper - problem.lower, 1.0)[:-1]
+
+
+def _few_events(bounding: Bounding[Placement], information: Information, whitening: Array) -> Array:
     """0/1 columns of one value of which there may be hardly an event, as far as noise tells; shape (d,).
 
-    Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval.
+    Without any there is no estimate: steps towards infinity stop anywhere, and so would an interval. Events
+    are those that placed the columns, or those that the information is of, whichever is known the better.
     """
     scale, (variance, sd) = bounding.placement.scale, bounding.placement.variances
-    events = bounding.n * bounding.placement.events.fraction
-    rarer = events * (variance - 2 * sd) * (scale.scale / _two_values(bounding)[0]) ** 2
+    back = np.linalg.inv(whitening)[:, 1:]
+    parts = (information.vectors[: bounding.k].T @ back) ** 2
+    told = information.values @ parts - 2 * np.sqrt(information.sds**2 @ parts**2)
+    surely = np.maximum(variance - 2 * sd, told)
+    rarer = bounding.n * bounding.placement.events.fraction * surely * (scale.scale / _widths(bounding)) ** 2
     return np.asarray(bounding.placement.problem.binary & (rarer < FEWEST_EVENTS))
 
 
@@ -255,13 +296,18 @@ def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
     return matrix
 
 
-def _by_length(step: Array, noise: Array) -> Array:
+def _by_length(step: Array, noise: Array, information: Information, sigma: float) -> Array:
     """Variance of log sigma by what its score bends: a location that is off spreads residuals by its square.
 
     A step longer than its noise, of covariance `noise`, says that the averaged points were off by as much.
+    So they are by what noise hides: of a line that may explain the whole response, the share of the
+    information that is not seen. Lengths are those that rows have along a step.
     """
     location, cov = step[:-1], np.zeros((len(step), len(step)))
-    cov[-1, -1] = (CURVED * max(float(location @ location - np.trace(noise[:-1, :-1])), 0.0)) ** 2
+    rows = information.matrix[:-1, :-1] / information.unit[0] ** 2
+    longer = max(float(location @ rows @ location - np.sum(rows * noise[:-1, :-1])), 0.0)
+    hidden = float(np.sum(rows * information.blind()[:-1, :-1]) / np.trace(rows)) / sigma**2
+    cov[-1, -1] = (CURVED * longer) ** 2 + (0.5 * math.log1p(hidden)) ** 2
     return cov
 
 
@@ -272,19 +318,15 @@ def needed(choice: Choice, bounding: Bounding[Placement]) -> float:
     """
     noise = max(choice.location_noise, choice.log_sigma_noise / OF_LOG_SIGMA) / USABLE
     noise /= math.sqrt(bounding.placement.problem.units)
-    count = bounding.placement.scale.fraction_sd / bounding.placement.scale.fraction / _COUNT_USABLE
+    count = bounding.placement.scale.fraction_sd / bounding.placement.scale.fraction / COUNT_USABLE
     return max(noise, count)
 
 
 def _long_ranges(bounding: Bounding[Placement], choice: Choice) -> list[int]:
     """Columns of whose squares, as far as they are seen, most lie in long rows on one side."""
-    shares, places = bounding.placement.scale.shares, bounding.placement.scale.places
-    squares = shares * places**2
-    # the constant and the other covariates add about their number to the square of a row
-    lost = squares * (1 - np.minimum(1, choice.radius**2 / (places**2 + len(places))))
-    sides = np.array([np.sum(lost, axis=1, where=places < 0), np.sum(lost, axis=1, where=places > 0)])
-    least, most = np.sort(sides, axis=0)
-    long = (most > _LONG_RANGE * squares.sum(axis=1)) & (most > _ONE_SIDED * least)
+    below, above, whole = bounding.placement.scale.squares_beyond(choice.radius**2)
+    least, most = np.minimum(below, above), np.maximum(below, above)
+    long = (most > _LONG_RANGE * whole) & (most > _ONE_SIDED * least)
     return [int(j) + 1 for j in np.flatnonzero(long)]
 
 

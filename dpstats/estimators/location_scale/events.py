@@ -66,6 +66,7 @@ class Events(EventMoments):
     residual: float
     spread: float
     noise_ratio: Array
+    fraction_error: float = 0.0
     shrunk: bool = False
 
     @property
@@ -132,7 +133,9 @@ def events_of(matrix: Array, noise: float, scale: RowScale, n: int, left: float 
     line = np.linalg.solve(floored + size / 2 * np.eye(k), cross)
     residual = float(max(y_square - 2 * line @ cross + line @ floored @ line, 0.02 * fraction))
     spread = min(size / fraction, 1.0)
-    return Events(fraction, floored, square, noise, line, residual, spread, noise_ratio=np.ones(k))
+    return Events(
+        fraction, floored, square, noise, line, residual, spread, np.ones(k), scale.fraction_sd / fraction
+    )
 
 
 def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float) -> Events:

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.whitening import Whitening
@@ -29,90 +32,111 @@ _LOG_SIGMA_STRUCTURE = 0.25
 SEEN = (1.6, 2.8)
 
 
-@dataclass
-class Accumulator:
-    """Running precision-weighted mean of the released matrices.
+class Known(NamedTuple):
+    """What releases say of the matrix in today's coordinates.
 
     Attributes
     ----------
-    mean, precision : array, shape (k + 1, k + 1)
+    mean : array, shape (m, m)
+    axes : array, shape (m, m)
+        Orthonormal directions in which entries have errors of their own.
+    sds : array, shape (m, m)
+        Of the entries in these axes, an error whose diagonal they are of; off it the root of a half of them.
     """
 
-    mean: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    precision: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    mean: Array
+    axes: Array
+    sds: Array
 
-    def add(self, matrix: Array, sd: Array, forget: bool) -> None:
-        """Add one release with the given sds of its entries."""
-        weight = sd**-2
-        if not self.mean.size:
-            self.mean, self.precision = matrix, weight
-            return
-        past = self.precision * (FORGET if forget else 1.0)
-        self.mean = (self.mean * past + matrix * weight) / (past + weight)
-        self.precision = past + weight
-
-    def turn(self, change: Array) -> None:
-        """Move the location coordinates by `change`."""
-        full, k = np.eye(len(self.mean)), len(change)
-        full[:k, :k] = change
-        self.mean = full @ self.mean @ full.T
-
-    def estimate(
-        self,
-        events: Events,
-        whitening: Whitening,
-        log_sigma_square: float | None,
-        location_share: float,
-        structure_error: float = 1.0,
-        beyond: Array | None = None,
-    ) -> Information:
-        """Combine with the structure and make it usable.
-
-        Parameters
-        ----------
-        log_sigma_square : float
-            Expected square of the log sigma score, per row; None where sigma is known.
-        location_share : float
-            Expected square of the location score of an event.
-        structure_error : float
-            Of the structure, against its usual size.
-        beyond : array, shape (k + 1, k + 1), optional
-            What the matrix is expected to have beyond it.
-        """
-        axes = np.linalg.eigh(whitening.matrix)[1]
-        k = len(axes)
-        unit = np.full(k, location_share * events.fraction)
-        if log_sigma_square is not None:
-            unit = np.append(unit, log_sigma_square)
-        turn = np.eye(len(unit))
-        turn[:k, :k] = axes
-        structure = np.diag(unit)
-        structure[:k, :k] = location_share * (
-            axes.T @ whitening.matrix @ events.square @ whitening.matrix @ axes
-        )
-        if beyond is not None:
-            structure += turn.T @ beyond @ turn
-        size = np.clip(np.diag(structure), 0.05 * unit, None)
-        noisy = np.sqrt(events.noise_ratio)[:, None] * (whitening.matrix @ axes)
-        stretched = np.linalg.norm(noisy, axis=0)
-        sd = self._structure_sd(events, stretched, size, location_share) * structure_error
+    def mixed(self, expected: Array, sds: Array, unit: Array) -> Information:
+        """With what is expected of the matrix, whose error has these sds; both in the axes."""
         single = np.where(np.eye(len(unit)) > 0, 1.0, 1 / math.sqrt(2))
-        released = self.precision / single**2
-        total = released + (sd * single) ** -2.0
-        share = released / total
-        matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * structure) @ turn.T
-        error = total**-0.5 / single
-        return usable(matrix, error, turn, np.sqrt(unit))
+        released, total = (self.sds * single) ** -2.0, (self.sds * single) ** -2.0 + (sds * single) ** -2.0
+        share, turn = released / total, self.axes
+        matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
+        return usable(matrix, total**-0.5 / single, turn, unit)
 
-    @staticmethod
-    def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
-        k = len(stretch)
-        noise = events.noise * location_share * np.outer(stretch, stretch)
-        sd = _STRUCTURE * np.sqrt(np.outer(size, size))
-        sd[:k, :k] = np.hypot(noise, sd[:k, :k])
-        if len(size) > k:
-            sd[k, k] = _LOG_SIGMA_STRUCTURE * size[k]
-        return sd
+
+@dataclass
+class Released:
+    """Releases of the matrix, the location in the coordinates of W, each log sigma in a unit of its own."""
+
+    matrices: Accumulator = field(default_factory=Accumulator)
+
+    def add(self, matrix: Array, sd: Array, whitening: Array, forget: bool) -> None:
+        """Add one release with the given sds of its entries."""
+        if forget:
+            self.matrices.forget(FORGET)
+        size, k = float(sd[0, 0]), len(whitening)
+        unit = np.sqrt(np.diag(sd) / size)
+        own = scipy.linalg.block_diag(whitening, np.diag(1 / unit[k:]))
+        self.matrices.add(matrix / np.outer(unit, unit), size, own)
+
+    def known(self, whitening: Array, events: Events) -> Known:
+        """What they say where rows are whitened by W."""
+        k, m = len(whitening), len(self.matrices.releases[0].matrix)
+        own = scipy.linalg.block_diag(whitening, np.eye(m - k))
+        axes = np.eye(m)
+        axes[:k, :k] = self._axes(whitening, events)
+        sds = self.matrices.sds(own, axes)
+        return Known(self.matrices.mean(own), axes, np.sqrt(np.outer(sds, sds)))
+
+    def _axes(self, whitening: Array, events: Events) -> Array:
+        """Along which the location is known best and worst, by all releases and the events' matrix."""
+        k, back = len(whitening), np.linalg.inv(whitening)
+        first = back / np.sqrt(events.noise_ratio)
+        total = first @ first.T / max(events.noise, 1e-300)
+        for seen in self.matrices.releases:
+            turn = seen.whitening[:k, :k] @ back
+            total += math.sqrt(seen.weight) * turn.T @ turn
+        return np.asarray(np.linalg.eigh(total)[1])
+
+
+def estimated(
+    known: Known,
+    events: Events,
+    whitening: Whitening,
+    log_sigma_square: float | None,
+    location_share: float,
+    structure_error: float = 1.0,
+    beyond: Array | None = None,
+) -> Information:
+    """Combine releases with the structure and make the matrix usable.
+
+    Parameters
+    ----------
+    log_sigma_square : float
+        Expected square of the log sigma score, per row; None where sigma is known.
+    location_share : float
+        Expected square of the location score of an event.
+    structure_error : float
+        Of the structure, against its usual size.
+    beyond : array, shape (k + 1, k + 1), optional
+        What the matrix is expected to have beyond it.
+    """
+    k, turn = len(whitening.matrix), known.axes
+    unit = np.full(k, location_share * events.fraction)
+    if log_sigma_square is not None:
+        unit = np.append(unit, log_sigma_square)
+    axes = whitening.matrix @ turn[:k, :k]
+    structure = np.diag(unit)
+    structure[:k, :k] = location_share * (axes.T @ events.square @ axes)
+    if beyond is not None:
+        structure += turn.T @ beyond @ turn
+    size = np.clip(np.diag(structure), 0.05 * unit, None)
+    stretched = np.linalg.norm(np.sqrt(events.noise_ratio)[:, None] * axes, axis=0)
+    sds = _structure_sd(events, stretched, size, location_share) * structure_error
+    return known.mixed(structure, sds, np.sqrt(unit))
+
+
+def _structure_sd(events: Events, stretch: Array, size: Array, location_share: float) -> Array:
+    k = len(stretch)
+    noise = events.noise * location_share * np.outer(stretch, stretch)
+    sd = math.hypot(_STRUCTURE, events.fraction_error) * np.sqrt(np.outer(size, size))
+    sd[:k, :k] = np.hypot(noise, sd[:k, :k])
+    if len(size) > k:
+        sd[k, k] = math.hypot(_LOG_SIGMA_STRUCTURE, events.fraction_error) * size[k]
+    return sd
 
 
 def usable(matrix: Array, error: Array, axes: Array, unit: Array) -> Information:

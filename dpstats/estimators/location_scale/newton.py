@@ -36,7 +36,7 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import checked
-from dpstats.estimators.location_scale.information import Accumulator
+from dpstats.estimators.location_scale.information import Known, Released, estimated
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import after_columns
@@ -64,6 +64,7 @@ _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
 MATRIX_SEEN = 4.0
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
+_UNTOLD = 1.0  # sd of log sigma, a factor of e^2 at two, that tells nothing of it
 _LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
 
 
@@ -74,7 +75,7 @@ class _State:
     point: Array
     whitening: Whitening
     choice: Choice
-    released: Accumulator = field(default_factory=Accumulator)
+    released: Released = field(default_factory=Released)
 
 
 def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
@@ -130,8 +131,9 @@ def _with_its_scale(result: Estimate, problem: Problem) -> Estimate:
 
     All coefficients over sigma may be known then, and none of them is.
     """
-    if problem.intervals and f"weak:{len(result.params) - 1}" in result.problems:
-        return result.lost(np.arange(len(result.params)))
+    untold = f"weak:{len(result.params) - 1}" in result.problems or result.cov[-1, -1] > _UNTOLD**2
+    if problem.intervals and untold:
+        return replace(result, problems=()).lost(np.arange(len(result.params)))
     return result
 
 
@@ -185,7 +187,7 @@ def _early(
             bounding = _placed_again(curator, before, bounding, state)
             state.choice = bounding.choose(state.whitening, state.point)
             # narrow bounds gave a smaller matrix; mixed with the wide ones' it would make steps too long
-            state.released = Accumulator()
+            state.released = Released()
         read, information = _step(curator, mu, bounding, state, forget=True)
         damping = _EARLY_DAMPING if state.choice.location_noise < _QUIET else 1.0
         step = information.shrunk(read.scores, read.noise)
@@ -205,49 +207,51 @@ def _placed_again(
     if not old.problem.intervals:
         return bounding
     new = placed(curator, mu, old.problem, old.scale, old.events, state.point)
-    state.released = Accumulator()
+    state.released = Released()
     return replace(bounding, placement=new)
 
 
 def _tail(curator: Curator, plan: Plan, bounding: Bounding[PlacedByLine], state: _State) -> Found:
-    points, scores, noise, capped = [], [], [], False
+    points, scores, noise, capped = [], [], [], []
     for mu in plan["tail"]:
         read, information = _step(curator, mu, bounding, state, forget=False)
         points.append(state.point)
         scores.append(read.scores)
-        noise.append(read.noise**2)
+        noise.append(read.noise)
         step = DAMPING * np.linalg.solve(information.matrix, read.scores)
         state.point, short = state.whitening.moved(state.point, step, read.pivot, LARGEST_LOG_SIGMA)
-        capped |= short
-    mean = np.mean(points, axis=0)
-    to_params = step_to_params(mean, bounding.placement.pivot(mean), state.whitening.matrix)
-    rms = np.sqrt(np.mean(noise, axis=0))
-    return averaged(np.array(points), np.array(scores), rms, information, to_params, capped)
+        capped.append(short)
+    last = np.mean(points[len(points) // 2 :], axis=0)
+    to_params = step_to_params(last, bounding.placement.pivot(last), state.whitening.matrix)
+    found = np.array(points), np.array(scores), np.array(noise)
+    return averaged(*found, information, to_params, np.array(capped))
 
 
 def _step(
     curator: Curator, mu: float, bounding: Bounding[PlacedByLine], state: _State, forget: bool
 ) -> tuple[Reading, Information]:
     read = release_scores(curator, mu, bounding, state.choice, state.whitening.matrix, state.point)
-    state.released.add(read.matrix, read.matrix_sd, forget)
+    state.released.add(read.matrix, read.matrix_sd, state.whitening.matrix, forget)
     return read, _information(bounding, state)
 
 
 def _information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
     events, f = bounding.placement.events, bounding.placement.events.fraction
-    usual = bounding.placement.expected
+    usual, known = bounding.placement.expected, state.released.known(state.whitening.matrix, events)
     if bounding.placement.problem.delayed:
-        return _delayed_information(bounding, state)
+        return _delayed_information(bounding, state, known)
     if bounding.placement.problem.intervals:
-        return _inspected_information(bounding, state)
+        return _inspected_information(bounding, state, known)
     share = usual.location_share
     if not bounding.placement.problem.family.proportional:
-        share = _location_share(bounding, state, share, 0.15 * usual.slope**2, 0.2, usual.largest_share)
+        share = _location_share(
+            bounding, state, known, share, 0.15 * usual.slope**2, 0.2, usual.largest_share
+        )
     if bounding.placement.problem.known_scale:
-        return state.released.estimate(events, state.whitening, None, share)
+        return estimated(known, events, state.whitening, None, share)
     spread = _spread(events, usual.residual_square, sigma_of(state.point))
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
-    return state.released.estimate(events, state.whitening, square, share)
+    return estimated(known, events, state.whitening, square, share)
 
 
 def _spread(events: Events, usual: float, sigma: float) -> float:
@@ -261,51 +265,58 @@ def _spread(events: Events, usual: float, sigma: float) -> float:
     return float(by_precision(measured, noise, usual, _SPREAD_SD * usual))
 
 
-def _delayed_information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
+def _delayed_information(bounding: Bounding[PlacedByLine], state: _State, known: Known) -> Information:
     """Where rows enter late, f does not tell how much events say, nor in which directions."""
     late = late_information(bounding.placement, state.whitening, state.choice, state.point)
     events, bounded = bounding.placement.events, bounding.placement.problem.family.bounded
     largest = 1.0 if bounded else max(1.0, 1.5 * late.share)
-    share = _location_share(bounding, state, late.share, 0.3 * late.share, LEAST_SAID, largest)
-    k, known = bounding.k, bounding.placement.problem.known_scale
+    share = _location_share(bounding, state, known, late.share, 0.3 * late.share, LEAST_SAID, largest)
+    k, told = bounding.k, bounding.placement.problem.known_scale
     beyond = late.beyond(share, events.fraction)
-    return state.released.estimate(
+    return estimated(
+        known,
         events,
         state.whitening,
-        None if known else late.log_sigma * events.fraction,
+        None if told else late.log_sigma * events.fraction,
         share,
         late.error(events.spread),
-        beyond[:k, :k] if known else beyond,
+        beyond[:k, :k] if told else beyond,
     )
 
 
-def _inspected_information(bounding: Bounding[PlacedByLine], state: _State) -> Information:
+def _inspected_information(bounding: Bounding[PlacedByLine], state: _State, known: Known) -> Information:
     """Where failures lie between two times, what is said follows from between which residuals they do."""
     placement, events = bounding.placement, bounding.placement.events
     law = placement.law(state.point)
     left = law.left(law.cut(state.choice.c, state.choice.floor))
     most = max(1.0, 1.5 * left.location)
-    share = _location_share(bounding, state, left.location, _INSPECTED * left.location, LEAST_SAID, most)
-    known, square = placement.problem.known_scale, events.fraction * max(left.log_sigma, LEAST_SAID)
+    share = _location_share(
+        bounding, state, known, left.location, _INSPECTED * left.location, LEAST_SAID, most
+    )
+    told, square = placement.problem.known_scale, events.fraction * max(left.log_sigma, LEAST_SAID)
     if isinstance(placement, PlacedByInspections):
         square *= max(placement.varied(state.point), _LEAST_VARIED)
-    return state.released.estimate(events, state.whitening, None if known else square, share)
+    return estimated(known, events, state.whitening, None if told else square, share)
 
 
 def _location_share(
-    bounding: Bounding[PlacedByLine], state: _State, guess: float, sd: float, least: float, largest: float
+    bounding: Bounding[PlacedByLine],
+    state: _State,
+    known: Known,
+    guess: float,
+    sd: float,
+    least: float,
+    largest: float,
 ) -> float:
     """E[h1*^2] of the events: what is expected, with the sd of that, corrected by the releases."""
     w, k, events = state.whitening.matrix, len(state.whitening.matrix), bounding.placement.events
-    size = float(np.trace(w @ events.floored @ w)) / k
-    seen = float(np.trace(state.released.mean[:k, :k])) / k / size
-    seen_sd = max(state.released.precision[0, 0] ** -0.5 / math.sqrt(k) / size, 1e-9)
+    size = float(np.trace(w @ events.floored @ w))
+    seen = float(np.trace(known.mean[:k, :k])) / size
+    seen_sd = max(float(np.linalg.norm(np.diag(known.sds)[:k])) / size, 1e-9)
     return float(np.clip((guess / sd**2 + seen / seen_sd**2) / (sd**-2 + seen_sd**-2), least, largest))
 
 
 def _rewhiten(bounding: Bounding[PlacedByLine], state: _State, information: Information) -> None:
     k = bounding.k
     location = information.matrix[:k, :k] / information.unit[0] ** 2
-    better = state.whitening.improved(location, state.choice.radius, bounding.placement.scale)
-    state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
-    state.whitening = better
+    state.whitening = state.whitening.improved(location, state.choice.radius, bounding.placement.scale)

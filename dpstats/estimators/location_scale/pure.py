@@ -22,7 +22,7 @@ from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
 from dpstats.estimators.location_scale.hazard_calibration import checked
-from dpstats.estimators.location_scale.information import Accumulator
+from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, Problem, sigma_of
@@ -43,6 +43,7 @@ _LEAST_SQUARE = 0.1
 # sd of the correlations of coefficients and log sigma, once that of the intercept is known; and the one with
 # which they enter the information, so that its own guess, which is none at all, hardly counts
 _CROSS_SD, _CROSS_ENTERS = 0.1, 0.03
+_UNTOLD = 1e150  # sd of what was not released
 # share of the pivot's slopes that is too much once rows are cut and weighted, as the events' line is not:
 # 0.28 to 0.49 of them with 30 and 60 % censored, in all families
 _PIVOT_EXCESS = 0.35
@@ -193,16 +194,15 @@ def _information(
     excess = -_PIVOT_EXCESS * share * frame.pivot(point)[1:]
     shape = _crossed(frame, np.append(cross / events.fraction, excess), size)
     bounding = replace(frame.bounding, placement=replace(frame.bounding.placement, events=known))
-    return shape.estimate(events, frame.whitening, square, share), bounding
+    return estimated(shape, events, frame.whitening, square, share), bounding
 
 
 def _location_information(curator: Curator, cost: float, frame: _Frame, point: Array) -> Information:
     """The same where sigma is known: one size."""
     release, k = curator.release("known_scale_size", cost, **frame.public(point)), frame.bounding.k
     share = _location_share(frame, release.values[0].item(), release.sd, release.n)
-    # a matrix was not released: its precision is next to nothing
-    nothing = Accumulator(np.zeros((k, k)), np.full((k, k), 1e-300))
-    return nothing.estimate(frame.bounding.placement.events, frame.whitening, None, share)
+    nothing = Known(np.zeros((k, k)), np.linalg.eigh(frame.whitening.matrix)[1], np.full((k, k), _UNTOLD))
+    return estimated(nothing, frame.bounding.placement.events, frame.whitening, None, share)
 
 
 def _location_share(frame: _Frame, trace: float, sd: float, n: int) -> float:
@@ -216,13 +216,15 @@ def _location_share(frame: _Frame, trace: float, sd: float, n: int) -> float:
     return float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
 
 
-def _crossed(frame: _Frame, cross: Array, size: float) -> Accumulator:
+def _crossed(frame: _Frame, cross: Array, size: float) -> Known:
     """What location and log sigma share: an event at x gives x (cross'x)."""
     events, k = frame.bounding.placement.events, len(frame.whitening.matrix)
-    matrix, precision = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
+    matrix, sds = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD)
     matrix[:k, k] = matrix[k, :k] = frame.whitening.matrix @ events.floored @ cross
-    precision[:k, k] = precision[k, :k] = (_CROSS_ENTERS * size) ** -2.0
-    return Accumulator(matrix, precision)
+    sds[:k, k] = sds[k, :k] = _CROSS_ENTERS * size
+    axes = np.eye(k + 1)
+    axes[:k, :k] = np.linalg.eigh(frame.whitening.matrix)[1]
+    return Known(matrix, axes, sds)
 
 
 def _step(curator: Curator, cost: float, frame: _Frame, point: Array) -> _Step:

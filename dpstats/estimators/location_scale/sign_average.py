@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.estimators.location_scale.estimate import PRIOR_SQUARE, Found
+from dpstats.estimators.location_scale.estimate import Found
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.information import usable
 from dpstats.estimators.location_scale.intercept_scale import Level
@@ -27,6 +27,7 @@ _SLOPE_ERROR = 0.1
 _STRUCTURE, _LEVEL_STRUCTURE = 0.15, 0.1
 _SELECTION = 0.5  # of the variance that events may lose along the prediction
 _LARGEST_BIAS = 0.5  # of log sigma; beyond it nothing can be estimated
+_HIDDEN_SQUARE = 0.25  # variance of the linear predictor, in event variances, where nothing of it is seen
 _LOW = 0.8  # eigenvalues of the covariates below it are as uncertain as noise makes them
 # noise of all slopes together in sigmas, of log sigma, and relative of the number of events, from which
 # intervals widen
@@ -168,4 +169,4 @@ def _relative_error(frame: Frame) -> tuple[Array, int]:
 def _hidden(unseen: int, sigma: float, frame: Frame) -> float:
     """What effects in directions that are not seen may have added to log sigma."""
     unseen += int(np.sum(frame.bounding.placement.scale.unknown))
-    return 0.5 * math.log1p(unseen * PRIOR_SQUARE / sigma**2 / frame.residual_square / len(frame.whitening))
+    return 0.5 * math.log1p(unseen * _HIDDEN_SQUARE / sigma**2 / frame.residual_square / len(frame.whitening))

@@ -23,7 +23,7 @@ from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import release_events, starting_values
-from dpstats.estimators.location_scale.information import Accumulator, usable
+from dpstats.estimators.location_scale.information import Released
 from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import (
@@ -201,7 +201,7 @@ class State:
     layout: Layout
     bounding: StrataBounding
     start: float
-    released: Accumulator = field(default_factory=Accumulator)
+    released: Released = field(default_factory=Released)
 
     @property
     def typical(self) -> Array:
@@ -270,7 +270,7 @@ def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
     for t, mu in enumerate(plan["early"]):
         if t == CHOOSE:
             state.choice = state.bounding.choose(state.whitening, state.typical)
-            state.released = Accumulator()
+            state.released = Released()
         read, information = _step(curator, mu, state, forget=True)
         step = _Step.of(read, information, state.tied(read.to_params))
         state.move(step.shrunk(len(state.layout.shares)), step, read.to_params, 1.0)
@@ -297,7 +297,7 @@ def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
 
 def _step(curator: Curator, mu: float, state: State, forget: bool) -> tuple[StrataReading, Information]:
     read = _release(curator, mu, state)
-    state.released.add(read.matrix, read.matrix_sd, forget)
+    state.released.add(read.matrix, read.matrix_sd, state.whitening.matrix, forget)
     return read, _information(state)
 
 
@@ -361,17 +361,17 @@ def _information(state: State) -> Information:
         share * events.fraction * (w @ layout.stretched(stretch) @ w),
         np.diag(events.fraction * layout.shares * log_sigma),
     )
-    unit = np.sqrt(np.maximum(np.diag(expected), 0.05 * share * events.fraction * layout.shares.min()))
+    known = state.released.known(w, events)
+    expected = known.axes.T @ expected @ known.axes
+    size = np.maximum(np.diag(expected), 0.05 * share * events.fraction * layout.shares.min())
+    unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
     late = _LATE if delayed else 1.0
     relative = np.repeat([_LOCATION, _LOG_SIGMA], [k, len(layout.shares)]) * late
-    sd = np.outer(unit, unit) * np.sqrt(np.outer(relative, relative))
-    precision = state.released.precision
-    share_of_release = precision / (precision + sd**-2)
-    matrix = share_of_release * state.released.mean + (1 - share_of_release) * expected
-    error = (precision + sd**-2) ** -0.5
+    sds = np.sqrt(np.outer(relative * size, relative * size))
     apart = ~np.eye(len(layout.shares), dtype=bool)  # no row is of two strata
-    matrix[k:, k:][apart] = error[k:, k:][apart] = 0.0
-    return usable(matrix, error, np.eye(len(unit)), unit)
+    known.mean[k:, k:][apart] = 0.0
+    sds[k:, k:][apart] = known.sds[k:, k:][apart] = 1e-12
+    return known.mixed(expected, sds, unit)
 
 
 def _rewhiten(state: State, information: Information) -> None:
@@ -380,5 +380,4 @@ def _rewhiten(state: State, information: Information) -> None:
     better = state.whitening.improved(
         information.matrix[:k, :k] / usual, state.choice.radius, placement.scale
     )
-    state.released.turn(better.matrix @ np.linalg.inv(state.whitening.matrix))
     state.whitening = better

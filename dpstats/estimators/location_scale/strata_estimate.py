@@ -20,11 +20,11 @@ from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
     OF_LOG_SIGMA,
-    PRIOR_SQUARE,
     USABLE,
     Estimate,
     needed,
     settings_of,
+    unseen,
 )
 from dpstats.estimators.location_scale.hazard_calibration import biases, contrasted
 from dpstats.estimators.location_scale.newton import MATRIX_SEEN
@@ -70,7 +70,7 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     step = inverse @ steps.scores.mean(axis=0)
     noise, inflate = inverse @ np.diag(variances) @ inverse, information.inflation
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    guess = information.blind(PRIOR_SQUARE / sigma_of(state.typical) ** 2)
+    guess = unseen(information, steps.to_params, bounding, sigma_of(state.typical))
     privacy = (inflate @ noise @ inflate.T) * spread + guess + sampling * (spread - 1)
     privacy += information.error_of(step)
     longer = max(float(step[:k] @ step[:k] - np.trace(noise[:k, :k])), 0.0)

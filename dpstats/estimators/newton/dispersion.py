@@ -13,8 +13,8 @@ import numpy as np
 import scipy
 
 from dpstats.estimators.columns import SURE
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.newton.information import Accumulator
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 

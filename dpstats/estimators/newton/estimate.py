@@ -11,6 +11,7 @@ import scipy
 
 from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
 from dpstats.estimators.engine.finish import weak, widened
 from dpstats.estimators.engine.information import Information
@@ -23,7 +24,7 @@ from dpstats.estimators.newton.dispersion import (
     seen,
     surely_scattered,
 )
-from dpstats.estimators.newton.information import Accumulator, dispersion
+from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.levels import few_events, lost_to_noise, read_levels, within_reach
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem

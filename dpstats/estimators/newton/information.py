@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import FLOOR, FORGET, Information
 from dpstats.moments.solution import seen_share
 
@@ -14,75 +14,6 @@ Array = np.ndarray
 
 # sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
 _CHANGE = 0.3
-_SOLVER_STEPS = 60
-
-
-@dataclass
-class Accumulator:
-    """Releases of one matrix H under changing whitenings, M_t = W_t H W_t' + noise of sd s_t.
-
-    Their noise has the same size in all directions of its own coordinates only. Seen from others, a
-    direction that was stretched since is noisier by the square of the stretch.
-    """
-
-    releases: list[_Seen] = field(default_factory=list)
-
-    def add(self, matrix: Array, sd: float, whitening: Array) -> None:
-        self.releases.append(_Seen(matrix, sd**-2, whitening))
-
-    def forget(self, share: float) -> None:
-        """Trust what is there less."""
-        self.releases = [replace(seen, weight=seen.weight * share) for seen in self.releases]
-
-    def mean(self, whitening: Array) -> Array:
-        """Least squares estimate of W H W' in these coordinates, by conjugate gradients.
-
-        Minimises sum of weight_t |A_t X A_t' - M_t|_F^2 with A_t = W_t W^-1.
-        """
-        back = np.linalg.inv(whitening)
-        turns = [seen.whitening @ back for seen in self.releases]
-        pairs = list(zip(self.releases, turns, strict=True))
-        metrics = np.array([math.sqrt(seen.weight) * turn.T @ turn for seen, turn in pairs])
-        right = sum(seen.weight * turn.T @ seen.matrix @ turn for seen, turn in pairs)
-        return _conjugate_gradients(metrics, np.asarray(right), self.releases[-1].matrix)
-
-    def sds(self, whitening: Array, vectors: Array) -> Array:
-        """Noise sd along each of the unit vectors, shape (k,)."""
-        back = np.linalg.inv(whitening) @ vectors
-        precision = sum(s.weight * np.sum((s.whitening @ back) ** 2, axis=0) ** 2 for s in self.releases)
-        return np.asarray(precision) ** -0.5
-
-
-@dataclass(frozen=True)
-class _Seen:
-    matrix: Array
-    weight: float
-    whitening: Array
-
-
-def _conjugate_gradients(metrics: Array, right: Array, start: Array) -> Array:
-    """Solve sum of P X P = right over the metrics P, shape (T, k, k); a fixed number of steps."""
-    side = np.hstack(list(metrics))  # two products of long matrices take less time than 2 T of square ones
-    stacked = np.ascontiguousarray(side.T)
-
-    def times(matrix: Array) -> Array:
-        turned = (matrix @ side).reshape(len(right), *metrics.shape[:2]).swapaxes(0, 1)
-        return np.asarray(side @ turned.reshape(stacked.shape))
-
-    solution = start.copy()
-    rest = right - times(solution)
-    direction, square = rest, float(np.vdot(rest, rest))
-    enough = 1e-24 * float(np.vdot(right, right))
-    for _ in range(_SOLVER_STEPS):
-        if square < enough:
-            break
-        moved = times(direction)
-        length = square / float(np.vdot(direction, moved))
-        solution = solution + length * direction
-        rest = rest - length * moved
-        before, square = square, float(np.vdot(rest, rest))
-        direction = rest + square / before * direction
-    return (solution + solution.T) / 2
 
 
 def usable(releases: Accumulator, whitening: Array) -> Information:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, SHIFTS, level, slope_in_middle
+from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, LEFT_OPEN, SHIFTS, level, slope_in_middle
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import GlmFamily
@@ -16,9 +16,6 @@ Array = np.ndarray
 
 # linear predictor of a level, whatever noise makes of a coefficient
 _FARTHEST = 15.0
-# share of the variance before any data beyond which a coefficient is itself what noise hides. On random
-# designs with rare levels it is below .03 or above .6
-_LEFT_OPEN = 0.1
 
 
 def read_levels(
@@ -117,7 +114,7 @@ def lost_to_noise(problem: Problem, weakly: Array, guess: Array, before: Array) 
     guess, before : array, shape (k, k)
         Covariance by what noise hides, and if it hid all.
     """
-    hidden = np.diag(guess) > _LEFT_OPEN * np.diag(before)
+    hidden = np.diag(guess) > LEFT_OPEN * np.diag(before)
     levels = np.append(np.zeros(int(problem.intercept), dtype=bool), problem.zero_or_one)
     return weakly if np.any(hidden & ~levels) else weakly[hidden[weakly]]
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.step import capped
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged
-from dpstats.estimators.newton.information import Accumulator, usable
+from dpstats.estimators.newton.information import usable
 from dpstats.estimators.newton.located import Located
 from dpstats.families.bounded_score import logistic_information_weight
 
