@@ -22,6 +22,8 @@ _FORGOTTEN = {
     "upper": "the public upper bound, known without a look at the rows",
     "max_rows": "how many rows of a unit weigh, a public number such as 5",
     "n": "the number of rows",
+    "use": "the point of normal use, such as {'temp': 25}",
+    "stress": "the point at which units were tested, such as {'temp': 85}",
     "until": "the end of the time that is averaged over, such as until=1000",
 }
 _RENAMED = {

@@ -248,9 +248,7 @@ class GlmModel(Plannable):
         newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
         told = self.family.log_likelihood is not None and self.family.seek is None
         able = newton and told and self.design.weights is None
-        asked = bool(
-            check_release(release, able, f"{self._name} ({self.family.name}, method={shown(method)})")
-        )
+        asked = bool(check_release(release, able, f"{self._name} ({self._law}, method={shown(method)})"))
         if self.family is BINOMIAL and among(method, METHODS):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
@@ -325,6 +323,11 @@ class GlmModel(Plannable):
         if self.family is not BINOMIAL:
             raise SpecificationError("contributions give ols, ridge and logit; other families need data")
         return fit_logistic(self._name, self.design, messages, plan, reach)
+
+    @property
+    def _law(self) -> str:
+        """The name of the family, and what it does not say."""
+        return f"{self.family.name}{', whose alpha is sought' if self.family.seek else ''}"
 
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.kept`."""

@@ -16,7 +16,12 @@ _COV = (("fit.cov_params()", _ANY),)
 _SE = ("fit.bse", _ANY), ("fit.table(), column std_error", _CURVE)
 _ERRORS = (("fit.bse; standard errors count privacy noise, and are robust where the release allows", _ANY),)
 _TABLE = (("fit.summary(), which has as_text(), as_html(), as_latex(), as_csv() and as_markdown()", _ANY),)
-_MEDIAN = ("fit.predict(newdata, type='median')", _TIMES), ("fit.median()", _CURVE)
+_AT_HALF = (
+    ("fit.predict(newdata, type='median')", _TIMES),
+    ("fit.survival(newdata, times=[100]) (0.5 at the median)", _COX),
+)
+_MEDIAN = (*_AT_HALF, ("fit.median()", _CURVE))
+_COUNTS = "glm with family='negativebinomial'"
 _SURVIVAL = (
     ("fit.predict(newdata, type='survival', times=[100])", f"{_TIMES} or {_COX}"),
     ("fit.predict([100])", _CURVE),
@@ -83,6 +88,7 @@ HABITS: dict[str, tuple[Way, ...]] = {
     # lifelines
     "print_summary": (("print(fit.summary())", _ANY),),
     **dict.fromkeys(("predict_median", "median_survival_time_", "median_"), _MEDIAN),
+    "median": _AT_HALF,
     **dict.fromkeys(
         ("predict_percentile", "percentile"),
         (("fit.predict(newdata, type='quantile', p=0.1)", _TIMES), ("fit.quantile(0.1)", _CURVE)),
@@ -112,6 +118,7 @@ HABITS: dict[str, tuple[Way, ...]] = {
     **dict.fromkeys(
         ("zph", "check_assumptions", "proportional_hazard_test"), (("fit.proportional_test()", _COX),)
     ),
+    **dict.fromkeys(("theta", "theta_"), (("1 / float(fit.alpha)", _COUNTS),)),
     **dict.fromkeys(("rho_", "beta_", "beta"), (("fit.shape", _WEIBULL),)),
     **dict.fromkeys(("lambda_", "alpha_"), (("fit.eta(newdata)", _WEIBULL),)),
     **dict.fromkeys(("plot_partial_effects_on_outcome", "plot_survival_function"), _DRAWN),

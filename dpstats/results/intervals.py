@@ -55,7 +55,14 @@ def check_level(level: object) -> None:
         Unless `level` is a number strictly between 0 and 1.
     """
     if not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; got {shown(level)}")
+        raise SpecificationError(f"level must be between 0 and 1, e.g. level=0.95; {_got(level)}")
+
+
+def _got(value: object) -> str:
+    """What was given in the place of a level, and what it is if it is in percent."""
+    if isinstance(value, int | float | np.number) and 1 < value < 100:
+        return f"got {shown(value)}; {value:g} % is {value / 100:g}"
+    return f"got {shown(value)}"
 
 
 def refuse_alpha(level: float) -> None:
@@ -85,7 +92,7 @@ def level_of(alpha: float | None, level: float) -> float:
     if alpha is None:
         return level
     if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise SpecificationError(f"alpha must be between 0 and 1, or use level=0.95; got {shown(alpha)}")
+        raise SpecificationError(f"alpha must be between 0 and 1, or use level=0.95; {_got(alpha)}")
     return alpha if alpha >= LEAST_LEVEL else 1 - alpha
 
 

@@ -159,8 +159,8 @@ NOT_RELEASED: dict[str, Reason] = {
     **dict.fromkeys(
         ("predict_proba", "predict_log_proba"),
         (
-            "needs a model of probabilities, and this fit has none",
-            "Use fit.predict(newdata), or dps.logit(...).",
+            "is the prediction of a model of probabilities",
+            "Use fit.predict(newdata), of a fit of dps.logit(...).",
         ),
     ),
     "summary2": ("is another layout of the same numbers", "Use fit.summary()."),

@@ -270,7 +270,7 @@ def flag(true: Code = 1, false: Code = 0) -> Flag:
     Raises
     ------
     SchemaError
-        If a code is no text or number, or both are the same.
+        If a code is no text or number, both are the same, or a text is given for yes alone.
 
     Examples
     --------
@@ -278,6 +278,8 @@ def flag(true: Code = 1, false: Code = 0) -> Flag:
     >>> dps.flag(true="yes", false="no").codes
     ('yes', 'no')
     """
+    if isinstance(true, str) and type(false) is int:
+        raise SchemaError(f"flag({shown(true)}) has the number {false} for a no; say both, flag('yes', 'no')")
     return Flag(true, false)
 
 

@@ -44,8 +44,8 @@ def test_the_way_is_that_of_the_fit_at_hand() -> None:
     }
     assert str(says["survreg"].value).endswith(": write fit.predict(newdata, type='median')")
     assert str(says["kaplan_meier"].value).endswith(": write fit.median()")
-    for model in ("coxph", "ols"):
-        assert str(says[model].value).endswith("type='median') of survreg, or fit.median() of kaplan_meier")
+    assert str(says["coxph"].value).endswith("write fit.survival(newdata, times=[100]) (0.5 at the median)")
+    assert str(says["ols"].value).endswith("(0.5 at the median) of coxph, or fit.median() of kaplan_meier")
     with pytest.raises(NotReleased, match=r"'alpha' .* a penalty here. Use fit.eta\(newdata\)"):
         assert FITS["survreg"].alpha
 
