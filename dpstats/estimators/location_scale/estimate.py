@@ -144,7 +144,7 @@ def estimate(
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
     privacy += information.error_of(found.step)
     if m > bounding.k:
-        privacy += _by_length(found.step, noise, information, sigma_of(mean))
+        privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
@@ -296,19 +296,18 @@ def step_to_params(point: Array, pivot: Array, whitening: Array) -> Array:
     return matrix
 
 
-def _by_length(step: Array, noise: Array, information: Information, sigma: float) -> Array:
+def by_spread(step: Array, noise: Array, information: Information, sigma: float, k: int) -> float:
     """Variance of log sigma by what its score bends: a location that is off spreads residuals by its square.
 
-    A step longer than its noise, of covariance `noise`, says that the averaged points were off by as much.
-    So they are by what noise hides: of a line that may explain the whole response, the share of the
-    information that is not seen. Lengths are those that rows have along a step.
+    A step whose first k numbers, of the location, are longer than their noise, of covariance `noise`, says
+    that the averaged points were off by as much. So they are by what noise hides: of a line that may explain
+    the whole response, the share of the information that is not seen. Lengths are those that rows have along
+    a step.
     """
-    location, cov = step[:-1], np.zeros((len(step), len(step)))
-    rows = information.matrix[:-1, :-1] / information.unit[0] ** 2
-    longer = max(float(location @ rows @ location - np.sum(rows * noise[:-1, :-1])), 0.0)
-    hidden = float(np.sum(rows * information.blind()[:-1, :-1]) / np.trace(rows)) / sigma**2
-    cov[-1, -1] = (CURVED * longer) ** 2 + (0.5 * math.log1p(hidden)) ** 2
-    return cov
+    location, rows = step[:k], information.matrix[:k, :k] / information.unit[0] ** 2
+    longer = max(float(location @ rows @ location - np.sum(rows * noise[:k, :k])), 0.0)
+    hidden = float(np.sum(rows * information.blind()[:k, :k]) / np.trace(rows)) / sigma**2
+    return (CURVED * longer) ** 2 + (0.5 * math.log1p(hidden)) ** 2
 
 
 def needed(choice: Choice, bounding: Bounding[Placement]) -> float:

@@ -144,14 +144,28 @@ class StrataReading(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The averaged steps: points (T, k + G), scores and their noise sds, and the last of what they share."""
+    """The averaged steps: points, scores and their noise sds, (T, k + G), whether each was cut short, and the
+    last of the information that they share."""
 
     points: Array
     scores: Array
     noise: Array
+    capped: Array
     information: Information
-    to_params: Array
-    capped: bool
+
+    def after(self, left: int) -> Steps:
+        """Without so many of the first."""
+        return self._replace(
+            points=self.points[left:],
+            scores=self.scores[left:],
+            noise=self.noise[left:],
+            capped=self.capped[left:],
+        )
+
+    @property
+    def rms(self) -> Array:
+        """Root mean squares of the noise sds, (k + G,)."""
+        return np.sqrt(np.mean(self.noise**2, axis=0))
 
 
 class _Step(NamedTuple):
@@ -206,6 +220,11 @@ class State:
     @property
     def typical(self) -> Array:
         return self.point.typical(self.layout.shares)
+
+    def stand(self, point: Array) -> None:
+        """At this point (gamma, log sigmas)."""
+        k = self.bounding.k
+        self.point = Point(point[:k], point[k:])
 
     def pivots(self) -> Array:
         """Of each stratum, the residual of its failures by their line, less the offset."""
@@ -266,7 +285,7 @@ def start(curator: Curator, problem: Problem, plan: Plan) -> State:
 
 
 def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
-    """Early steps towards the root, shrunk by what noise makes of them; then damped ones, all counted."""
+    """Early steps towards the root, shrunk by what noise makes of them; then damped ones."""
     for t, mu in enumerate(plan["early"]):
         if t == CHOOSE:
             state.choice = state.bounding.choose(state.whitening, state.typical)
@@ -277,22 +296,15 @@ def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
         if t > 0:
             _rewhiten(state, information)
     state.choice = state.bounding.choose(state.whitening, state.typical)
-    points, scores, noise, capped = [], [], [], False
-    for t, mu in enumerate(plan["tail"]):
+    points, scores, noise, capped = [], [], [], []
+    for mu in plan["tail"]:
         read, information = _step(curator, mu, state, forget=False)
         points.append(np.concatenate(state.point))
         scores.append(read.scores)
-        noise.append(read.noise**2)
+        noise.append(read.noise)
         step = _Step.of(read, information, state.tied(read.to_params))
-        short = state.move(step.whitened, step, read.to_params, DAMPING)
-        capped |= short and 2 * t >= len(plan["tail"])
-    k = state.bounding.k
-    mean = np.mean(points, axis=0)
-    state.point = Point(mean[:k], mean[k:])
-    rms = np.sqrt(np.mean(noise, axis=0))
-    return Steps(
-        np.array(points), np.array(scores), rms, information, state.to_params(state.pivots()), capped
-    )
+        capped.append(state.move(step.whitened, step, read.to_params, DAMPING))
+    return Steps(np.array(points), np.array(scores), np.array(noise), np.array(capped), information)
 
 
 def _step(curator: Curator, mu: float, state: State, forget: bool) -> tuple[StrataReading, Information]:

@@ -15,13 +15,14 @@ from dpstats.curator import Curator
 from dpstats.estimators.engine.average import UNSETTLED, far, scatter
 from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.levels import FEWEST_EVENTS, LEFT_OPEN
 from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
     OF_LOG_SIGMA,
     USABLE,
     Estimate,
+    by_spread,
     needed,
     settings_of,
     unseen,
@@ -62,19 +63,18 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     """One step from the mean point, along the formula's coefficients; sandwich covariance."""
     bounding, layout, information = state.bounding, state.layout, steps.information
     scale, k = bounding.placement.scale, bounding.k
-    tied = state.tied(steps.to_params)
-    _, spread = scatter(steps.points, steps.scores, steps.noise, information.matrix, steps.to_params)
-    variances = steps.noise**2 / len(steps.scores)
+    steps, to_params, spread, moves = _arrived(state, steps)
+    tied, variances = state.tied(to_params), steps.rms**2 / len(steps.scores)
     solve = np.linalg.solve(tied.T @ information.matrix @ tied, tied.T)
     inverse, back = tied @ solve, solve @ information.matrix
     step = inverse @ steps.scores.mean(axis=0)
     noise, inflate = inverse @ np.diag(variances) @ inverse, information.inflation
     sampling = inflate @ (inverse / bounding.n) @ inflate.T
-    guess = unseen(information, steps.to_params, bounding, sigma_of(state.typical))
+    guess = unseen(information, to_params, bounding, sigma_of(state.typical))
     privacy = (inflate @ noise @ inflate.T) * spread + guess + sampling * (spread - 1)
     privacy += information.error_of(step)
-    longer = max(float(step[:k] @ step[:k] - np.trace(noise[:k, :k])), 0.0)
-    privacy += np.diag(np.repeat([0.0, (CURVED * longer) ** 2], [k, len(step) - k]))
+    own = by_spread(step, noise, information, sigma_of(state.typical), k)
+    privacy += np.diag(np.repeat([0.0, own], [k, len(step) - k]))
     need = max(
         needed(state.choice, bounding),
         len(step) * math.sqrt(MATRIX_SEEN / max(signal * scale.fraction, 1e-300)),
@@ -85,7 +85,7 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     cov = cov_privacy + sampling
 
     slopes = np.concatenate([[0.0], state.point.gamma[1:], np.zeros(len(step) - k)])
-    moved = np.linalg.solve(steps.to_params, slopes) + step
+    moved = np.linalg.solve(to_params, slopes) + step
     change = back @ (step - information.part(moved, information.seen < 0.5))
     params = np.append(layout.along(state.point.gamma), state.point.log_sigma) + change
     user = scipy.linalg.block_diag(layout.to_user, np.eye(len(layout.shares)))
@@ -95,11 +95,9 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     )
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
-    problems = [f"weak:{j}" for j in weak(hidden, cov)]
-    score = tied.T @ steps.scores.mean(axis=0)
-    left = float(score @ np.linalg.solve((tied.T * variances) @ tied, score))
-    problems += ["unsettled"] * bool(steps.capped or spread > UNSETTLED or far(left, len(score)))
-    problems += ["budget"] * bool(need > 1 or ((information.seen < 0.5).any() and not problems))
+    p = len(layout.to_user)
+    problems = [f"weak:{j}" for j in weak(hidden, cov) if j >= p and hidden[j, j] > LEFT_OPEN]
+    problems += ["unsettled"] * moves + ["budget"] * bool(need > 1)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         params,
@@ -108,9 +106,27 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
         tuple(problems),
         settings_of(state.choice, bounding, state.typical),
         events=Quantity(*events, events[1]),
-        columns=scale.moments(bounding.n),
     )
     return result.hopeless() if need > HOPELESS / USABLE else result.wider(_factors(state, need))
+
+
+def _arrived(state: State, steps: Steps) -> tuple[Steps, Array, float, bool]:
+    """The steps without the first, up to half of all, that were on the way to what the others scatter about.
+
+    And the way to parameters at their mean, where the state then stands; their scatter; whether they move.
+    """
+    for left in (*range(len(steps.points) // 2 + 1), 0):
+        found = steps.after(left)
+        state.stand(found.points.mean(axis=0))
+        to_params = state.to_params(state.pivots())
+        _, spread = scatter(found.points, found.scores, found.rms, steps.information.matrix, to_params)
+        tied = state.tied(to_params)
+        score, variances = tied.T @ found.scores.mean(axis=0), found.rms**2 / len(found.scores)
+        still = float(score @ np.linalg.solve((tied.T * variances) @ tied, score))
+        moves = bool(found.capped.any() or spread > UNSETTLED or far(still, len(score)))
+        if not moves:
+            break
+    return found, to_params, spread, moves
 
 
 def _off_the_line(state: State, privacy: Array) -> Array:
