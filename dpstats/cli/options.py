@@ -147,6 +147,12 @@ def _plan(commands: _SubParsersAction[Parser]) -> None:
     plan.add_argument("--coef", nargs="+", metavar="TERM=VALUE", help="coefficients; default: 0")
     plan.add_argument("--scale", type=float, help="sd of residuals; of a time to failure, R's scale")
     plan.add_argument("--events", type=float, help="share of failures, or of ones")
+    plan.add_argument(
+        "--inspections",
+        type=float,
+        nargs="+",
+        help="of failures between two times: how far apart looks at a unit are, or all their times",
+    )
     plan.add_argument("--power", nargs="+", metavar="TERM=VALUE", help="chance to find these effects")
     plan.add_argument("--half-width", nargs="+", metavar="TERM=VALUE", help="budget and rows for these")
     add_csv_options(plan)

@@ -11,7 +11,7 @@ from dpstats.budget import parse_budget
 from dpstats.cli.fit import described
 from dpstats.cli.tables import public_table
 from dpstats.errors import BudgetError, SpecificationError
-from dpstats.models import Coxph, KaplanMeier, Svm
+from dpstats.models import KaplanMeier, Svm
 from dpstats.planning import plan
 from dpstats.schema import Schema
 
@@ -22,9 +22,10 @@ def run(options: argparse.Namespace) -> None:
     known: Any = public_table(options.like, options) if options.like else _known(options.known or ())
     coef = _values("--coef", options.coef or ())
     budget = parse_budget(options.budget)
-    if isinstance(model, Svm | KaplanMeier | Coxph):
-        raise SpecificationError("plan knows the models survreg, ols, ridge, logit and glm")
-    ahead = plan(model, budget, options.n, known, coef, options.scale, options.events)
+    if isinstance(model, Svm | KaplanMeier):
+        raise SpecificationError("plan knows the models survreg, coxph, ols, ridge, logit and glm")
+    law = (coef, options.scale, options.events, options.inspections)
+    ahead = plan(model, budget, options.n, known, *law)
     print(ahead.summary())
     if options.power:
         for term, power in ahead.power(_values("--power", options.power)).items():

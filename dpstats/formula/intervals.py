@@ -52,6 +52,11 @@ class IntervalResponse:
         return self._upper
 
     @property
+    def began(self) -> Expression:
+        """The lower end."""
+        return self._lower
+
+    @property
     def left(self) -> bool:
         """Whether a row without an event had failed before its time, and there are no other intervals."""
         return self._event is not None

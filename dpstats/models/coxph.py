@@ -20,8 +20,8 @@ from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget, rows_of
 from dpstats.models.kept import reusable
+from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
-from dpstats.models.unfitted import Unfitted
 from dpstats.models.worth import TIMES, check_worth
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
@@ -89,7 +89,7 @@ def coxph(
 
 
 @forgetful
-class Coxph(Unfitted):
+class Coxph(Plannable):
     """A model that has not been fitted.
 
     Attributes

@@ -8,6 +8,7 @@ from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.ledger import uncharged
 from dpstats.models.checks import NO_ROWS
+from dpstats.models.coxph import Coxph
 from dpstats.models.glm import GlmModel
 from dpstats.models.linear import LinearModel
 from dpstats.models.survreg import Survreg
@@ -17,7 +18,7 @@ from dpstats.testing import SeededNoise, noise
 
 __all__ = ["Planned", "check_no_rows", "fit_made", "without_rows"]
 
-Planned = LinearModel | GlmModel | Survreg
+Planned = LinearModel | GlmModel | Survreg | Coxph
 
 
 def check_no_rows(model: Planned) -> None:

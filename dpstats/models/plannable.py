@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpstats.budget import Budget
@@ -20,7 +20,7 @@ class Plannable(Unfitted):
 
     _rows: Rows
 
-    def plan(
+    def plan(  # noqa: PLR0913 - what a user may know; public
         self,
         budget: Budget,
         n: int | None = None,
@@ -28,6 +28,7 @@ class Plannable(Unfitted):
         coef: Mapping[str, float] | None = None,
         scale: float | None = None,
         events: float | None = None,
+        inspections: float | Sequence[float] | None = None,
     ) -> FitPlan:
         """Say what a fit will be worth, before its budget is spent; no row is read.
 
@@ -37,7 +38,7 @@ class Plannable(Unfitted):
             The budget of the fit to come.
         n : int, optional
             The number of its rows. Default: that of the model's data, which is public.
-        covariates, coef, scale, events : optional
+        covariates, coef, scale, events, inspections : optional
             What is known, as :func:`dpstats.plan` takes it.
 
         Returns
@@ -63,4 +64,4 @@ class Plannable(Unfitted):
         if n is None and self._rows is NO_ROWS:
             raise SpecificationError("n must be given, the number of rows of the fit: the model has no data")
         rows = self._rows.n if n is None else n
-        return plan(self, budget, rows, covariates, coef, scale, events)
+        return plan(self, budget, rows, covariates, coef, scale, events, inspections)

@@ -32,5 +32,7 @@ class Unfitted(HoldsRows):
         if name.startswith("_"):
             raise AttributeError(text)
         if name == "plan":
-            raise AttributeError(f"{text}: only fits of ols, ridge, logit, glm and survreg can be planned")
+            raise AttributeError(
+                f"{text}: only fits of ols, ridge, logit, glm, survreg and coxph can be planned"
+            )
         raise AttributeError(f"{text}; what is estimated is asked of its fit: fit = model.fit(budget)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,8 @@ from dpstats._arguments import count, shown
 from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
-from dpstats.models import GlmModel, LinearModel, Survreg
 from dpstats.models.checks import check_budget
-from dpstats.models.made import check_no_rows, without_rows
+from dpstats.models.made import Planned, check_no_rows, without_rows
 from dpstats.models.plannable import Plannable
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known
@@ -27,7 +26,7 @@ _BAND = 1.5  # factor of sds of which nothing is known, either way
 
 
 @forgetting
-def plan(
+def plan(  # noqa: PLR0913 - what a user may know; public
     model: Plannable,
     budget: Budget,
     n: int,
@@ -35,6 +34,7 @@ def plan(
     coef: Mapping[str, float] | None = None,
     scale: float | None = None,
     events: float | None = None,
+    inspections: float | Sequence[float] | None = None,
 ) -> FitPlan:
     """Say what a fit will be worth, before its budget is spent.
 
@@ -43,7 +43,7 @@ def plan(
 
     Parameters
     ----------
-    model : LinearModel, GlmModel or Survreg
+    model : LinearModel, GlmModel, Survreg or Coxph
         Such as ``dps.ols("y ~ x", None, schema)``. Its data, if it has any, are not read.
     budget : Budget
         The budget of the fit to come.
@@ -60,10 +60,14 @@ def plan(
         Coefficients by name; others are 0. The intercept, if it is not among them, follows from the mean of
         the response, or from `events`.
     scale : float, optional
-        Sd of residuals of a linear model; R's scale of a time to failure; sd over mean of a gamma response;
+        Sd of residuals of a linear model; R's scale of a time to failure, of coxph that of a Weibull law,
+        one over its shape; sd over mean of a gamma response;
         of counts, the root of their dispersion.
     events : float, optional
         Share of failures, or of ones.
+    inspections : float or sequence of float, optional
+        Of failures between two times: how far apart the looks at a unit are, or their times. The last look
+        is at the end of its watch.
 
     Returns
     -------
@@ -85,10 +89,10 @@ def plan(
     >>> ahead.table()["term"].tolist()
     ['Intercept', 'temp']
     """
-    if not isinstance(model, LinearModel | GlmModel | Survreg):
+    if not isinstance(model, Planned):
         raise SpecificationError(
-            f"plan takes a model of ols, ridge, logit, glm or survreg, not {shown(model)}: curves and "
-            "regressions of hazards cannot be planned; for example "
+            f"plan takes a model of ols, ridge, logit, glm, survreg or coxph, not {shown(model)}: curves and "
+            "support vectors cannot be planned; for example "
             'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
         )
     if covariates is not None and not isinstance(covariates, Mapping):
@@ -100,7 +104,8 @@ def plan(
     response = design.response.text if design.response.text in design.schema else None
     known = read_known(covariates, design, response)
     spread = known.spreads.get(response or "")
-    setting = Setting(without_rows(model), known, read_asked(coef, scale, events, spread, design.names))
+    asked = read_asked(coef, scale, events, inspections, spread, design.names)
+    setting = Setting(without_rows(model), known, asked)
     return _planned(setting, budget, rows)
 
 

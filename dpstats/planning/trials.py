@@ -9,7 +9,7 @@ from scipy import special
 
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.families import DISTS
-from dpstats.models import GlmModel, LinearModel, Survreg
+from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.models.made import Planned, fit_made
 from dpstats.planning.knowledge import Known
 from dpstats.planning.rows import Maker
@@ -22,6 +22,7 @@ Z95 = float(special.ndtri(0.975))
 _CALIBRATION = 20_000  # rows from which the law of responses follows
 _LARGEST = 1_500_000  # numbers of a made-up design; more rows are told by fewer, at a larger budget
 _QUICK_LARGEST = 400_000  # the same where a search asks many times
+_PROPORTIONAL = "weibull"  # the law of made-up times whose hazards are proportional
 _SECONDS = 4.0  # of all fits, about
 _FEWEST, _MOST = 3, 36  # fits: where some lose a coefficient, standard errors differ twofold between them
 _SLOWER, _SLOWER_PURE = (
@@ -74,7 +75,7 @@ class Setting:
 
     Attributes
     ----------
-    model : LinearModel, GlmModel or Survreg
+    model : LinearModel, GlmModel, Survreg or Coxph
         Without rows.
     known : Known
     asked : Asked
@@ -88,8 +89,8 @@ class Setting:
     def names(self) -> tuple[str, ...]:
         """Names of the coefficients."""
         design = self.model.design
-        of_mean = isinstance(self.model, LinearModel | GlmModel)
-        return design.names if of_mean else (*design.names, *scale_names(design.strata_labels))
+        scaled = isinstance(self.model, Survreg)
+        return (*design.names, *scale_names(design.strata_labels)) if scaled else design.names
 
     def trial(self) -> Trial:
         """Ready to run."""
@@ -115,7 +116,8 @@ class Trial:
         _, exog, offset = self._covariates(np.random.default_rng(0), _CALIBRATION)
         self.law: Law = self._of.settle(setting.asked, exog, offset)
         last = [np.log(self.law.scale)] * (len(setting.names) - len(design.names))
-        self.params = np.append(self.law.coef, last)
+        coef = self._of.params(self.law) if isinstance(self._of, TimeLaw) else self.law.coef
+        self.params = np.append(coef, last)
 
     def __reduce__(self) -> tuple[type[Trial], tuple[Setting]]:
         return Trial, (self.setting,)  # functions that it has made are not pickled
@@ -134,7 +136,7 @@ class Trial:
     def _fits(self, budget: Budget, rows: int) -> int:
         """How many take no longer than a few seconds."""
         wanted = min(_SECONDS / _seconds(rows, len(self.setting.names)), _MOST)
-        if isinstance(self.setting.model, Survreg):
+        if isinstance(self.setting.model, Survreg | Coxph):
             wanted /= _SLOWER_PURE if isinstance(budget, Pure) else _SLOWER
         return max(int(wanted), _FEWEST)
 
@@ -169,6 +171,8 @@ def _law_of(model: Planned) -> MeanLaw | TimeLaw:
         return linear_law(model.design)
     if isinstance(model, GlmModel):
         return MeanLaw(model.design, model.family)
+    if isinstance(model, Coxph):
+        return TimeLaw(model.design, DISTS[_PROPORTIONAL], hazards=True)
     return TimeLaw(model.design, DISTS[model.dist], model.scale)
 
 

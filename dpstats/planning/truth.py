@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,17 +14,17 @@ from dpstats._arguments import number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.glm import GAUSSIAN
-from dpstats.formula import Design, NumericResponse, SurvResponse
+from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.planning.knowledge import Spread
+from dpstats.planning.measured import undone
 from dpstats.planning.rows import coded
-from dpstats.schema import Event, Flag, Levels
+from dpstats.planning.seen import NO_INSPECTIONS, Inspections, read_inspections, seen_by
+from dpstats.schema import Event, Flag
 
 Array = np.ndarray
 INTERCEPT = "Intercept"
 
 _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
-_HALVINGS = 90  # of a variable's range, to the last bit of a number within
-_GRID = 1000  # values at which a transformed response is seen to rise or fall
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,15 @@ class Asked:
         Share of failures or of ones.
     response : Spread or None
         Mean and sd of a response.
+    inspections : Inspections or None
+        When units are looked at.
     """
 
     coef: Mapping[str, float]
     scale: float | None
     events: float | None
     response: Spread | None
+    inspections: Inspections | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,11 @@ class Law:
     Attributes
     ----------
     coef : array, shape (p,)
-        Of the design's columns, the intercept included.
+        Of the design's columns, the intercept included; of a regression of hazards those of log times.
+    level : float
+        What is added to them.
+    inspections : Inspections or None
+        When units are looked at, where that is how failures are found.
     scale : float
         Sd of residuals, of a gamma law the coefficient of variation, of times R's scale.
     end : float
@@ -69,10 +76,14 @@ class Law:
     scale: float
     end: float
     assumed: tuple[str, ...]
+    level: float = 0.0
+    inspections: Inspections | None = None
 
 
-def read_asked(coef: Any, scale: Any, events: Any, response: Spread | None, names: tuple[str, ...]) -> Asked:
-    """Read ``coef=``, ``scale=`` and ``events=``.
+def read_asked(
+    coef: Any, scale: Any, events: Any, inspections: Any, response: Spread | None, names: tuple[str, ...]
+) -> Asked:
+    """Read ``coef=``, ``scale=``, ``events=`` and ``inspections=``.
 
     Raises
     ------
@@ -88,7 +99,7 @@ def read_asked(coef: Any, scale: Any, events: Any, response: Spread | None, name
         raise SpecificationError(f"scale must be positive, got {scale:g}")
     if events is not None and not 0 < (events := _finite("events", events)) <= 1:
         raise SpecificationError(f"events is the share of failures or of ones, up to 1; got {events:g}")
-    return Asked(slopes, scale, events, response)
+    return Asked(slopes, scale, events, response, read_inspections(inspections))
 
 
 def _finite(name: str, value: Any) -> float:
@@ -111,10 +122,12 @@ class MeanLaw:
         assert isinstance(design.response, NumericResponse)
         self._design, self._family = design, family
         self._response = design.response
-        self._variable, self._undo = _undone(design)
+        self._variable, self._undo = undone(self._response.measured, design.schema)
 
     def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
         """Fill in what was not said, for rows such as these."""
+        if asked.inspections is not None:
+            raise SpecificationError(NO_INSPECTIONS)
         coef, given = _coefficients(self._design, asked)
         eta, assumed = exog @ coef + offset, []
         mean = self._mean(asked)
@@ -189,19 +202,17 @@ class TimeLaw:
     dist : Dist
     known : float, optional
         The scale, where the model knows it.
+    hazards : bool
+        Whether coefficients are of log hazards, which are those of log times over minus the scale.
     """
 
-    def __init__(self, design: Design, dist: Dist, known: float | None = None) -> None:
-        if design.intervals:
-            raise SpecificationError(
-                "plan makes up times of failure, and not between which inspections they lie; plan the model "
-                "with Surv(time, event), whose intervals are shorter than those of inspections"
-            )
-        assert isinstance(design.response, SurvResponse)
+    def __init__(self, design: Design, dist: Dist, known: float | None = None, hazards: bool = False) -> None:
+        assert isinstance(design.response, SurvResponse | IntervalResponse)
         if design.delayed:
             raise SpecificationError("plan knows no late entries; plan the model without the entry")
         self._design, self._dist, self._known, self._response = design, dist, known, design.response
-        self._variable, self._undo = _undone(design)
+        self._hazards = hazards
+        self._see = seen_by(design)
 
     def settle(self, asked: Asked, exog: Array, offset: Array) -> Law:
         """Fill in what was not said, for rows such as these."""
@@ -211,40 +222,52 @@ class TimeLaw:
             raise SpecificationError(
                 f"the model knows its scale, {self._known:g}; leave scale= out of the plan"
             )
+        if (asked.inspections is None) == self._design.intervals:
+            raise SpecificationError(NO_INSPECTIONS)
         given_scale = asked.scale if self._known is None else self._known
         scale = 1.0 if given_scale is None else given_scale
         if given_scale is None:
             assumed.append("a scale of 1")
+        coef, offset = coef * self._of_time(scale), offset * self._of_time(scale)
         events = 1.0 if self._response.all_failed else asked.events
         ends = np.array(self._response.time_bounds)
         low, high = np.log(ends) if self._dist.log else ends
-        rng = np.random.default_rng(1)
+        rng, level = np.random.default_rng(1), 0.0
         life = exog @ coef + offset + scale * self._residuals(rng, len(exog))
         over = life - self._watch(rng, len(exog))
         if events is None and not given:
             events = 0.5
             assumed.append("failures of half of the rows")
         if events is None:
-            return Law(coef, scale, high, (*assumed, f"watches up to {ends[1]:.4g}"))
+            assumed.append(f"watches up to {ends[1]:.4g}")
+            return Law(coef, scale, high, tuple(assumed), inspections=asked.inspections)
         if not given:
             middle = (low + high) / 2 - float(life.mean())
-            coef[0] += middle if events == 1 else high - float(np.quantile(over, events))
-            over = over + coef[0]
+            level = middle if events == 1 else high - float(np.quantile(over, events))
+            over = over + level
         end = math.inf if events == 1 else float(np.quantile(over, events))
-        return Law(coef, scale, end, tuple(assumed))
+        return Law(coef, scale, end, tuple(assumed), level, asked.inspections)
 
     def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
-        life = exog @ law.coef + offset + law.scale * self._residuals(rng, len(exog))
+        life = exog @ law.coef + law.level + self._of_time(law.scale) * offset
+        life = life + law.scale * self._residuals(rng, len(exog))
         watch = law.end + self._watch(rng, len(exog))
+        failed = life <= watch
         time = np.minimum(life, watch)
-        found = {self._variable: self._undo(np.exp(time) if self._dist.log else time)}
-        if self._response.event is not None:
-            name, one = self._response.event
-            variable = self._design.schema[name]
-            assert isinstance(variable, Flag | Event)
-            found[name] = coded(variable, (life <= watch) == (one == 1))
-        return found
+        if self._dist.log:
+            time, watch = np.exp(time), np.exp(watch)
+        return self._see(time, watch, failed, law.inspections)
+
+    def params(self, law: Law) -> Array:
+        """Coefficients as a fit has them, its scale aside."""
+        if self._hazards:
+            return law.coef / self._of_time(law.scale)
+        return law.coef + law.level * (np.array(self._design.names) == INTERCEPT)
+
+    def _of_time(self, scale: float) -> float:
+        """What a coefficient of the model is multiplied with to be one of log times."""
+        return -scale if self._hazards else 1.0
 
     def _residuals(self, rng: np.random.Generator, n: int) -> Array:
         drawn = self._dist.family.quantile(rng.uniform(1e-12, 1, n))
@@ -258,37 +281,6 @@ class TimeLaw:
 def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:
     """Coefficients of the columns, and whether the intercept is among those that were given."""
     return np.array([asked.coef.get(name, 0.0) for name in design.names]), INTERCEPT in asked.coef
-
-
-def _undone(design: Design) -> tuple[str, Callable[[Array], Array]]:
-    """The variable that is measured, and how its values follow from those of the response."""
-    measured, schema = design.response.measured, design.schema
-    if len(measured.variables) != 1:
-        raise SpecificationError(
-            f"plan makes up responses of one variable, and {measured.text!r} reads several; plan with one "
-            "variable in their place"
-        )
-    (name,) = measured.variables
-    variable = schema[name]
-    assert not isinstance(variable, Levels)
-    low, high = variable.bounds
-    grid = np.asarray(measured.values({name: np.linspace(low, high, _GRID)}))
-    steps = np.diff(grid)
-    if not (steps >= 0).all() and not (steps <= 0).all():
-        raise SpecificationError(
-            f"plan needs a response that rises or falls with its variable, and {measured.text!r} does both"
-        )
-    rising = bool(grid[-1] > grid[0])
-
-    def undo(target: Array) -> Array:
-        below, above = np.full(len(target), low), np.full(len(target), high)
-        for _ in range(_HALVINGS):
-            middle = (below + above) / 2
-            short = (np.asarray(measured.values({name: middle})) < target) == rising
-            below, above = np.where(short, middle, below), np.where(short, above, middle)
-        return (below + above) / 2
-
-    return name, (lambda target: target) if measured.text == name else undo
 
 
 def moved(asked: Asked, coef: Mapping[str, float]) -> Asked:

@@ -197,7 +197,9 @@ def _of_item(item: Any, asked: Asked) -> Source:
 
 def _remedy(data: Any) -> str:
     if data is None:
-        return "; models of ols, ridge, logit, glm and survreg are planned without data, others need them"
+        return (
+            "; models of ols, ridge, logit, glm, survreg and coxph are planned without data, others need them"
+        )
     if isinstance(data, np.ndarray):
         return "; give its columns names: pd.DataFrame(array, columns=[...])"
     if isinstance(data, pd.Series | pd.Index):

@@ -9,7 +9,7 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.errors import SpecificationError
+from dpstats.errors import BudgetError, SpecificationError
 from dpstats.results import Fit
 from dpstats.rows import Rows
 from tests.results.test_record import reachable
@@ -26,6 +26,8 @@ SCHEMA = dps.Schema(
     cost=dps.bounded(0.01, 1e4),
     time=dps.bounded(0.1, 4000),
     failed=dps.event(failed="dead", censored="alive"),
+    before=dps.bounded(0.1, 4000),
+    after=dps.bounded(0.1, 4000),
 )
 KNOWN = {"x": (25, 6), "z": (0.5, 1.0), ("x", "z"): 0.5, "g": {"a": 0.7, "b": 0.3}}
 RIGHT = "x + z + g"
@@ -43,6 +45,15 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
         {"coef": {"Intercept": 5, "z": 0.2}, "scale": 0.5, "events": 0.4},
     ),
 }
+LIFE = {"coef": {"Intercept": 5, "z": 0.2}, "scale": 0.5, "events": 0.4}
+MODELS["inspected"] = (
+    dps.survreg(f"Surv(before, after, type='interval2') ~ {RIGHT}", None, SCHEMA, dist="lognormal"),
+    LIFE | {"inspections": 30},
+)
+MODELS["coxph"] = (
+    dps.coxph(f"Surv(time, failed) ~ {RIGHT}", None, SCHEMA),
+    {"coef": {"z": 0.4}, "scale": 0.5, "events": 0.4},
+)
 N = 10_000
 
 
@@ -65,8 +76,14 @@ def responses(name: str, made: dict[str, Any], rng: np.random.Generator) -> dict
         return {"visits": rng.poisson(np.exp(1 + 0.2 * z))}
     if name == "gamma":
         return {"cost": np.exp(4 + 0.2 * z) * rng.gamma(1 / 0.49, 0.49, n)}
-    life, end = 5 + 0.2 * z + 0.5 * rng.normal(size=n), rng.uniform(4.2, 5.5, n)
+    error = np.log(rng.exponential(size=n)) if name == "coxph" else rng.normal(size=n)
+    life, end = 5 + 0.2 * z * (-1 if name == "coxph" else 1) + 0.5 * error, np.log(rng.uniform(0, 1, n))
     end += np.quantile(life - end, 0.4)
+    if name == "inspected":
+        life, end = np.exp(life), np.exp(end)
+        low = np.where(life < end, 30 * np.floor(life / 30), end)
+        high = np.where(life < end, np.minimum(30 * np.ceil(life / 30), end), np.nan)
+        return {"before": low, "after": high}
     failed = np.where(life <= end, "dead", "alive")
     return {"time": np.exp(np.minimum(life, end)), "failed": failed}
 
@@ -81,6 +98,8 @@ def fits(name: str, model: Any, number: int) -> list[Fit]:
         "poisson": lambda data: dps.glm(formula, data, SCHEMA, "poisson"),
         "gamma": lambda data: dps.glm(formula, data, SCHEMA, "gamma"),
         "survreg": lambda data: dps.survreg(formula, data, SCHEMA, dist="lognormal"),
+        "inspected": lambda data: dps.survreg(formula, data, SCHEMA, dist="lognormal"),
+        "coxph": lambda data: dps.coxph(formula, data, SCHEMA),
     }
     for seed in range(number):
         rng = np.random.default_rng([9, seed])
@@ -277,3 +296,33 @@ def test_a_misspelt_variable_is_answered_with_the_one_it_is_like() -> None:
     with pytest.raises(SpecificationError) as refused:
         dps.plan(model, dps.zcdp(0.5), 1000, covariates={"humidity": (5, 2), 7: 1})
     assert "did you mean" not in str(refused.value)
+
+
+def test_looks_at_a_unit_are_told() -> None:
+    inspected, law = MODELS["inspected"]
+    often, seldom = (
+        dps.plan(inspected, BUDGET, 4000, covariates=KNOWN, **law | {"inspections": each}).table()
+        for each in (5, [120, 400, 900])
+    )
+    assert (seldom["sampling"][1:] > often["sampling"][1:]).all()
+    with pytest.raises(SpecificationError, match=r"inspections= is of Surv\(lower, upper"):
+        dps.plan(inspected, BUDGET, 4000)
+    with pytest.raises(SpecificationError, match=r"inspections= is of Surv\(lower, upper"):
+        dps.plan(MODELS["survreg"][0], BUDGET, 4000, inspections=30)
+    with pytest.raises(SpecificationError, match="positive and increase"):
+        dps.plan(inspected, BUDGET, 4000, inspections=[30, 20])
+    with pytest.raises(SpecificationError, match="longer step"):
+        dps.plan(inspected, BUDGET, 4000, inspections=1e-4)
+    left = dps.survreg("Surv(time, failed, type='left') ~ x", None, SCHEMA)
+    with pytest.raises(SpecificationError, match="plan knows no type='left'"):
+        dps.plan(left, BUDGET, 4000, inspections=30)
+
+
+def test_hazards_are_planned_by_their_coefficients() -> None:
+    model, law = MODELS["coxph"]
+    ahead = dps.plan(model, BUDGET, N, covariates=KNOWN, **law)
+    assert ahead.names == ("g[T.b]", "x", "z")
+    np.testing.assert_allclose(ahead.table()["coef"], [0, 0, 0.4], atol=1e-12)
+    assert ahead.power({"z": 0.4})["z"] > 0.99
+    with pytest.raises(BudgetError, match="no pure epsilon"):
+        dps.plan(model, dps.pure(1), N)

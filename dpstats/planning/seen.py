@@ -1,0 +1,139 @@
+"""What is written down of a life: when it ended or its watch did, or between which looks at the unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dpstats._arguments import numbers, shown
+from dpstats.errors import SpecificationError
+from dpstats.formula import Design, IntervalResponse
+from dpstats.planning.measured import undone
+from dpstats.planning.rows import coded
+from dpstats.schema import Event, Flag
+
+__all__ = ["NO_INSPECTIONS", "Inspections", "read_inspections", "seen_by"]
+
+Array = np.ndarray
+
+NO_INSPECTIONS = (
+    "inspections= is of Surv(lower, upper, type='interval2'), which needs it: how far apart the looks at a "
+    "unit are, such as 500, or their times, [100, 500, 2000]"
+)
+_MOST = 10_000  # looks at a unit
+
+
+@dataclass(frozen=True)
+class Inspections:
+    """Times at which units are looked at, beside the end of their watch.
+
+    Attributes
+    ----------
+    times : array
+        Increasing; one alone is how far they are apart.
+    """
+
+    times: Array
+
+    def until(self, last: float) -> Array:
+        """All of them, up to some time.
+
+        Raises
+        ------
+        SpecificationError
+            If they are too many.
+        """
+        if len(self.times) > 1:
+            return self.times
+        step = float(self.times[0])
+        if last > _MOST * step:
+            raise SpecificationError(
+                f"inspections= {step:g} apart are more than {_MOST} in a life of up to {last:.4g}; give a "
+                "longer step, or plan the model with Surv(time, event)"
+            )
+        return np.arange(step, last + step, step)
+
+
+See: TypeAlias = Callable[[Array, Array, Array, "Inspections | None"], dict[str, Any]]
+"""Columns of (when a life or its watch ended, end of the watch, whether it failed, inspections)."""
+
+
+def read_inspections(given: Any) -> Inspections | None:
+    """Read ``inspections=``.
+
+    Raises
+    ------
+    SpecificationError
+    """
+    if given is None:
+        return None
+    times = np.atleast_1d(numbers("inspections", given))
+    increasing = times.ndim == 1 and len(times) and bool((np.diff(times, prepend=0.0) > 0).all())
+    if not increasing or not np.isfinite(times).all():
+        raise SpecificationError(
+            f"inspections= is how far apart the looks at a unit are, such as 500, or their times, which are "
+            f"positive and increase; got {shown(given)}"
+        )
+    return Inspections(times)
+
+
+def seen_by(design: Design) -> See:
+    """How rows of a design say what became of a unit.
+
+    Raises
+    ------
+    SpecificationError
+        If a time is of several variables, or failures had happened before.
+    """
+    return _between(design) if isinstance(design.response, IntervalResponse) else _until(design)
+
+
+def _until(design: Design) -> See:
+    response = design.response
+    assert not isinstance(response, IntervalResponse)
+    variable, undo = undone(response.measured, design.schema)
+    event = getattr(response, "event", None)
+
+    def columns(time: Array, watch: Array, failed: Array, inspections: Inspections | None) -> dict[str, Any]:
+        found: dict[str, Any] = {variable: undo(time)}
+        if event is not None:
+            name, one = event
+            declared = design.schema[name]
+            assert isinstance(declared, Flag | Event)
+            found[name] = coded(declared, failed == (one == 1))
+        return found
+
+    return columns
+
+
+def _between(design: Design) -> See:
+    response = design.response
+    assert isinstance(response, IntervalResponse)
+    if response.left:
+        raise SpecificationError("plan knows no type='left'; plan the model with Surv(time, event)")
+    (before, undo_before), (after, undo_after) = (
+        undone(end, design.schema) for end in (response.began, response.measured)
+    )
+    if before == after:
+        raise SpecificationError("plan needs two variables in Surv(lower, upper, type='interval2')")
+
+    def columns(time: Array, watch: Array, failed: Array, inspections: Inspections | None) -> dict[str, Any]:
+        assert inspections is not None
+        looks = inspections.until(float(time.max()))
+        place = np.searchsorted(looks, time)
+        low = np.where(place > 0, looks[np.maximum(place - 1, 0)], np.nan)
+        high = np.where(place < len(looks), looks[np.minimum(place, len(looks) - 1)], np.inf)
+        high = np.minimum(high, watch)  # the last look is at the end of the watch
+        seen = failed & np.isfinite(high)
+        lower, upper = np.where(failed, low, time), np.where(seen, high, np.nan)
+        return {before: _kept(undo_before, lower), after: _kept(undo_after, upper)}
+
+    return columns
+
+
+def _kept(undo: Callable[[Array], Array], values: Array) -> Array:
+    """With open ends open."""
+    return np.where(np.isnan(values), np.nan, undo(np.nan_to_num(values)))
