@@ -280,9 +280,9 @@ def test_shares_name_the_levels_that_have_none() -> None:
 def test_a_curve_cannot_be_planned() -> None:
     drives = dps.datasets.load("hdfail")
     model = dps.kaplan_meier("Surv(time, status) ~ 1", drives.data, drives.schema)
-    with pytest.raises(AttributeError, match="only fits of ols, ridge, logit, glm and survreg"):
+    with pytest.raises(AttributeError, match="only fits of ols, ridge, logit, glm, survreg and coxph"):
         model.plan(dps.zcdp(0.5))
-    with pytest.raises(SpecificationError, match="curves and regressions of hazards cannot be planned"):
+    with pytest.raises(SpecificationError, match="curves and support vectors cannot be planned"):
         dps.plan(model, dps.zcdp(0.5), 1000)
     with pytest.raises(SpecificationError, match="are planned without data, others need them"):
         dps.kaplan_meier("Surv(time, status) ~ 1", None, drives.schema)
