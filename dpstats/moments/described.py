@@ -19,6 +19,7 @@ Array = np.ndarray
 
 # what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
 _EXCESS, _EXCESS_DOUBT = 0.4, 1.0
+_SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 
 
@@ -143,9 +144,23 @@ def sd_of(column: ColumnSums, level: float) -> Found:
     z = column.sums.noise.widening(level, variance, found.variance_noise, found.variance_noise)
     low, high = spread_of_normal(z, found.variance, found.rows, found.kurtosis, found.variance_noise)
     most = (column.table.bounds[1] - column.table.bounds[0]) / 2
-    low, high = min(math.sqrt(low), most), min(math.sqrt(high), most)
+    least = min(_least_sd(column.table, level), most)
+    low, high, value = (max(min(math.sqrt(each), most), least) for each in (low, high, found.variance))
     share = found.variance_noise / variance if variance else 0.0
-    return Found(min(math.sqrt(found.variance), most), (high - low) / (2 * z), low, high, share)
+    return Found(value, (high - low) / (2 * z), low, high, share)
+
+
+def _least_sd(table: CellTable, level: float) -> float:
+    """The least sd that limits of the quantiles leave, where noise of the sums tells less.
+
+    At least p of the values are on either side beyond the quantiles p and 1 - p, D apart; the mean square of
+    their distances from any point is then at least 2 p (D / 2)^2. Shells of several p add up.
+    """
+    square = 0.0
+    for p, share in _SHELLS:
+        inner = max(table.quantile(1 - p, level).low - table.quantile(p, level).high, 0.0)
+        square += 2 * share * (inner / 2) ** 2
+    return math.sqrt(square)
 
 
 @dataclass(frozen=True, eq=False)

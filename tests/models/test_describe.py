@@ -11,6 +11,8 @@ import pytest
 
 import dpstats as dps
 from dpstats.cli import main
+from dpstats.moments.cell_table import CellTable, Noise
+from dpstats.moments.described import BoxSums, ColumnSums, sd_of
 from dpstats.results import Description
 from dpstats.testing import NoNoise, SeededNoise, noise
 
@@ -264,3 +266,14 @@ def test_the_command_line_describes_and_suggests(tmp_path: Path, capsys: Any) ->
     assert dps.Schema.load(tight)["temp"].bounds != SCHEMA["temp"].bounds
     assert main(["show", str(out)]) == 0 and capsys.readouterr().out == printed
     assert main([*command, "--out", str(out)]) == 2
+
+
+def test_an_sd_is_not_below_what_its_quantiles_leave() -> None:
+    """Where noise hides the mean squares, limits of the quantiles still say how far values spread."""
+    rng = np.random.default_rng(4)
+    counts = np.histogram(rng.normal(30, 5, 9000), 60, (0, 60))[0]
+    law = Noise("gaussian", 61, 5.0)
+    table = CellTable((0.0, 60.0), np.arange(1.0, 60.0), np.append(counts, 0.0), law, 9000.0)
+    hidden = BoxSums(30.0, 20.0, 0.0, 0.0, Noise("gaussian", 2, 9000.0), 9000.0)
+    found = sd_of(ColumnSums(table, hidden), 0.95)
+    assert 0.6 * 5 < found.low <= found.estimate <= found.high
