@@ -55,6 +55,13 @@ def test_intervals_hold_slopes_and_each_scale() -> None:
     assert np.mean(np.array(held)[:, -3:]) > 0.8
 
 
+@pytest.mark.parametrize("right", ["load + strata(maker)", "strata(maker)"])
+def test_strata_need_no_column_of_their_own(right: str) -> None:
+    """Such a fit was paid for and then failed, when fits began to keep the moments of their columns."""
+    found = fitted(made(4000, 5), f"Surv(time, failed) ~ {right}")
+    assert len(found.params) == 4 + ("load" in right) and found.record.columns is None
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("dist", ["loglogistic", "lognormal"])
 def test_strata_that_are_alike_have_the_scale_of_all(dist: str) -> None:
