@@ -135,6 +135,19 @@ def test_show_in_every_format(kept: Path, capsys: pytest.CaptureFixture[str]) ->
     assert list(again)[:3] == ["group", "time", "at_risk"]
 
 
+def test_show_in_other_units_and_widths(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found, units = dps.load("drives.fit.json"), {"voltage": 50}
+    show = ["show", "drives.fit.json", "--units", "voltage=50"]
+    assert out_of([*show, "--width", "90"], capsys) == f"{found.summary(units=units).as_text(90)}\n"
+    table = pd.read_csv(io.StringIO(out_of([*show, "--format", "csv"], capsys)))
+    pd.testing.assert_frame_equal(table, found.tidy(conf_int=True, units=units), check_exact=True)
+    for wrong, said in (("voltage", "--units takes words such as"), ("volt=5", "stand alone in the formula")):
+        assert main(["show", "drives.fit.json", "--units", wrong]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["show", "curve.json", "--units", "voltage=50"]) == 2
+    assert "this has none" in capsys.readouterr().err
+
+
 def test_life_is_that_of_python(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = dps.load("drives.fit.json")
     units = [{"voltage": 250}, {"voltage": 300}]

@@ -37,7 +37,13 @@ Saved = Fit | CurveFit | Description
 
 def show(options: argparse.Namespace) -> None:
     """Print the table of a saved fit."""
-    _write(load(options.fit), options)
+    fit, pairs = load(options.fit), [word.partition("=") for word in options.units or ()]
+    if not all(equals for _, equals, _ in pairs):
+        raise SpecificationError("--units takes words such as balance=1000")
+    more: dict[str, Any] = {"units": {name: _value(text) for name, _, text in pairs}} if pairs else {}
+    if more and not isinstance(fit, Fit):
+        raise SpecificationError("--units is of coefficients, and this has none; leave it out")
+    _write(fit, options, more)
 
 
 def table(options: argparse.Namespace) -> None:
@@ -185,33 +191,34 @@ def _value(text: str) -> Any:
     return value if isinstance(value, bool | int | float) else text.strip()
 
 
-def _write(result: Any, options: argparse.Namespace) -> None:
-    """Write a result to the screen or to a file, as the options say."""
+def _write(result: Any, options: argparse.Namespace, more: dict[str, Any] | None = None) -> None:
+    """Write a result to the screen or to a file, as the options say; `more` is of the table of a fit."""
     level = 0.95 if options.level is None else options.level
     wanted = options.format
     if wanted == "json":
-        text = json.dumps(_plain(_content(result, level)), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(_plain(_content(result, level, more)), indent=1, ensure_ascii=False) + "\n"
     elif wanted == "csv":
-        text = _frame(result, level).to_csv(index=False)
+        text = _frame(result, level, more).to_csv(index=False)
     elif wanted == "text" and not isinstance(result, Fit | Shown | pd.Series | pd.DataFrame):
         text = f"{result}\n"
     else:
-        page, suffix = _page(result, level), {"md": "markdown"}.get(wanted, wanted)
-        text = getattr(page, f"as_{suffix}")().rstrip("\n") + "\n"
+        page, suffix = _page(result, level, more), {"md": "markdown"}.get(wanted, wanted)
+        width = getattr(options, "width", None) if wanted == "text" else None
+        text = getattr(page, f"as_{suffix}")(*[width] * (width is not None)).rstrip("\n") + "\n"
     write(text, options.out, (FORMATS[wanted],))
 
 
-def _content(result: Any, level: float) -> Any:
-    records = _frame(result, level).to_dict("records")
+def _content(result: Any, level: float, more: dict[str, Any] | None) -> Any:
+    records = _frame(result, level, more).to_dict("records")
     if isinstance(result, Fit):
         return {"fit": result.glance().to_dict("records")[0], "coefficients": records}
     return records
 
 
-def _frame(result: Any, level: float) -> pd.DataFrame:
+def _frame(result: Any, level: float, more: dict[str, Any] | None = None) -> pd.DataFrame:
     """The numbers of a result with all their digits."""
     if isinstance(result, Fit):
-        return result.tidy(conf_int=True, level=level)
+        return result.tidy(conf_int=True, level=level, **(more or {}))
     if isinstance(result, CurveFit):
         return result.table(level)
     if isinstance(result, Description):
@@ -232,10 +239,10 @@ def _frame(result: Any, level: float) -> pd.DataFrame:
     return pd.DataFrame({"value": [result] if np.ndim(result) == 0 else list(result)})
 
 
-def _page(result: Any, level: float) -> Shown:
+def _page(result: Any, level: float, more: dict[str, Any] | None = None) -> Shown:
     """The printed result."""
     if isinstance(result, Fit | CurveFit):
-        return result.summary(level)
+        return result.summary(level, **(more or {}))
     if isinstance(result, Shown):
         return result
     frame = _frame(result, level)

@@ -17,6 +17,10 @@ FIT = "a file of dpstats fit, or - for the standard input"
 def _show(commands: _SubParsersAction[Parser]) -> None:
     show = command(commands, "show", "results.show", "print the table of a fit")
     show.add_argument("fit", type=Path, help=FIT)
+    show.add_argument(
+        "--units", nargs="+", metavar="NAME=NUMBER", help="of how many units coefficients are: balance=1000"
+    )
+    show.add_argument("--width", type=int, help="of the text in characters, from 40 to 1000")
     _add_table_options(show)
 
 

@@ -73,7 +73,7 @@ def _many(record: Record, variable: object, given: object) -> float:
     known = [name for name in record.covariates if _stands_alone(record, name)]
     if not among(variable, known):
         raise SpecificationError(
-            f"units is of numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
+            f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
             f"{shown(variable)}; the coefficient of a function of a variable is per unit of the function"
         )
     many = number(f"units[{variable!r}]", given)

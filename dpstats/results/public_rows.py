@@ -50,6 +50,10 @@ def public_responses(
         )
     if not among(type, kinds):
         raise SpecificationError(f"type must be one of {', '.join(kinds)}; got {shown(type)}")
+    if isinstance(y, str):
+        raise SpecificationError(
+            f"y is the responses themselves, such as rows[{shown(y)}], and not their name"
+        )
     at = points(record, newdata, "residuals")
     return at, finite_numbers("y", y, len(at.exog))
 
