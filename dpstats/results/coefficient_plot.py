@@ -89,10 +89,8 @@ def chosen(record: Record, terms: Sequence[str] | None) -> tuple[str, ...]:
         kept = tuple(name for name in record.names if name != "Intercept" and not is_scale(name))
         return kept or record.names
     wanted = listed(terms)
-    unknown = [term for term in wanted if not among(term, record.names)]
-    if unknown or not wanted:
-        got = shown(unknown[0]) if unknown else "none"
+    if not wanted or not all(among(term, record.names) for term in wanted):
         raise SpecificationError(
-            f"terms must be coefficients of the fit ({', '.join(record.names)}), got {got}"
+            f"terms must be coefficients of the fit ({', '.join(record.names)}), got {shown(terms)}"
         )
     return wanted

@@ -76,10 +76,9 @@ def chosen(record: Record, variables: str | Sequence[str] | None) -> tuple[str, 
     names = record.covariates if variables is None else listed(variables)
     unknown = [name for name in names if not among(name, record.covariates)]
     if unknown or not names:
-        got = shown(unknown[0]) if unknown else "none"
         raise SpecificationError(
             f"variables must be covariates of the fit ({', '.join(record.covariates) or 'it has none'}), "
-            f"got {got}"
+            f"got {shown(variables)}"
         )
     return tuple(dict.fromkeys(names))
 
