@@ -3,8 +3,9 @@
 The file has 20 numeric covariates, a response of `ols` and one of `logit`, in row groups of 2^20 rows. Each
 measurement is a process of its own. The yardstick is one pass that reads the file in batches by pyarrow and
 adds up X'X of all columns by numpy, which is the least that a fit could do; it is measured before and after
-the fits, and the mean counts. A fit's rows a second are those of all its passes. Where others use the
-machine, processor time, which includes imports, tells more than the clock.
+each fit, and the mean of these two counts. A fit's rows a second are those of all its passes; a second table
+has the passes of fits of one process by what they sum. Where others use the machine, processor time, which
+includes what workers import, tells more than the clock.
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/scale.py --rows 1e7
 """
@@ -34,6 +35,7 @@ from tabulate import tabulate
 import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator.engines.processes import _ALONE
+from dpstats.curator.tasks import Task
 from dpstats.testing import SeededNoise, noise
 
 K, GROUP, BATCH = 20, 1 << 20, 1 << 16
@@ -55,31 +57,42 @@ def write(path: Path, n: int) -> None:
             writer.write_table(pa.table([*x, y, b], schema=writer.schema))
 
 
-def yardstick(path: Path) -> int:
+Passes = list[tuple[str, float, float]]
+"""Of each pass what it sums, and its seconds by the clock and of the processor."""
+
+
+def now() -> np.ndarray:
+    """Seconds by the clock, and of this process."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
+def yardstick(path: Path) -> Passes:
+    start = now()
     total = np.zeros((K + 1, K + 1))
     file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 18)
     for batch in file.iter_batches(BATCH, columns=[*NAMES, "y"]):
         columns = np.array([column.to_numpy() for column in batch.columns])
         total += columns @ columns.T
-    return 1
+    return [("pyarrow and numpy", *(now() - start))]
 
 
-def fitted(model: Callable[..., dps.Fit], formula: str, data: Any) -> int:
-    """How many passes a fit makes, of which one may sum several statistics."""
-    passes = 0
+def fitted(model: Callable[..., dps.Fit], formula: str, data: Any) -> Passes:
+    """The passes of a fit, of which one may sum several statistics."""
+    passes: Passes = []
 
-    def counted(self: Curator, *asked: Any) -> Any:
-        nonlocal passes
-        passes += 1
-        return swept(self, *asked)
+    def timed(self: Curator, task: Task, *others: Any) -> Any:
+        start = now()
+        found = swept(self, task, *others)
+        passes.append((task.name, *(now() - start)))
+        return found
 
-    swept, Curator._swept = Curator._swept, counted
+    swept, Curator._swept = Curator._swept, timed
     with noise(SeededNoise(1)):
         model(formula, data, SCHEMA).fit(dps.zcdp(0.5))
     return passes
 
 
-MEASURES: dict[str, Callable[[Any], int]] = {
+MEASURES: dict[str, Callable[[Any], Passes]] = {
     "pyarrow and numpy": yardstick,
     "ols": lambda data: fitted(dps.ols, f"y ~ {RIGHT}", data),
     "logit": lambda data: fitted(dps.logit, f"b ~ {RIGHT}", data),
@@ -123,12 +136,12 @@ def _imported(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def measure(name: str, where: str, path: Path) -> None:
     dps.options(progress=False)
     with engine(where, path) as data:
-        start = time.perf_counter()
+        start = now()
         passes = MEASURES[name](data)
-        found = {"seconds": time.perf_counter() - start, "passes": passes}
-    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    found["processor"] = sum(who.ru_utime + who.ru_stime for who in (own, children))
-    print(json.dumps(found | {"peak": peak()}))
+        seconds, processor = now() - start
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = {"seconds": seconds, "processor": processor + children.ru_utime + children.ru_stime}
+    print(json.dumps(found | {"passes": passes, "peak": peak()}))
 
 
 def peak() -> float:
@@ -137,11 +150,20 @@ def peak() -> float:
     return int(line.split()[1]) / 1024
 
 
-def measured(name: str, where: str, path: Path) -> dict[str, float]:
+def measured(name: str, where: str, path: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, "--measure", name, "--engine", where, "--file", str(path)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found: dict[str, float] = json.loads(said.splitlines()[-1])
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
     return found
+
+
+CLOCK = ("seconds", "million rows/s", "of yardstick", "by processor time")
+
+
+def speeds(n: int, times: tuple[float, float], passes: int, unit: np.ndarray) -> tuple[str, ...]:
+    """What stands under `CLOCK`, for so many passes in these seconds by the clock and of the processor."""
+    shares = unit * passes / np.array(times)
+    return (f"{times[0]:.1f}", f"{n * passes / times[0] / 1e6:.2f}", f"{shares[0]:.0%}", f"{shares[1]:.0%}")
 
 
 def report(n: int, path: Path, asked: list[str]) -> None:
@@ -149,34 +171,39 @@ def report(n: int, path: Path, asked: list[str]) -> None:
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"{n:,} rows of {K} covariates and two responses, {path.stat().st_size / 2**20:,.0f} MiB\n")
     unit_case = ("pyarrow and numpy", HERE)
-    fits = [name.partition("/") for name in asked]
-    cases = [unit_case, *((name, _ENGINE_OF[where]) for name, _, where in fits), unit_case]
-    found = [(*case, measured(*case, path)) for case in cases]
-    units = [row for name, _, row in found if name == "pyarrow and numpy"]
-    unit, work = (np.mean([row[key] for row in units]) for key in ("seconds", "processor"))
-    rows = [
-        (
-            f"{name}, {where}".removesuffix(", "),
-            int(row["passes"]),
-            f"{row['seconds']:.1f}",
-            f"{n * row['passes'] / row['seconds'] / 1e6:.2f}",
-            f"{unit * row['passes'] / row['seconds']:.0%}",
-            f"{work * row['passes'] / row['processor']:.0%}",
-            f"{row['peak']:.0f}",
+    cases = [unit_case]
+    for name, _, where in (fit.partition("/") for fit in asked):
+        cases += [(name, _ENGINE_OF[where]), unit_case]
+    found = [measured(*case, path) for case in cases]
+    times = [(each["seconds"], each["processor"]) for each in found]
+    rows, single = [], []
+    for place, (name, where) in enumerate(cases):
+        each, beside = found[place], times[place - 1 : place + 2 : 2] if place % 2 else times[::2]
+        unit = np.mean(beside, axis=0)
+        shown = speeds(n, times[place], len(each["passes"]), unit)
+        rows.append(
+            (f"{name}, {where}".removesuffix(", "), len(each["passes"]), *shown, f"{each['peak']:.0f}")
         )
-        for name, where, row in found
-    ]
-    heads = (
-        "",
-        "passes",
-        "seconds",
-        "million rows/s",
-        "of yardstick",
-        "by processor time",
-        "peak MiB",
-        "of a worker",
-    )
-    print(tabulate(rows, heads, disable_numparse=True, colalign=("left", *["right"] * 6)))
+        if place % 2 and where == HERE:
+            single += passes_by_sum(n, name, each["passes"], unit)
+    print(table(rows, ("", "passes", *CLOCK, "peak MiB")))
+    if single:
+        print("\n" + table(single, ("passes of one process", "how many", *CLOCK)))
+
+
+def passes_by_sum(n: int, fit: str, passes: Passes, unit: np.ndarray) -> list[tuple[Any, ...]]:
+    """Of all passes that sum the same the median."""
+    rows = []
+    for name in dict.fromkeys(name for name, *_ in passes):
+        times = [seconds for other, *seconds in passes if other == name]
+        median: Any = np.median(times, axis=0)
+        rows.append((f"{fit}, {name}", len(times), *speeds(n, median, 1, unit)))
+    return rows
+
+
+def table(rows: list[tuple[Any, ...]], heads: tuple[str, ...]) -> str:
+    aligned = ("left", *["right"] * (len(heads) - 1))
+    return tabulate(rows, heads, disable_numparse=True, colalign=aligned)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import pickle
 import re
 import signal
 import sys
+import time
 from itertools import count
 from types import SimpleNamespace
 
@@ -165,11 +166,12 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path):
     assert sorted(results) == list(enumerate("abcdefgh"))
 
 
-def fatal(engine, flags, monkeypatch):
+def fatal(engine, flags, monkeypatch, ready=lambda: None):
     """Have a worker die in every pass, by what it is asked in the place of the task."""
     results, passes = engine.results, count()
 
     def killed(self, task, parts):
+        ready()
         flag = str(flags / str(next(passes)))
 
         def once(part):
@@ -210,11 +212,20 @@ def test_a_worker_of_a_cluster_that_is_killed_in_every_pass_changes_no_bit(path,
     distributed = pytest.importorskip("distributed")
     here = recorded(path)
     (tmp_path / "flags").mkdir()
-    fatal(Cluster, tmp_path / "flags", monkeypatch)
     cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+
+    def ready():
+        """Dask does not start a worker again that dies before whoever starts it has seen it run."""
+        running = distributed.Status.running
+        nannies, end = cluster.workers.values(), time.monotonic() + 200
+        while not all(each.process.is_alive() and each.process.status == running for each in nannies):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    fatal(Cluster, tmp_path / "flags", monkeypatch, ready)
     with cluster, distributed.Client(cluster) as client, dps.options(client=client):
         assert alike(recorded(path), here)
-        client.wait_for_workers(2, timeout=60)  # a cluster that closes while one begins may not end
+        ready()  # a cluster that closes while a worker begins may not end
     assert len(os.listdir(tmp_path / "flags")) == len(here) - 1
 
 
