@@ -80,9 +80,9 @@ def fitted(model: Callable[..., dps.Fit], formula: str, data: Any) -> Passes:
     """The passes of a fit, of which one may sum several statistics."""
     passes: Passes = []
 
-    def timed(self: Curator, task: Task, *others: Any) -> Any:
+    def timed(self: Curator, task: Task, *others: Any, **options: Any) -> Any:
         start = now()
-        found = swept(self, task, *others)
+        found = swept(self, task, *others, **options)
         passes.append((task.name, *(now() - start)))
         return found
 

@@ -32,6 +32,15 @@ def current() -> Running:
     return _now[-1]
 
 
+def default_client() -> Any:
+    """The cluster on which Dask computes by itself, if there is one."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return distributed.default_client() if distributed else None
+    except ValueError:
+        return None
+
+
 class Restoring:
     """Undoes what was set, where ``with`` ends."""
 

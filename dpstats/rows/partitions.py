@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,19 @@ import pandas as pd
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
-from dpstats.rows.encode import Batch
-from dpstats.rows.parts import KEPT_BYTES, of_parts
+from dpstats.rows.encode import Batch, Encoder
+from dpstats.rows.grammar import Array
+from dpstats.rows.parts import KEPT_BYTES, UnitPiece, as_block, of_parts
 from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
-from dpstats.running import current
+from dpstats.rows.units import as_one
+from dpstats.running import current, default_client
+from dpstats.schema import WEIGHS
 
 __all__ = ["is_of_dask", "of_dask"]
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
+_WORDS = ("first word", "second word")  # of an id, in coded partitions; variables are numbered there
 # tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
@@ -62,7 +66,8 @@ def of_dask(data: Any, asked: Asked) -> Source:
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
         raise refusal("dataframe of Dask")
     frames = _Frames(chosen)
-    return of_parts([Partition(asked, frames, place) for place in range(data.npartitions)], asked, _BROKEN)
+    parts = [Partition(asked, frames, place) for place in range(data.npartitions)]
+    return replace(of_parts(parts, asked, _BROKEN), by_unit=partial(_by_unit, chosen, asked))
 
 
 def _steps(plan: Any) -> Iterator[Any]:
@@ -101,6 +106,31 @@ def _may_lose_digits(step: Any, unit: str) -> bool:
         return False
     dtype = dict(types).get(unit) if isinstance(types, pd.Series) else None
     return isinstance(dtype, np.dtype) and dtype.kind in "iu"
+
+
+def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
+    """Parts of coded rows that a cluster has brought together by their ids, once; none without a cluster.
+
+    Rows are coded before, so that nothing but numbers moves, and ids that mean one unit are equal.
+    """
+    client = current().client or default_client()
+    if client is None:
+        return ()
+    coded = frame.map_partitions(_coded, asked, meta=_coded(frame._meta, asked))
+    # by tasks: the order of rows then does not depend on which worker was faster
+    moved = coded.shuffle(on=list(_WORDS), npartitions=frame.npartitions, shuffle_method="tasks")
+    frames = _Frames(client.persist(moved))
+    return tuple(UnitPiece(UnitPartition(asked, frames, place), asked) for place in range(moved.npartitions))
+
+
+def _coded(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    """Numbers and codes of each row, and its id as two words."""
+    encoder = Encoder(asked.schema, asked.names)
+    columns = encoder(of_partition(frame, asked))
+    words = as_one(columns.pop(WEIGHS)).T.view(np.int64)
+    block = as_block(columns, encoder.levels)
+    numbered = {str(place): block[name] for place, name in enumerate(asked.names)}
+    return pd.DataFrame(numbered | dict(zip(_WORDS, words, strict=True)))
 
 
 class _Frames(HoldsRows):
@@ -149,6 +179,25 @@ class Partition:
 
 
 @dataclass(frozen=True, repr=False)
+class UnitPartition(Partition):
+    """A partition of coded rows, pickled without them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HandedUnits, (self.asked,)
+
+    def coded(self) -> dict[str, Array]:
+        """Its columns, and the ids of units under `WEIGHS`."""
+        return _columns(_computed(self.inputs[0]), self.asked)
+
+
+def _columns(coded: pd.DataFrame, asked: Asked) -> dict[str, Array]:
+    """What `_coded` made a frame of."""
+    columns: dict[str, Array] = {name: coded[str(place)].to_numpy() for place, name in enumerate(asked.names)}
+    words = np.stack([coded[word].to_numpy() for word in _WORDS], axis=1)
+    return columns | {WEIGHS: words.view(np.uint64)}
+
+
+@dataclass(frozen=True, repr=False)
 class Handed:
     """A partition whose frame comes as an argument of the task."""
 
@@ -159,3 +208,11 @@ class Handed:
 
     def batches(self) -> Iterator[Batch]:
         yield of_partition(self.frame, self.asked)
+
+
+class HandedUnits(Handed):
+    """The same of coded rows."""
+
+    def coded(self) -> dict[str, Array]:
+        """As of `UnitPartition`."""
+        return _columns(self.frame, self.asked)

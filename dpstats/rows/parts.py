@@ -22,7 +22,8 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
 from dpstats.rows.sources import Asked, Source
-from dpstats.schema import Unit
+from dpstats.rows.units import weighing
+from dpstats.schema import WEIGHS, Unit
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
 KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is read at every pass
@@ -100,10 +101,13 @@ def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
 def streamed(source: Source | None, unit: Unit) -> tuple[Piece, ...]:
     """The parts of a table that is read again at every pass; none of a table that is read once and kept.
 
-    Where a unit of privacy may have several rows, all rows are needed at once, and they are kept.
+    Where a unit of privacy may have several rows, all rows of a unit are needed at once: the source brings
+    them together, or all rows are kept.
     """
+    if unit.column:
+        return source.by_unit() if source and source.by_unit else ()
     parts: tuple[Piece, ...] = source.parts if source else ()
-    if sum(piece.part.size for piece in parts) <= KEPT_BYTES or unit.column:
+    if sum(piece.part.size for piece in parts) <= KEPT_BYTES:
         return ()
     for piece in parts:
         piece.part.hold()
@@ -184,6 +188,19 @@ class Piece:
         whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
         for block in cut(ahead(whole) if self.portable else whole, size):  # a connection may be of one thread
             yield as_block(block, encoder.levels)
+
+
+class UnitPiece(Piece):
+    """A part that holds coded rows, all those of each of its units of privacy."""
+
+    def blocks(self, size: int) -> Iterator[dict[str, Array]]:
+        """As of any part, with the rows that weigh; all are in memory while it is read."""
+        part: Any = self.part
+        columns: dict[str, Array] = _told(part, part.coded)
+        columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, self.asked.schema.privacy_unit.max_rows)
+        kept = (*Encoder(self.asked.schema, self.asked.names).levels, WEIGHS)
+        for block in cut([columns], size):
+            yield as_block(block, kept)
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:

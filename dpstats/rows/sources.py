@@ -124,12 +124,15 @@ class Source(HoldsRows):
         Whether a second iterator would go on where the first one stopped.
     parts : tuple
         All of a table that can be read again, such as a file (:mod:`dpstats.rows.parts`); else empty.
+    by_unit : callable, optional
+        Makes parts of which each has all rows of its units of privacy, or none where nothing can do that.
     """
 
     batches: Callable[[], Iterator[Batch]]
     broken: str = "the data cannot be read to their end"
     once: bool = False
     parts: tuple[Any, ...] = ()
+    by_unit: Callable[[], tuple[Any, ...]] | None = None
 
 
 def _refused() -> NoReturn:

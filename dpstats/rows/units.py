@@ -133,9 +133,19 @@ def _lots(ids: Array, hashes: Array) -> Array:
     number = np.empty(len(order), dtype=np.uint64)
     number[order] = places - np.maximum.accumulate(np.where(equal, 0, places))
     out = hashes.copy()
-    spelt = (ids[:, 0] == _SPELT + _WHOLE) | (ids[:, 0] == _SPELT + _NEGATIVE)
-    for word in (ids[:, 0] - np.uint64(_SPELT) * spelt, ids[:, 1], number):
+    for word in (*as_one(ids).T, number):
         out = _mixed(out ^ word[:, None])
+    return out
+
+
+def as_one(ids: Array) -> Array:
+    """The same ids, of which an integer and the text that spells it are one, whichever a part stores.
+
+    Where parts that are coded apart store ids in two ways, two units at most become one, whose rows count as
+    those of one. So the promise to either holds.
+    """
+    out = ids.copy()
+    out[(ids[:, 0] == _SPELT + _WHOLE) | (ids[:, 0] == _SPELT + _NEGATIVE), 0] -= np.uint64(_SPELT)
     return out
 
 

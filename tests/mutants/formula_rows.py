@@ -3,6 +3,7 @@
 
 from tests.mutants.mutant import planted
 
+TOGETHER = "rows/test_dask.py::test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out"
 BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
 RECORD = "rows/test_csv.py::test_a_line_is_a_record"
 LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure-row]"
@@ -222,6 +223,30 @@ MUTANTS = (
         "one missing id makes floats of all ids of a partition",
         "rows/test_dask.py::test_a_missing_id_neither_ends_a_fit_nor_changes_another_id",
         ("rows/partitions.py", "    if unit and protected(", "    if False and protected("),
+    ),
+    planted(
+        "partitions choose which rows of a unit weigh before they are brought together",
+        TOGETHER,
+        (
+            "rows/partitions.py",
+            "frames = _Frames(client.persist(moved))",
+            "frames = _Frames(client.persist(coded))",
+        ),
+    ),
+    planted(
+        "all rows of a unit weigh that a cluster brought together",
+        TOGETHER,
+        ("rows/parts.py", "self.asked.schema.privacy_unit.max_rows)", "9**9)"),
+    ),
+    planted(
+        "a bar shows how many rows a part of units has",
+        TOGETHER,
+        ("curator/curator.py", "not (silent or self.unit.column)", "not silent"),
+    ),
+    planted(
+        "a number and the text that spells it are two units where parts are coded apart",
+        "rows/test_dask.py::test_an_integer_and_the_text_that_spells_it_are_one_unit_where_parts_are_coded_apart",
+        (UNITS, "    return out\n\n\ndef _ranked(", "    return ids\n\n\ndef _ranked("),
     ),
     planted(
         "a partition of Spark counts twice",

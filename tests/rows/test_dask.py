@@ -14,9 +14,13 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.curator.engines import chosen
 from dpstats.curator.engines.cluster import Cluster
+from dpstats.curator.progress import Bar
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError
-from dpstats.rows.partitions import Partition
+from dpstats.rows.cells import of_arrow
+from dpstats.rows.encode import coded
+from dpstats.rows.partitions import Partition, UnitPartition
+from dpstats.rows.units import Ids, as_one
 from dpstats.running import Running
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, noise
@@ -224,6 +228,60 @@ def test_rows_of_a_unit_are_kept_whatever_their_partition():
     rows, expected = rows_of(dd.from_pandas(table, npartitions=4), schema), rows_of(table, schema)
     assert not rows.parts()
     assert (joined(rows.blocks())[WEIGHS] == joined(expected.blocks())[WEIGHS]).all()
+
+
+def units(partitions=4):
+    """A table with units of some seven rows in all partitions, ids with blanks about them and without."""
+    number = np.random.default_rng(1).integers(0, 3000, N)
+    texts = [f" {each}" if place % 2 else str(each) for place, each in enumerate(number)]
+    table = FRAME.assign(unit=pd.array(texts, dtype="string[pyarrow]"))
+    table.loc[::50, "unit"] = None
+    return table, dd.from_pandas(table, npartitions=partitions)
+
+
+def test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out(client, monkeypatch):
+    table, parted = units()
+    schema = SCHEMA.unit("unit", max_rows=2)
+
+    def released(data):
+        curator = Curator(rows_of(data, schema), DESIGN, dps.gdp(9), noise=NoNoise())
+        asked = ("event_moments", 1.0, PUBLIC)
+        return [release.values for release in curator.release_together(asked, asked)], curator.n
+
+    shown = []
+
+    class Watched(Bar):
+        def __init__(self, *told, **options):
+            shown.append(options["shown"])
+            super().__init__(*told, **options)
+
+    here, n = released(table)
+    monkeypatch.setattr("dpstats.curator.curator.Bar", Watched)
+    with dps.options(client=client):
+        rows = rows_of(parted, schema)
+        assert rows.n == N and len(rows.parts()) == 4
+        found, expected = joined(rows.blocks()), joined(rows_of(table, schema).blocks())
+        for refused in ((Partition, "batches"), (UnitPartition, "coded")):
+            monkeypatch.setattr(*refused, None)
+        there, m = released(parted)
+    assert n == m == N and shown == [False]  # how many rows a part has would tell of its units
+
+    def sorted_rows(columns):
+        numbers = np.column_stack([columns[name].astype(float) for name in sorted(columns)])
+        return np.sort(numbers.view([("", float)] * numbers.shape[1]), axis=0).tobytes()
+
+    assert found[WEIGHS].sum() == expected[WEIGHS].sum() < 6000
+    assert sorted_rows(found) == sorted_rows(expected)  # those weigh that weigh in the table
+    for one, other in zip(here, there, strict=True):
+        assert all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(one, other, strict=True))
+
+
+def test_an_integer_and_the_text_that_spells_it_are_one_unit_where_parts_are_coded_apart():
+    words = [
+        coded(column, Ids()) for column in (of_arrow(pa.array([7, -7])), of_arrow(pa.array(["7", "-7"])))
+    ]
+    assert not (words[0] == words[1]).all() and (as_one(words[0]) == as_one(words[1])).all()
+    assert (as_one(words[0]) == words[0]).all()
 
 
 @pytest.mark.long

@@ -6,13 +6,12 @@ order. It sees no budget and no noise. That every part comes once is checked her
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from dpstats.curator.blocks import RowPart
 from dpstats.curator.tasks import Failure, Task, WorkError
-from dpstats.running import Running
+from dpstats.running import Running, default_client
 
 __all__ = ["Engine", "chosen", "gathered"]
 
@@ -33,7 +32,7 @@ def chosen(running: Running, parts: Sequence[RowPart]) -> Engine | None:
     computed = all(part.inputs for part in parts)
     if not parts or not (computed or all(part.portable for part in parts)):
         return None
-    client = running.client or (_default_client() if computed else None)
+    client = running.client or (default_client() if computed else None)
     if client is not None:
         from dpstats.curator.engines.cluster import Cluster
 
@@ -43,15 +42,6 @@ def chosen(running: Running, parts: Sequence[RowPart]) -> Engine | None:
 
         return Processes(running.workers)
     return None
-
-
-def _default_client() -> Any:
-    """The cluster on which Dask computes by itself, if there is one."""
-    distributed = sys.modules.get("distributed")
-    try:
-        return distributed.default_client() if distributed else None
-    except ValueError:
-        return None
 
 
 def gathered(engine: Engine, task: Task, parts: Sequence[RowPart]) -> Iterator[Any]:
