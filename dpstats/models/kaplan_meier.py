@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpstats._repr import always_shown
 from dpstats.budget import Budget, Pure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
+from dpstats.estimators.exit_times import find_times, how_many, public_times
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
@@ -24,7 +26,8 @@ from dpstats.results import CurveFit
 from dpstats.rows import open_rows
 from dpstats.schema import Bounded, Count, Flag, Levels, Schema
 
-TIMES = 15  # of each spacing
+# of the budget, for the first look by which times are chosen: of mu squared, or of pure epsilon
+LOOK = 0.1
 
 
 @forgetting
@@ -47,10 +50,11 @@ def kaplan_meier(
         The same as in :func:`dpstats.survreg`.
     schema : Schema
     times : sequence of float, optional
-        Where the curve is wanted. They are public: choose them without looking at the data. More of them
-        cost precision, though little. Where many rows are censored at once there should be one. Default: 15
-        even steps between the public bounds of the time and, where the lower is above 0, 15 even steps of its
-        logarithm.
+        Where the curve is wanted, in the unit of the time. They are public: choose them without looking at
+        the data. Between two of them nothing is known but that the curve falls, and limits say so: name all
+        times that you will ask for. More of them cost precision, though little. Where many rows are censored
+        at once there should be one. Default: up to 40 times between which about as many rows leave, by a
+        first look that costs a tenth of the budget.
     subset : str, optional
         The condition under which a row weighs, such as ``"maker == 'WDC' and temp > 30"``. Other rows stay
         in n: to leave them out beforehand would make a private count public (docs/formula.md).
@@ -88,14 +92,15 @@ class KaplanMeier(Unfitted):
     Attributes
     ----------
     design : Design
-    times : array, shape (J,)
+    times : array, shape (J,), or None
+        None where they are to be found.
     groups : tuple of str
     """
 
     def __init__(self, design: Design, data: Any, times: Sequence[float] | None) -> None:
         self.design = design
         self.groups = _groups(self.design)
-        self.times = _times(self.design, times)
+        self.times = None if times is None else _times(self.design, times)
         self._rows = open_rows(data, design.schema, design.variables)
 
     @reusable(CurveFit)
@@ -136,12 +141,15 @@ class KaplanMeier(Unfitted):
         pure = isinstance(budget, Pure)
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
         curator = Curator(self._rows, self.design, budget)
-        cost = budget.epsilon if isinstance(budget, Pure) else budget.mu
-        facts = pay(curator, self.design, budget, ledger, method, {"exit counts": cost})
-        release = curator.release("exit_counts", cost, edges=self.times, groups=len(self.groups))
+        costs = {"exit counts": 1.0} if self.times is not None else {"times": LOOK, "exit counts": 1 - LOOK}
+        for name, share in costs.items():
+            costs[name] = budget.epsilon * share if isinstance(budget, Pure) else budget.mu * math.sqrt(share)
+        facts = pay(curator, self.design, budget, ledger, method, costs)
+        times = self._found(curator, costs) if self.times is None else self.times
+        release = curator.release("exit_counts", costs["exit counts"], edges=times, groups=len(self.groups))
         most = self.design.max_weight
         return CurveFit(
-            times=self.times,
+            times=times,
             groups=self.groups,
             counts=most * release.values[0],
             sds=most * release.sds[0],
@@ -150,13 +158,22 @@ class KaplanMeier(Unfitted):
             **facts,
         )
 
+    def _found(self, curator: Curator, costs: Mapping[str, float]) -> np.ndarray:
+        """The times of the curve, by a first look."""
+        groups, (low, high) = len(self.groups), _bounds(self.design)
+        edges = public_times(low, high)
+        _, (sds,) = curator.noise("exit_counts", costs["exit counts"], edges=edges, groups=groups)
+        count = how_many(curator.n / groups, float(sds.max()))
+        return find_times(curator, costs["times"], edges, groups, low, count)
+
     def _stated(self) -> dict[str, Any]:
         """What else it was given, for :mod:`dpstats.models.kept`."""
-        return {"times": self.times.tolist()}
+        return {"times": None if self.times is None else self.times.tolist()}
 
     @always_shown
     def __repr__(self) -> str:
-        return f"kaplan_meier at {len(self.times)} times: {self.design!r}"
+        at = "times to be found" if self.times is None else f"{len(self.times)} times"
+        return f"kaplan_meier at {at}: {self.design!r}"
 
 
 def _groups(design: Design) -> tuple[str, ...]:
@@ -188,14 +205,13 @@ def _groups(design: Design) -> tuple[str, ...]:
     )
 
 
-def _times(design: Design, times: Sequence[float] | None) -> np.ndarray:
+def _bounds(design: Design) -> tuple[float, float]:
     assert isinstance(design.response, SurvResponse)
-    low, high = design.response.time_bounds
-    if times is None:
-        even = np.linspace(low, high, TIMES + 1)[1:]
-        steps = np.geomspace(low, high, TIMES + 1)[1:] if low > 0 else even
-        short = [float(f"{time:.4g}") for time in np.concatenate([even, steps])]
-        return np.unique(np.append([time for time in short if low < time < high], high))
+    return design.response.time_bounds
+
+
+def _times(design: Design, times: Sequence[float]) -> np.ndarray:
+    low, high = _bounds(design)
     grid = numbers("times", times)
     if grid.ndim != 1 or not len(grid) or not ((np.diff(grid) > 0).all() and np.isfinite(grid).all()):
         raise SpecificationError("times must be finite numbers that increase, such as [100, 200, 500]")

@@ -1,7 +1,8 @@
 """What follows from a released survival curve: values between times, quantiles, restricted means, a test.
 
-Between the times of its grid a curve has the constant hazards that its estimate supposes, so that the
-cumulative hazard is a straight line there, and so are its limits.
+Between the times of its grid a curve is drawn as constant hazards have it, the cumulative hazard a straight
+line. Its limits suppose nothing of the hazards there but that curves never rise: the upper limit of survival
+is that of the time before, the lower one that of the time after.
 See docs/theory/kaplan_meier.md#between-the-times.
 """
 
@@ -42,7 +43,8 @@ class Hazard:
     Attributes
     ----------
     times, value, low, high : array, shape (K,)
-        None of the last three ever falls.
+        None of the last three ever falls. The limits hold until the next time, and from the one before; at 0,
+        where some may have failed already, the upper one is that of the first time.
     """
 
     times: Array
@@ -57,69 +59,84 @@ class Hazard:
         known = np.isfinite(found.value)
         value, half = found.value[known], half[known]
         begin = [0.0] if times[0] > 0 else []
-        lines = (value, np.maximum(value - half, 0.0), value + half)
-        rising = (np.append(begin, np.maximum.accumulate(line)) for line in lines)
+        lower, upper = np.maximum(value - half, 0.0), value + half
+        first = upper[: len(begin)] if len(upper) else begin
+        rising = (
+            np.append(start, np.maximum.accumulate(line))
+            for start, line in ((begin, value), (begin, lower), (first, upper))
+        )
         return cls(np.append(begin, times[known]), *rising)
 
     def at(self, asked: Array) -> Array:
         """Return value and limits at times, shape (3, m); NaN outside what is known."""
-        lines = (self.value, self.low, self.high)
-        if not len(self.times):
-            return np.full((3, len(asked)), np.nan)
-        return np.array([np.interp(asked, self.times, line, np.nan, np.nan) for line in lines])
+        found = np.full((3, len(asked)), np.nan)
+        if len(self.times):
+            known = (self.times[0] <= asked) & (asked <= self.times[-1])
+            inside = asked[known]
+            before = np.searchsorted(self.times, inside, side="right") - 1
+            after = np.searchsorted(self.times, inside)
+            found[:, known] = np.interp(inside, self.times, self.value), self.low[before], self.high[after]
+        return found
+
+    @property
+    def band(self) -> tuple[Array, Array, Array]:
+        """Corners of the limits from time to time: times, lower and upper limits."""
+        return np.repeat(self.times, 2)[1:-1], np.repeat(self.low[:-1], 2), np.repeat(self.high[1:], 2)
 
     def reached(self, hazards: Array) -> Array:
         """Return when hazards are reached, with limits, shape (3, m).
 
-        Where the curve ends before, there is no time, the lower limit is the end, and there is no upper one.
+        The limits are times of the grid: the last one before which the upper limit does not reach a hazard,
+        and the first one at which the lower limit does. Where the curve ends before, there is no time, the
+        lower limit is the end, and there is no upper one.
         """
-        end = self.times[-1] if len(self.times) else np.nan
-        lines = ((self.value, np.nan), (self.high, end), (self.low, np.inf))
-        return np.array([[self._first(line, each, beyond) for each in hazards] for line, beyond in lines])
+        if not len(self.times):
+            return np.broadcast_to(np.array([[np.nan], [np.nan], [np.inf]]), (3, len(hazards)))
+        value = np.array([self._first(each) for each in hazards])
+        low = self.times[np.maximum(np.searchsorted(self.high, hazards) - 1, 0)]
+        high = np.append(self.times, np.inf)[np.searchsorted(self.low, hazards)]
+        return np.array([value, low, high])
 
-    def _first(self, line: Array, hazard: float, beyond: float) -> float:
-        j = int(np.searchsorted(line, hazard))
-        if j == len(line):
-            return float(beyond)
+    def _first(self, hazard: float) -> float:
+        j = int(np.searchsorted(self.value, hazard))
+        if j == len(self.value):
+            return math.nan
         if j == 0:
             return float(self.times[0])
-        share = (hazard - line[j - 1]) / (line[j] - line[j - 1])
+        share = (hazard - self.value[j - 1]) / (self.value[j] - self.value[j - 1])
         return float(self.times[j - 1] + share * (self.times[j] - self.times[j - 1]))
 
 
-def restricted_mean(times: Array, found: CumulativeHazard, until: float) -> tuple[float, Array]:
-    """Return the area below the curve until a time, and its derivatives in the hazards, shape (J,).
+def restricted_mean(times: Array, found: CumulativeHazard, until: float) -> tuple[Array, Array]:
+    """Return areas until a time, shape (3,), and their derivatives in the hazards, shape (3, J).
 
+    They are the area below the curve, that below the least of all curves through the same values at the times
+    of the grid, which falls right after each, and that below the greatest, which falls right before the next.
     NaN where the curve does not reach so far, or begins after 0.
     """
-    known = np.isfinite(found.value)
-    weights = np.zeros(len(times))
+    known, weights = np.isfinite(found.value), np.zeros((3, len(times)))
     if times[0] <= 0 or not known.any() or until > times[known][-1]:
-        return math.nan, weights
-    area, before, hazard = 0.0, 0.0, 0.0
-    for j in range(len(times)):
-        share = min((until - before) / (times[j] - before), 1.0)
-        next_hazard = hazard + share * (found.value[j] - hazard)
-        length = share * (times[j] - before)
-        part, by_first, by_last = _area(hazard, next_hazard)
-        area += length * part
-        weights[j] += length * by_last * share
-        if j:
-            weights[j - 1] += length * (by_first + by_last * (1 - share))
-        if share < 1 or until <= times[j]:
-            break
-        before, hazard = float(times[j]), float(found.value[j])
-    return area, weights
+        return np.full(3, np.nan), weights
+    last = np.fmax.accumulate(found.value)
+    first = np.append(0.0, last[:-1])
+    lengths = np.diff(np.minimum(times, until), prepend=0.0)
+    share = lengths / np.diff(times, prepend=0.0)
+    mean, by_first, by_last = _mean(first, first + share * (last - first))
+    upper, lower = np.exp(-first), np.exp(-last)
+    weights[0] = lengths * by_last * share
+    weights[0, :-1] += (lengths * (by_first + by_last * (1 - share)))[1:]
+    weights[1] = -lengths * lower
+    weights[2, :-1] = -(lengths * upper)[1:]
+    return np.array([mean, lower, upper]) @ lengths, weights
 
 
-def _area(first: float, last: float) -> tuple[float, float, float]:
+def _mean(first: Array, last: Array) -> tuple[Array, Array, Array]:
     """Mean of exp(-H) over H between two values, and its derivatives in both."""
-    rise, top = last - first, math.exp(-first)
-    if rise < _SMALL:
-        mean, slope = 1 - rise / 2 + rise**2 / 6, -0.5 + rise / 3
-    else:
-        mean = -math.expm1(-rise) / rise
-        slope = (math.exp(-rise) - mean) / rise
+    rise, top = last - first, np.exp(-first)
+    small = rise < _SMALL
+    far = np.where(small, 1.0, rise)
+    mean = np.where(small, 1 - rise / 2 + rise**2 / 6, -np.expm1(-far) / far)
+    slope = np.where(small, -0.5 + rise / 3, (np.exp(-far) - mean) / far)
     return top * mean, -top * (mean + slope), top * slope
 
 

@@ -38,11 +38,15 @@ def line_with_band(
     limits: tuple[ArrayLike, ArrayLike],
     label: str,
     look: dict[str, Any],
-    steps: bool = False,
 ) -> None:
-    """Draw a line, and a band of its colour between its limits; both in steps from x to x, if asked."""
-    ax.plot(x, y, **look, label=label, drawstyle="steps-post" if steps else "default")
-    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0, step="post" if steps else None)
+    """Draw a line, and a band of its colour between its limits."""
+    ax.plot(x, y, **look, label=label)
+    band(ax, x, limits, look)
+
+
+def band(ax: Axes, x: ArrayLike, limits: tuple[ArrayLike, ArrayLike], look: dict[str, Any]) -> None:
+    """Draw a band of the colour of its line between its limits."""
+    ax.fill_between(x, *limits, color=look["color"], alpha=BAND, linewidth=0)
 
 
 def footer(ax: Axes, facts: Facts, share: ArrayLike | None = None) -> None:

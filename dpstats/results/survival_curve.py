@@ -24,7 +24,7 @@ from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
-from dpstats.results.plotting import footer, legend, line_with_band, style
+from dpstats.results.plotting import band, footer, legend, style
 from dpstats.results.reliability import failed_fractions
 from dpstats.results.table import Column, Table
 
@@ -53,7 +53,7 @@ class CurveFit(Facts, Shown, Stored):
     ----------
     formula : str
     times : array, shape (J,)
-        Public.
+        Public, or found by a first look that was paid for.
     groups : tuple of str
         Levels of the factor; ``("",)`` without one.
     counts, sds : array, shape (groups, 3 J)
@@ -157,7 +157,9 @@ class CurveFit(Facts, Shown, Stored):
     def predict(self, times: float | Sequence[float] = (), level: float = 0.95) -> pd.DataFrame:
         """Return survival and cumulative hazard at any times, as R's ``summary(survfit, times=)``.
 
-        Between the times of the grid hazards are taken as constant.
+        Between the times of the grid hazards are taken as constant, for the estimate alone: whatever they
+        are, the curve lies between its values at the two times around, and so do limits. Ask for a time of
+        the grid where limits are to be narrow.
 
         Parameters
         ----------
@@ -198,7 +200,8 @@ class CurveFit(Facts, Shown, Stored):
         p : float or sequence of float
             Failed fractions; never surviving fractions.
         level : float
-            Of limits that come from those of the curve (Brookmeyer and Crowley's).
+            Of limits that come from those of the curve (Brookmeyer and Crowley's); they are times of the
+            grid, as the curve may fall anywhere between two of them.
 
         Returns
         -------
@@ -250,6 +253,7 @@ class CurveFit(Facts, Shown, Stored):
         until : float
             A time above 0, within the grid.
         level : float
+            Of limits around all areas that curves through the same values at the times of the grid may have.
 
         Returns
         -------
@@ -270,12 +274,12 @@ class CurveFit(Facts, Shown, Stored):
         end = float(check_times(number("until", until), "rmst: until", positive=True)[0])
         rows = []
         for group, found in zip(self.groups, self._hazards, strict=True):
-            area, weights = restricted_mean(self.times, found, end)
-            errors = found.errors(weights[None] + (0.0 if np.isfinite(area) else np.nan))
-            half = float(half_widths(errors.se, errors.one, level, self._laplace)[0])
-            low, high = (float(np.clip(area + sign * half, 0.0, end)) for sign in (-1, 1))
+            areas, weights = restricted_mean(self.times, found, end)
+            errors = found.errors(weights + np.where(np.isfinite(areas), 0.0, np.nan)[:, None])
+            half = half_widths(errors.se, errors.one, level, self._laplace).max()
+            low, high = np.clip([areas[1] - half, areas[2] + half], 0.0, end).tolist()
             share = float((errors.se_privacy[0] / errors.se[0]) ** 2)
-            rows.append((group, end, area, float(errors.se[0]), low, high, share))
+            rows.append((group, end, float(areas[0]), float(errors.se[0]), low, high, share))
         names = ["group", "until", "estimate", "std_error", "conf_low", "conf_high", "privacy_share"]
         return pd.DataFrame(rows, columns=names)
 
@@ -370,7 +374,7 @@ class CurveFit(Facts, Shown, Stored):
         Parameters
         ----------
         level : float
-            Of the bands, point by point.
+            Of the bands, point by point; between times of the grid they hold whatever the curve does there.
         ax : matplotlib Axes, optional
             Draw here, such as on ``fit.plot_reliability(...)``.
         of : {"survival", "cumhaz"}
@@ -403,10 +407,13 @@ class CurveFit(Facts, Shown, Stored):
             label = ", ".join(
                 part for part in ("" if new else "Kaplan-Meier", named(self.factor, group)) if part
             )
-            lines = (hazard.value, hazard.low, hazard.high)
-            value, low, high = (np.exp(-line) if of == "survival" else line for line in lines)
-            look = look | {"marker": "."}
-            line_with_band(ax, hazard.times, value, (low, high), label or "all rows", look, in_steps)
+            times, *limits = hazard.band
+            value, low, high = (
+                np.exp(-line) if of == "survival" else line for line in (hazard.value, *limits)
+            )
+            drawn = "steps-post" if in_steps else "default"
+            ax.plot(hazard.times, value, **look, marker=".", label=label or "all rows", drawstyle=drawn)
+            band(ax, times, (low, high), look)
         if new:
             title = f"{PLOTTED[of][1]}, {level_percent(level)} band"
             ax.set(

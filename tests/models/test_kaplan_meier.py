@@ -13,6 +13,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import dpstats as dps
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
+from dpstats.estimators.exit_times import how_many, public_times
 from dpstats.moments.interval_counts import cumulative_hazard
 from dpstats.moments.mixture import Tails
 from dpstats.results import CurveFit
@@ -95,7 +96,7 @@ def test_with_censoring_it_is_near_to_kaplan_and_meier() -> None:
         at = np.searchsorted(theirs.surv_times, times, side="right") - 1
         return theirs.surv_prob[at], theirs.surv_prob_se[at]
 
-    coarse, fine = (curve(data, times=times).frame for times in (TIMES, np.arange(2.0, 100.5, 0.5)))
+    coarse, fine = (curve(data, times=times).frame for times in (TIMES, np.arange(1.5, 100.1, 0.25)))
     assert coarse["survival"].to_numpy() == pytest.approx(wanted(np.array(TIMES))[0], abs=2e-3)
     survival, error = wanted(fine["time"].to_numpy())
     assert fine["survival"].to_numpy() == pytest.approx(survival, abs=5e-4)
@@ -125,6 +126,46 @@ def test_counts_are_of_exits_and_a_row_at_a_time_of_the_grid_has_its_place() -> 
     events, censored, at_end, beyond = np.split(recording.records[0].exact, [6, 12, 17])
     assert list(events) == [2, 1, 0, 0, 0, 1] and list(censored) == [0, 0, 0, 1, 0, 0]
     assert list(at_end) == [1, 0, 0, 0, 0] and beyond == [2]
+
+
+@pytest.mark.parametrize("high", [200.0, 1e6])
+def test_times_are_found_where_rows_leave_whatever_the_bounds(high: float) -> None:
+    """Of 5,000 rows: between two times no more than a tenth fails, from a bound of 0 on too."""
+    data = rows(5000, censored=False)
+    schema = dps.Schema(time=dps.bounded(0, high), failed=dps.event())
+    with noise(SeededNoise(5)):
+        fit = dps.kaplan_meier("Surv(time, failed) ~ 1", data, schema).fit(dps.approx(1, 1e-6))
+    left = [(data["time"] > time).mean() for time in [0.0, *fit.times]]
+    assert 25 <= len(fit.times) <= 40 and -np.diff(left).min() < 0.1
+    found, truth = fit.quantile([0.1, 0.5]), data["time"].quantile([0.1, 0.5]).to_numpy()
+    assert (found["conf_low"] <= truth).all() and (truth <= found["conf_high"]).all()
+    assert (found["conf_high"] < 1.6 * found["conf_low"]).all()
+
+
+def test_times_follow_from_public_bounds_and_from_what_is_released_alone() -> None:
+    recording = Recording(SeededNoise(5))
+    with noise(recording):
+        model = dps.kaplan_meier("Surv(time, failed) ~ maker", rows(), SCHEMA)
+        fit = model.fit(dps.approx(1, 1e-6))
+    look, counts = recording.records
+    assert model.times is None and len(look.exact) == 9 * len(public_times(1, 100))
+    assert len(counts.exact) == 9 * len(fit.times)
+    assert 8 <= len(fit.times) <= how_many(2000 / 3, fit.sds.max()) + 1
+    no_rows = curve(rows().assign(time=np.nan))
+    assert np.diff(no_rows.times).max() < 1.01 * np.diff(no_rows.times).min()
+
+
+def test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others() -> None:
+    """Times in months, a grid between them: R's curve of all rows, without noise, is within the limits."""
+    data = rows(50_000)
+    data["time"] = np.ceil(data["time"] / 10) * 10
+    theirs = SurvfuncRight(data["time"], data["failed"])
+    grid = np.arange(15.0, 76, 10)
+    at = np.searchsorted(theirs.surv_times, grid, side="right") - 1
+    frame = curve(data, times=grid).frame
+    assert (
+        frame["conf_low"].le(theirs.surv_prob[at]).all() and frame["conf_high"].ge(theirs.surv_prob[at]).all()
+    )
 
 
 def test_groups_are_curves_of_their_own() -> None:
@@ -182,8 +223,8 @@ def test_the_delta_method_is_the_derivative() -> None:
     moved = np.array([cumulative_hazard(noisy + step, sds).value for step in 1e-5 * np.eye(9)])
     gradient = (moved - base.value).T / 1e-5
     assert base.each.se_privacy == pytest.approx(0.5 * np.sqrt((gradient**2).sum(axis=1)), rel=1e-4)
-    changing = 0.15 * noisy[:3] * noisy[3:6] / (np.array([1045, 971, 931]) * np.array([1011, 942, 900]))
-    expected = gradient**2 @ (noisy + 0.25) + np.cumsum(changing**2)
+    changing = 12**-0.5 * noisy[:3] * noisy[3:6] / (np.array([1045, 971, 931]) * np.array([1011, 942, 900]))
+    expected = gradient**2 @ (noisy + 0.25) + np.cumsum(changing) ** 2
     assert base.each.se == pytest.approx(np.sqrt(expected), rel=1e-4)
 
 

@@ -592,6 +592,24 @@ MUTANTS = (
         ("results/survival_curve.py", "return isinstance(self.budget, Pure)", "return False"),
     ),
     planted(
+        "limits of a survival curve take failures between two times as even",
+        "results/test_curve_estimates.py::test_limits_hold_wherever_between_two_times_units_fail",
+        (
+            "results/curve_estimates.py",
+            "self.low[before], self.high[after]",
+            "np.interp(inside, self.times, self.low), np.interp(inside, self.times, self.high)",
+        ),
+    ),
+    planted(
+        "errors by when rows are censored within intervals cancel out",
+        "models/test_kaplan_meier.py::test_limits_hold_where_times_are_rounded_up_and_times_of_the_grid_are_others",
+        (
+            "moments/interval_counts.py",
+            "(np.abs(later) @ self.changing) ** 2",
+            "later**2 @ self.changing**2",
+        ),
+    ),
+    planted(
         "a survival curve goes on where noise is all that is left",
         "models/test_kaplan_meier.py::test_where_few_are_left_nothing_is_said",
         ("moments/interval_counts.py", "FEWEST = 5.0", "FEWEST = 0.5"),
