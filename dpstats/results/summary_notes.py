@@ -42,13 +42,21 @@ def notes(record: Record, remark: str, last: str) -> list[str]:
     whose = record.schema.privacy_unit
     if INSPECTIONS in record.released:
         public = f"{public}; an end that is missing is open"
-    units = [_of_units(whose)] if whose.column else []
+    units = [_of_units(whose, _may_end(record))] if whose.column else []
     return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
 
 
-def _of_units(whose: Unit) -> str:
+def _may_end(record: Record) -> bool:
+    """Whether a failure may end the rows of a unit: stretches of time, or a yes or no in each period."""
+    return "entry" in record.settings or (record.is_glm and record.family.two_valued)
+
+
+def _of_units(whose: Unit, may_end: bool) -> str:
     some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
     text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
+    if may_end:
+        text += " Where a failure ends the rows of a unit, this holds only if none has more: of long"
+        text += " ones rows are lost, of those that fail early none. dps.check(data, schema) counts the lost."
     return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
 
 

@@ -94,7 +94,9 @@ class Schema(Mapping[str, Variable]):
             Column of the data that names the unit of each row (a person, a machine), by whole numbers or
             texts. It is not a variable.
         max_rows : int
-            From 1. Public: choose it without a look at the rows.
+            From 1. Public: choose it without a look at the rows, but as many as any unit has where a failure
+            ends its rows, as with a row for each period or stretch of time: estimates would be wrong
+            otherwise, without a caution, as units that fail early lose no rows (docs/schema.md).
 
         Raises
         ------

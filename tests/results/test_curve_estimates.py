@@ -96,9 +96,7 @@ def test_the_restricted_mean_is_the_area_below_the_curve(until: float) -> None:
     found = curve(data, times=FINE).rmst(until).iloc[0]
     assert found["estimate"] == pytest.approx(area, abs=0.01)
     assert found["std_error"] == pytest.approx(greenwood, rel=0.01)
-    length = 2 * 1.959964 * found["std_error"] + 0.25 * (
-        1 - heights[-1]
-    )  # a step
+    length = 2 * 1.959964 * found["std_error"] + 0.25 * (1 - heights[-1])  # a step
     assert found["conf_high"] - found["conf_low"] == pytest.approx(length, rel=0.05)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dpstats as dps
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit
+from dpstats.testing import SeededNoise, noise
 from tests.results.fits import STRESS, USE, by_signs, capacitor, of_serials, wide
 from tests.results.glms import POINTS, glm
 from tests.results.glms import wide as wide_glm
@@ -218,3 +219,20 @@ def test_a_width_without_room_for_words_is_refused(shown, width) -> None:
     with pytest.raises(SpecificationError, match="width must be"):
         shown().as_text(width)
     assert len(shown().as_text(40).splitlines()) > len(shown().as_text(1000).splitlines())
+
+
+@pytest.mark.parametrize("kind", ["logit", "coxph", "ols"])
+def test_where_a_failure_may_end_the_rows_of_a_unit_it_is_said_what_max_rows_must_be(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    data = {"id": np.arange(2000) // 2, "x": rng.normal(size=2000).clip(-3, 3)}
+    data |= {"start": rng.uniform(0, 1, 2000), "stop": rng.uniform(1, 9, 2000)}
+    data |= {"y": (rng.random(2000) < 0.5).astype(int), "e": 1 * (rng.random(2000) < 0.8)}
+    bounds = {"x": dps.bounded(-3, 3), "start": dps.bounded(0, 9), "stop": dps.bounded(0, 9)}
+    schema = dps.Schema(**bounds, y=dps.flag(), e=dps.event()).unit("id", max_rows=2)
+    left = {"logit": "y", "coxph": "Surv(start, stop, e)", "ols": "stop"}[kind]
+    with noise(SeededNoise(1)):
+        fit = getattr(dps, kind)(f"{left} ~ x", data, schema).fit(dps.zcdp(100))
+    text = " ".join(str(fit.summary()).split())
+    assert ("Where a failure ends the rows of a unit, this holds only if none has more" in text) == (
+        kind != "ols"
+    )
