@@ -147,7 +147,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
-        varies=(found.varies | ~zoomed.unseen)[:-1],
+        varies=(found.varies | ~zoomed.unseen)[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,
     )
@@ -177,12 +177,15 @@ class _Moments:
 
     @property
     def varies(self) -> Array:
-        """Columns whose mean square no single value in the box would explain."""
+        """Columns whose mean square no single value in the box would explain.
+
+        That of rows which all lie at one end of it, as of those at both, is the largest.
+        """
         constant = np.linspace(-1, 1, _VALUES)[:, None]
         off = ((self.first - constant) / self.first_sd) ** 2 + (
             (self.second - constant**2) / self.second_sd
         ) ** 2
-        return np.asarray(self.binary | (off.min(axis=0) > _CONSTANT**2))
+        return np.asarray(off.min(axis=0) > _CONSTANT**2)
 
 
 def _prior(found: _Moments, zoomed: Zoomed) -> _Moments:

@@ -98,7 +98,7 @@ class RowScale:
     levels : array, shape (L, d)
         Of the box.
     varies : array of bool, shape (d,)
-        Columns that surely do not hold one value alone.
+        Columns that surely do not hold one value alone, or are declared to hold two.
     middle_error : array, shape (d,)
         sd of the means of the columns, from noise, on this scale.
     miscounted : float
@@ -163,6 +163,11 @@ class RowScale:
     def unknown(self) -> Array:
         """Columns that may vary far less than their scale: nothing then bounds their coefficients."""
         return self.error > _UNKNOWN
+
+    @property
+    def at_one_end(self) -> Array:
+        """Columns that look like one of two values, but may hold one alone, at an end of their range."""
+        return self.binary & ~self.varies
 
     def typical(self, rows: Array) -> Array:
         """Rows (1, x~), shape (m, d + 1), of covariates of which nan stands for the mean."""

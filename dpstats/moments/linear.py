@@ -59,7 +59,7 @@ class LinearMoments(NoisyMoments):
         fit, params, parts = self._found(alpha) if alpha else self._line
         if alpha > 0 and self.penalised.any():
             params, parts = self._penalised(fit, alpha, params, parts)
-        return self._judged(fit, params, parts)
+        return self._judged(fit, params, parts, self._told)
 
     def without(self, dropped: Array) -> Solution:
         """Coefficients of the best line without some covariates; those of the others alone.
@@ -83,12 +83,18 @@ class LinearMoments(NoisyMoments):
         privacy = privacy + pulled.noise(apart) + pulled.unknown(apart)
         kept = np.ix_(~dropped, ~dropped)
         chosen = [part[kept] for part in (sampling, privacy, *hidden)]
-        return self._judged(fit, (params - apart)[~dropped], chosen)
+        return self._judged(fit, (params - apart)[~dropped], chosen, self._told[~dropped])
 
-    def _judged(self, fit: NormalEquations, params: Array, parts: list[Array]) -> Solution:
+    @property
+    def _told(self) -> Array:
+        """Coefficients of which releases may tell anything."""
+        blind = np.zeros(len(self.origin)) if self.blind is None else self.blind
+        return self.seen & (blind == 0)
+
+    def _judged(self, fit: NormalEquations, params: Array, parts: list[Array], told: Array) -> Solution:
         sampling, privacy, guess, before = parts
         left = None if fit.before is None else before
-        return judged(params, sampling, privacy, guess, fit.rel, left, self.seen)
+        return judged(params, sampling, privacy, guess, fit.rel, left, told)
 
     @cached_property
     def _line(self) -> tuple[NormalEquations, Array, list[Array]]:

@@ -131,6 +131,8 @@ class NoisyMoments:
         clipped on the way that are not at its end.
     rows : float, optional
         What is 0 without a row that weighs, over the sd of its noise; where `constant` does not tell.
+    blind : array, shape (d,), optional
+        1 for coefficients of columns that may hold one value alone.
     whole : array, shape (d, d), optional
         Mean of a a' over rows, had none been shortened; if not given, it follows from `gram`.
     whole_error : array, shape (d, d), optional
@@ -184,6 +186,7 @@ class NoisyMoments:
     uneven: float = 0.0
     span: float = 0.0
     rows: float | None = None
+    blind: Array | None = None
     whole: Array | None = None
     whole_error: Array | None = None
 
@@ -345,6 +348,7 @@ _ARRAYS = dict(  # axes
     origin=1,
     map=2,
     penalised=1,
+    blind=1,
     constant=1,
     meat=2,
     prior=2,

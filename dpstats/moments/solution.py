@@ -56,7 +56,7 @@ def judged(
     guess: Array,
     rel: float,
     before: Array | None = None,
-    seen: bool = True,
+    seen: bool | Array = True,
 ) -> Solution:
     """Coefficients with their covariance, the sum of three parts, and what of it to believe.
 
@@ -71,8 +71,9 @@ def judged(
         Covariance before the release, where earlier ones tell, see :mod:`dpstats.moments.posterior`. Where
         noise hides some direction, a coefficient that rests on it is not estimable, nor is one of which most
         is still left.
-    seen : bool
-        Whether there are rows at all, as far as the release tells; if not, nothing is estimable.
+    seen : bool or array of bool, shape (d,)
+        Whether there are rows at all, and such that differ, as far as releases tell; else nothing is
+        estimable.
     """
     cov, cov_privacy = sampling + privacy + guess, privacy + guess
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
@@ -81,7 +82,7 @@ def judged(
         left = np.diag(guess) > _STILL * np.diag(before)
         lost = ((share > _RESTING) | left) & (rel > _SEEN)
         leaning = (share > _LEANING) & (rel > HOPELESS)
-    lost |= not seen
+    lost |= ~np.asarray(seen)
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf
     weak = tuple(int(j) for j in np.flatnonzero(leaning & ~lost))

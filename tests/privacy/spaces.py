@@ -234,6 +234,11 @@ def pilot(radius: float, limit: float, **more: float) -> Build:
 SCATTERED = negative_binomial(0.7)
 
 
+def lengths(*edges: float) -> Build:
+    """Rows near 0 lie along the leading 1, rows far out along any column."""
+    return lambda d: dict(shape(d), whitening=np.eye(d + 1), edges=np.array(edges))
+
+
 def glm(radius: float, start: float, slope: float, bounded: BoundedScore | None = None) -> Build:
     """Linear predictors that differ along one ray, so that parallel rows have any mean."""
 
@@ -385,6 +390,8 @@ SPACES = {
     "residual_counts": [
         Space(lambda d: dict(shape(d), line=np.full(d + 1, 0.3), sigma=0.8, edges=np.array([0.5, 2.0])), 3.0)
     ],
+    # of rows longer than 1.5 the leading 1 is less than half
+    "row_reach": [Space(lengths(0.5), 60.0), Space(lengths(0.5, 1.5), 3.0, 0.95, 0.4)],
     "residual_score": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
     "truncated_gram": [Space(pilot(0.9, 2.0), 60.0, 0.97)],
     "truncated_triangle": [Space(pilot(0.9, 2.0), 60.0, 0.68)],  # the published 2 for sqrt 2

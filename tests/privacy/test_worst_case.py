@@ -157,6 +157,7 @@ def test_what_is_declared_is_searched():
         "reach_counts",
         "reach_means",
         "residual_counts",
+        "row_reach",
     }
     assert names(declaring("ranges")) == {
         "box_moments",
@@ -175,6 +176,7 @@ def test_what_is_declared_is_searched():
         "reach_counts",
         "reach_means",
         "residual_counts",
+        "row_reach",
         "score_alone",
         "information_sizes",
         "sign_sizes",

@@ -24,6 +24,7 @@ from dpstats.curator.statistics.reach import ReachCounts, ReachMeans
 from dpstats.curator.statistics.residual_counts import ResidualCounts
 from dpstats.curator.statistics.residuals import ResidualMoments
 from dpstats.curator.statistics.rivals import LikelihoodContrasts
+from dpstats.curator.statistics.row_reach import RowReach
 from dpstats.curator.statistics.score import ResidualScore
 from dpstats.curator.statistics.score_tails import ScoreTails
 from dpstats.curator.statistics.signs import SignScore, SignSizes
@@ -56,6 +57,7 @@ REGISTRY: dict[str, Callable[..., Statistic]] = {
         BoxMoments,
         ResidualScore,
         ResidualCounts,
+        RowReach,
         TruncatedGram,
         TruncatedTriangle,
         TruncatedCross,

@@ -232,6 +232,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
         upper=(box.upper - center) / spread,
         constant=constant,
         levels=box.levels,
+        varies=np.ones(p - first, dtype=bool),
     )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))
     if constant:

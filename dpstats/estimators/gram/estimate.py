@@ -24,12 +24,15 @@ from dpstats.estimators.gram.bounds import (
     MEAT,
     SPREAD,
     Bounds,
+    base_square,
     bending,
     choose_bounds,
+    kept_square,
     mean_weight,
     pilot_bounds,
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
+from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
@@ -97,9 +100,9 @@ def fit_gram(
     weighted = max_weight is not None
     own = public is None and not weighted
     if plan.pure:
-        moments, place, bounds = fit_pure(curator, box, constant, plan, public, weighted)
+        moments, place, bounds, long = fit_pure(curator, box, constant, plan, public, weighted)
     else:
-        moments, place, bounds = _gaussian(curator, box, constant, plan, public, weighted)
+        moments, place, bounds, long = _gaussian(curator, box, constant, plan, public, weighted)
     most = {"R": (bounds.radius, place.farthest), "residual": (bounds.limit, place.widest)}
     settings = {name: limit for name, (limit, allowed) in most.items() if limit < allowed}
     if "residual" not in settings:
@@ -112,6 +115,11 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
+    if place.scale.at_one_end.any():  # such a column may stand for the intercept
+        moments = replace(moments, blind=np.append([1.0] * constant, place.scale.at_one_end))
+    if "R" in settings:
+        slopes = slopes_of(place, moments.normal_equations().delta)
+        moments = replace(moments, bend=long.levelled(bounds.radius, moments.gram, slopes))
     if not constant:
         return LinearFit(moments, settings)
     told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
@@ -153,13 +161,14 @@ def _look(
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
-    moments = replace(moments, bend=bend.square / moments.scale**2 * shape)
+    levelled = np.zeros_like(shape) if moments.bend is None else moments.bend
+    moments = replace(moments, bend=levelled + bend.square / moments.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
 
 
 def _gaussian(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds]:
+) -> tuple[LinearMoments, Coordinates, Bounds, LongRows]:
     """Release moments, the last of them in the coordinates that the others give."""
     # whether the scale of those is that of these rows: not of public ones, nor without their weights
     own = public is None and not weighted
@@ -179,6 +188,8 @@ def _gaussian(
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n, limit=bounds.limit)
+    usual = kept_square(k, math.sqrt(base_square(k))) if own else 1.0
+    long = count_lengths(curator, plan.cost("lengths"), place, 1 / usual)
     mu = curator.cost_per_row(plan.cost("final"))
     bounds = choose_bounds(curator.n, mu, k, place.allowed, lost, weighted, place.reach)
     if place.tail.any:
@@ -198,7 +209,7 @@ def _gaussian(
     if own:
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
-    return moments, place, bounds
+    return moments, place, bounds, long
 
 
 def _lost(moments: LinearMoments, radius: float) -> float:

@@ -6,13 +6,13 @@ from dpstats.budget import Budget, Pure
 from dpstats.estimators.engine.plan import BENDS, Plan, Stage
 
 # Shares of mu^2, or of epsilon; the last release has what the others leave.
-COLUMNS, REACH = 0.08, 0.03
+COLUMNS, REACH, LENGTHS = 0.08, 0.03, 0.03
 # Each pilot whitens what the noise of the one before hid, and is the prior of the next. With n mu beyond
 # these multiples of k^1.5 there is less to hide, and fewer passes over the rows do.
 # Public moments may be wrong; one pilot finds out, before residuals are clipped about their line.
 PUBLIC_PILOT = 0.15
 _PILOTS = ((4000.0, (0.29,)), (400.0, (0.1, 0.2)), (0.0, (0.05, 0.1, 0.2)))
-PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH = 0.14, 0.3, (0.1, 0.15), 0.04
+PURE_COLUMNS, PURE_MATRIX, PURE_PILOTS, PURE_REACH, PURE_LENGTHS = 0.14, 0.27, (0.1, 0.15), 0.04, 0.03
 
 
 def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bool = True) -> Plan:
@@ -32,11 +32,12 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
     check = BENDS * constant
     if isinstance(budget, Pure):
         left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
-        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - check
+        rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - PURE_LENGTHS - check
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}
         later = dict(
             pilots=Stage(sum(PURE_PILOTS) / left, "pilot score", PURE_PILOTS),
             reach=Stage(PURE_REACH / left, "reach of residuals"),
+            lengths=Stage(PURE_LENGTHS / left, "lengths of rows"),
             final=Stage(rest / left, "score"),
             check=Stage(check / left, "check for bends"),
         )
@@ -48,7 +49,8 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         columns=Stage(columns, "columns"),
         pilots=Stage(sum(pilots), "pilot second moments", pilots),
         reach=Stage(REACH, "reach of residuals"),
-        final=Stage(1 - columns - check - REACH - sum(pilots), "second moments"),
+        lengths=Stage(LENGTHS, "lengths of rows"),
+        final=Stage(1 - columns - check - REACH - LENGTHS - sum(pilots), "second moments"),
         check=Stage(check, "check for bends"),
     )
     return Plan(mu, False, stages)

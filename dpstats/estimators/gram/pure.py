@@ -19,6 +19,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.gram.bounds import Bounds, choose_bounds, kept_square, mean_weight, pilot_bounds
 from dpstats.estimators.gram.coordinates import Coordinates, Noise, public_coordinates
+from dpstats.estimators.gram.lengths import LongRows, count_lengths
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_clipped_rows
 from dpstats.estimators.row_scale import Box, RowScale
@@ -38,7 +39,7 @@ _UNEVEN_WEIGHT = 0.02
 
 def fit_pure(
     curator: Curator, box: Box, constant: bool, plan: Plan, public: PublicMoments | None, weighted: bool
-) -> tuple[LinearMoments, Coordinates, Bounds]:
+) -> tuple[LinearMoments, Coordinates, Bounds, LongRows]:
     """Release a matrix and scores; see :func:`dpstats.estimators.gram.fit_gram`."""
     if public is not None:
         place = public_coordinates(public, box, constant)
@@ -54,6 +55,7 @@ def fit_pure(
         before = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
         pilot = _Score(curator.release("residual_score", cost, **place.public(before)), before)
         place = pilot.improved(place, (gram + damping) * kept_square(k, before.radius), noise)
+    long = count_lengths(curator, plan.cost("lengths"), place)
     mu = _equivalent(curator, plan.cost("final"), place)
     bounds = choose_bounds(curator.n, mu, k, place.allowed, tail=place.reach)
     score = _Score(curator.release("residual_score", plan.cost("final"), **place.public(bounds)), bounds)
@@ -85,7 +87,7 @@ def fit_pure(
         moments = replace(moments, whole_error=of_clipped_rows(moments, place, _MOST_SDS))
         if not constant:
             moments = replace(moments, rows=place.scale.fraction / max(place.scale.fraction_sd, 1e-12))
-    return moments, place, bounds
+    return moments, place, bounds, long
 
 
 def _equivalent(curator: Curator, cost: float, place: Coordinates) -> float:

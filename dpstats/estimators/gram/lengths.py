@@ -1,0 +1,151 @@
+"""Rows that hold a column's variance: counts by their length and direction, and what they may move a line by.
+
+A few rows may be most of the variance of a column, as the largest incomes are. Least squares then follows
+these few, and a line of rows of which long ones weigh less follows the others. Where effects level off, the
+two differ by up to as much as the share of the variance that is not heard.
+
+See docs/theory/linear.md#rows-that-hold-a-variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from dpstats.curator import Curator
+from dpstats.estimators.gram.bounds import base_square
+from dpstats.estimators.gram.coordinates import Coordinates
+from dpstats.estimators.gram.tail import Tail
+from dpstats.estimators.matrices import symmetric_power
+from dpstats.estimators.zoom import least_seen
+
+Array = np.ndarray
+
+_RATIO = 2.0  # of the ends of a cell
+# A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
+# variance, as where squares have no mean.
+_NEXT = 0.25
+# standard error of a slope along a direction, over what the rows that are not heard would take of it if all
+# of its effect levelled off
+_LEVELLED = 0.5
+# share of normal rows in a cell by which those of other laws may be more; a line of nearly normal columns
+# that are most of a response would pay for it
+_SHAPE = 0.1
+_QUANTILES = (np.arange(4000) + 0.5) / 4000
+
+
+@dataclass(frozen=True)
+class LongRows:
+    """What was counted of rows beyond the usual length, by the direction in which they are longer.
+
+    Attributes
+    ----------
+    axes : array, shape (k, k)
+        Orthonormal directions of whitened rows, in columns: of the constant, if any, and as nearly as can be
+        of the covariates.
+    tails : tuple of Tail
+        One for each axis.
+    """
+
+    axes: Array
+    tails: tuple[Tail, ...]
+
+    def levelled(self, radius: float, gram: Array, slopes: Array) -> Array:
+        """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
+
+        Parameters
+        ----------
+        radius : float
+            To which rows are shortened.
+        gram : array, shape (k, k)
+            Second moments of rows so shortened.
+        slopes : array, shape (k,)
+            Of the line, without its constant, in these coordinates.
+        """
+        lost = np.array([tail.beyond(radius) for tail in self.tails])
+        heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
+        sds = _LEVELLED * lost / np.maximum(lost + heard, 1e-12) * (self.axes.T @ slopes)
+        return np.asarray(self.axes * sds**2 @ self.axes.T)
+
+
+def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float = 1.0) -> LongRows:
+    """Release how many rows are longer than usual, and say by how many more they are than normal rows.
+
+    Parameters
+    ----------
+    curator : Curator
+    cost : float
+    place : Coordinates
+    size : float
+        Mean square of a coordinate of all rows, if they are normal.
+    """
+    k, axes = len(place.line), _axes(place)
+    edges = [math.sqrt(base_square(k))]
+    while _RATIO * edges[-1] < place.farthest:
+        edges.append(_RATIO * edges[-1])
+    ends = np.append(edges, max(place.farthest, edges[-1]))
+    release = curator.release(
+        "row_reach", cost, whitening=place.whitening @ axes, edges=np.array(edges), **place.scale.public()
+    )
+    counts = release.values[0]
+    rows = release.n * place.scale.fraction
+    usual = rows * _usual(np.array(edges), k, 0.0 if place.constant is None else _level(place), size)
+    noise = np.sqrt(float(release.sds[0].max()) ** 2 + usual + (_SHAPE * usual) ** 2)
+    sure = least_seen(release.law, counts.size) * noise
+    found = [_likely(*each) / release.n for each in zip(counts, counts - usual, noise, sure, strict=True)]
+    return LongRows(axes, tuple(Tail(each, ends[:-1], ends[1:], 0.0) for each in found))
+
+
+def _usual(edges: Array, k: int, level: float, size: float) -> Array:
+    """Shares of normal rows by axis and cell, the first axis that of a constant of length `level`, if any."""
+    first = int(level > 0)
+    rest = size * stats.chi2.ppf(_QUANTILES, k - first) if k > first else np.zeros(len(_QUANTILES))
+    square = level**2 + rest
+    cell = np.searchsorted(edges**2, square, side="right")
+    inside = (cell[:, None] == np.arange(1, len(edges) + 1)) / len(cell)
+    across = (rest / square / max(k - first, 1)) @ inside
+    return np.vstack([level**2 / square @ inside] * first + [across] * (k - first))
+
+
+def _level(place: Coordinates) -> float:
+    """Length of the image of the constant along its axis: 1 over that of u, as a'u = 1."""
+    assert place.constant is not None
+    return 1 / float(np.linalg.norm(place.constant))
+
+
+def _likely(counts: Array, extra: Array, noise: Array, sure: Array) -> Array:
+    """Rows in each cell beyond what is usual and what noise explains, by James and Stein's rule.
+
+    Where they may still be noise, no more than go with the cell before.
+    """
+    found, most = np.zeros(len(extra)), math.inf
+    for cell, more in enumerate(extra):
+        found[cell] = more - noise[cell] ** 2 / more if more > noise[cell] else 0.0
+        if more < sure[cell]:
+            found[cell] = min(found[cell], most)
+        most = _NEXT * (found[cell] if cell else max(counts[0], 0.0))
+    return found
+
+
+def slopes_of(place: Coordinates, delta: Array) -> Array:
+    """What of a line may level off, along whitened rows and in residual sds.
+
+    Not the constant, nor effects of columns of two values, which lie on a line.
+    """
+    line, first = place.line + place.sigma * place.whitening @ delta, int(place.scale.constant)
+    line[:first] = 0.0
+    line[first:][place.scale.binary] = 0.0
+    return np.asarray(np.linalg.solve(place.whitening, line) / place.sigma)
+
+
+def _axes(place: Coordinates) -> Array:
+    """The images of the covariates, made orthonormal; that of the constant is at right angles to all."""
+    first = int(place.scale.constant)
+    images = place.whitening[first:].T
+    axes = images @ symmetric_power(images.T @ images, -0.5)
+    if place.constant is None:
+        return axes
+    return np.column_stack([place.constant / np.linalg.norm(place.constant), axes])

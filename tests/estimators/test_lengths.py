@@ -1,0 +1,70 @@
+"""Rows that hold a column's variance: what counts tell of them, and what a line counts for them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget
+from dpstats.estimators.gram.lengths import LongRows, _likely
+from dpstats.estimators.gram.tail import Tail
+from dpstats.testing import SeededNoise, noise
+
+N = 20_000
+
+
+def likely(counts: list[float], usual: float = 0.0) -> list[float]:
+    """With 10 sds of noise, and 40 for sure, about so many rows in the first cell."""
+    found, noisy = np.array(counts), np.full(len(counts), 10.0)
+    return _likely(found, found - usual * np.eye(len(counts))[0], noisy, 4 * noisy).tolist()
+
+
+def test_rows_that_stand_out_are_counted_and_noise_is_not() -> None:
+    assert likely([1e4, 500, 9, -80], usual=1e4) == [0, pytest.approx(500 - 100 / 500), 0, 0]
+
+
+def test_rows_that_may_be_noise_are_no_more_than_go_with_those_before() -> None:
+    assert likely([400, 60, 39, 39]) == pytest.approx(
+        [399.75, 60 - 100 / 60, (60 - 100 / 60) / 4, 3.6], abs=0.1
+    )
+    assert likely([8, 30]) == [0, 2]
+
+
+def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
+    """Of an axis of which rows beyond a radius of 2 hold 3, and others 1."""
+    long = Tail(np.array([0.25]), np.array([4.0]), np.array([4.0]), 0.0)
+    none = Tail(np.zeros(1), np.array([4.0]), np.array([4.0]), 0.0)
+    turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    rows = LongRows(turn, (long, none))
+    cov = turn.T @ rows.levelled(2.0, np.eye(2), turn @ [0.4, 5.0]) @ turn
+    np.testing.assert_allclose(cov, [[(0.5 * 0.75 * 0.4) ** 2, 0], [0, 0]], atol=1e-12)
+    assert not rows.levelled(4.0, np.eye(2), turn @ [0.4, 5.0]).any()
+
+
+def fits(x: np.ndarray, mean: np.ndarray, budget: Budget, seeds: range) -> tuple[np.ndarray, np.ndarray]:
+    """Errors against least squares of a slope, in standard errors, and these, in those of least squares."""
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(dict(x=x, y=mean + 0.5 * rng.normal(size=N)))
+    design = np.column_stack([np.ones(N), x])
+    truth = np.linalg.lstsq(design, rows.y, rcond=None)[0]
+    error = np.std(rows.y - design @ truth) / np.std(x) / np.sqrt(N)
+    model = dps.ols("y ~ x", rows, dps.Schema(x=dps.bounded(-500, 500), y=dps.bounded(-50, 50)))
+    found = []
+    for seed in seeds:
+        with noise(SeededNoise(seed)):
+            fit = model.fit(budget)
+        found.append(((fit.params["x"] - truth[1]) / fit.bse["x"], fit.bse["x"] / error))
+    return tuple(np.transpose(found))
+
+
+@pytest.mark.parametrize("budget", [dps.gdp(0.5), dps.pure(3)])
+def test_effects_that_level_off_do_not_make_a_line_confidently_wrong(budget: Budget) -> None:
+    x = np.random.default_rng(1).lognormal(1, 1.2, N).clip(0, 400)
+    errors, _ = fits(x, np.log1p(x), budget, range(8))
+    assert np.abs(errors).max() < 2 * 1.96
+
+
+def test_a_line_of_normal_rows_pays_next_to_nothing() -> None:
+    x = np.random.default_rng(1).normal(size=N)
+    errors, widths = fits(x, 2.0 * x, dps.gdp(0.5), range(8))
+    assert np.median(widths) < 1.5 and np.abs(errors).max() < 4
