@@ -90,7 +90,7 @@ def test_a_line_that_bends_is_nearer_to_least_squares_and_known_to_be_off() -> N
     quality = data["quality"].to_numpy(float)
     exact = np.linalg.lstsq(rows, quality, rcond=None)[0]
     found = []
-    for seed in range(10):
+    for seed in range(20):
         with noise(SeededNoise(seed)):
             fit = model.fit(dps.approx(30, 1e-6))
         found.append(np.mean((rows @ (fit.params.to_numpy() - exact)) ** 2))

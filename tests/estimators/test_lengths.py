@@ -7,7 +7,6 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.gram.lengths import LongRows, _likely
-from dpstats.estimators.gram.tail import Tail
 from dpstats.testing import SeededNoise, noise
 
 N = 20_000
@@ -30,15 +29,24 @@ def test_rows_that_may_be_noise_are_no_more_than_go_with_those_before() -> None:
     assert likely([8, 30]) == [0, 2]
 
 
+TURN = np.array([[0.6, 0.8], [-0.8, 0.6]])
+
+
+def levelled(radius: float, slope: float, largest: float = 4.0) -> np.ndarray:
+    """Of an axis of which rows of length 4 are 3 of the mean square, and others 1; and of one without any."""
+    shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
+    rows = LongRows(TURN, shares, at, at, largest)
+    return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0]) @ TURN)
+
+
 def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
-    """Of an axis of which rows beyond a radius of 2 hold 3, and others 1."""
-    long = Tail(np.array([0.25]), np.array([4.0]), np.array([4.0]), 0.0)
-    none = Tail(np.zeros(1), np.array([4.0]), np.array([4.0]), 0.0)
-    turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
-    rows = LongRows(turn, (long, none))
-    cov = turn.T @ rows.levelled(2.0, np.eye(2), turn @ [0.4, 5.0]) @ turn
-    np.testing.assert_allclose(cov, [[(0.5 * 0.75 * 0.4) ** 2, 0], [0, 0]], atol=1e-12)
-    assert not rows.levelled(4.0, np.eye(2), turn @ [0.4, 5.0]).any()
+    np.testing.assert_allclose(levelled(2.0, 0.4), [[(0.5 * 0.75 * 0.4) ** 2, 0], [0, 0]], atol=1e-12)
+    assert not levelled(4.0, 0.4).any()
+
+
+def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
+    assert levelled(2.0, 30.0)[0, 0] == pytest.approx(levelled(2.0, 1.0)[0, 0])
+    assert levelled(2.0, 30.0, 12.0)[0, 0] == pytest.approx(9 * levelled(2.0, 1.0)[0, 0])
 
 
 def fits(x: np.ndarray, mean: np.ndarray, budget: Budget, seeds: range) -> tuple[np.ndarray, np.ndarray]:

@@ -87,8 +87,11 @@ def test_a_bend_widens_intervals_the_more_the_larger_it_is(budget: Budget) -> No
 @pytest.mark.parametrize("model", ["ols", "logit"])
 @pytest.mark.parametrize("budget", [approx(1), dps.pure(3)], ids=str)
 def test_an_effect_of_a_skewed_column_that_levels_off_is_seen(budget: Budget, model: str) -> None:
-    """A few long rows hold most of the column's square, and count for little: it was silent."""
-    for seed in range(2):
+    """A few long rows hold most of the column's square, and count for little: it was silent.
+
+    The interval of a linear fit counts them, if the caution does not see the bend.
+    """
+    for seed in range(8 if model == "ols" else 2):
         rng = np.random.default_rng([seed, 31])
         x, z = np.exp(rng.normal(size=30_000)), rng.normal(size=30_000)
         mean = 2 * np.tanh(x / 1.5) - 1.3 + 0.3 * z
@@ -106,7 +109,7 @@ def test_an_effect_of_a_skewed_column_that_levels_off_is_seen(budget: Budget, mo
             whole = sm.Logit(data["y"], exog).fit(disp=0).params
         with noise(SeededNoise(seed)):
             fit = getattr(dps, model)("y ~ x + z", data, schema).fit(budget)
-        assert "bends" in [code for code, _ in fit.flags]
+        assert model == "ols" or "bends" in [code for code, _ in fit.flags]
         assert (abs(fit.params - whole) < 1.96 * fit.bse).all()
 
 

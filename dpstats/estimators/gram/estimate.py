@@ -117,12 +117,13 @@ def fit_gram(
         moments = _rated(moments, max_weight, bounds.radius)
     if place.scale.at_one_end.any():  # such a column may stand for the intercept
         moments = replace(moments, blind=np.append([1.0] * constant, place.scale.at_one_end))
+    told = False
+    if constant:
+        told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
     if "R" in settings:
         slopes = slopes_of(place, moments.normal_equations().delta)
-        moments = replace(moments, bend=long.levelled(bounds.radius, moments.gram, slopes))
-    if not constant:
-        return LinearFit(moments, settings)
-    told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
+        levelled = long.levelled(bounds.radius, moments.gram, slopes)
+        moments = replace(moments, bend=levelled if moments.bend is None else moments.bend + levelled)
     return LinearFit(moments, settings, ("bends",) * told)
 
 
@@ -161,8 +162,7 @@ def _look(
         return False, moments
     along = np.linalg.solve(place.whitening, line.slopes) / max(line.spread, 1e-300)
     shape = (np.outer(along, along) + inverse * moments.gram_weight) / 2
-    levelled = np.zeros_like(shape) if moments.bend is None else moments.bend
-    moments = replace(moments, bend=levelled + bend.square / moments.scale**2 * shape)
+    moments = replace(moments, bend=bend.square / moments.scale**2 * shape)
     return bend.told and share >= _TOLD, moments
 
 
@@ -188,7 +188,7 @@ def _gaussian(
         if own:
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n, limit=bounds.limit)
-    usual = kept_square(k, math.sqrt(base_square(k))) if own else 1.0
+    usual = kept_square(k, math.sqrt(base_square(k)))
     long = count_lengths(curator, plan.cost("lengths"), place, 1 / usual)
     mu = curator.cost_per_row(plan.cost("final"))
     bounds = choose_bounds(curator.n, mu, k, place.allowed, lost, weighted, place.reach)

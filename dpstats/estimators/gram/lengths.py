@@ -18,7 +18,7 @@ from scipy import stats
 from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import base_square
 from dpstats.estimators.gram.coordinates import Coordinates
-from dpstats.estimators.gram.tail import Tail
+from dpstats.estimators.gram.reach import BULK
 from dpstats.estimators.matrices import symmetric_power
 from dpstats.estimators.zoom import least_seen
 
@@ -46,12 +46,19 @@ class LongRows:
     axes : array, shape (k, k)
         Orthonormal directions of whitened rows, in columns: of the constant, if any, and as nearly as can be
         of the covariates.
-    tails : tuple of Tail
-        One for each axis.
+    shares : array, shape (k, cells)
+        Of the rows, by axis and length.
+    lower, upper : array, shape (cells,)
+        Of these cells.
+    largest : float
+        In residual sds, where residuals were seen.
     """
 
     axes: Array
-    tails: tuple[Tail, ...]
+    shares: Array
+    lower: Array
+    upper: Array
+    largest: float
 
     def levelled(self, radius: float, gram: Array, slopes: Array) -> Array:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
@@ -65,9 +72,14 @@ class LongRows:
         slopes : array, shape (k,)
             Of the line, without its constant, in these coordinates.
         """
-        lost = np.array([tail.beyond(radius) for tail in self.tails])
         heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
-        sds = _LEVELLED * lost / np.maximum(lost + heard, 1e-12) * (self.axes.T @ slopes)
+        along = np.abs(self.axes.T @ slopes)
+        lengths = np.sqrt(self.lower * self.upper)
+        lost = self.shares * np.maximum(lengths**2 - radius**2, 0.0)
+        # rows so long whose effect levelled off would have residuals that were not seen
+        steep = np.minimum(along[:, None], self.largest / lengths)
+        whole = np.maximum(lost.sum(axis=1) + heard, 1e-12)
+        sds = _LEVELLED * (lost * steep).sum(axis=1) / whole
         return np.asarray(self.axes * sds**2 @ self.axes.T)
 
 
@@ -95,8 +107,9 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     usual = rows * _usual(np.array(edges), k, 0.0 if place.constant is None else _level(place), size)
     noise = np.sqrt(float(release.sds[0].max()) ** 2 + usual + (_SHAPE * usual) ** 2)
     sure = least_seen(release.law, counts.size) * noise
-    found = [_likely(*each) / release.n for each in zip(counts, counts - usual, noise, sure, strict=True)]
-    return LongRows(axes, tuple(Tail(each, ends[:-1], ends[1:], 0.0) for each in found))
+    found = [_likely(*each) for each in zip(counts, counts - usual, noise, sure, strict=True)]
+    largest = float(np.max(place.reach.upper, initial=BULK))
+    return LongRows(axes, np.array(found) / release.n, ends[:-1], ends[1:], largest)
 
 
 def _usual(edges: Array, k: int, level: float, size: float) -> Array:

@@ -24,7 +24,7 @@ Array = np.ndarray
 
 # Cells, in sds: the bulk, and from there two an octave.
 _RATIO = math.sqrt(2)
-_BULK = 4.0
+BULK = 4.0
 # cells that are looked at together: laws that noise hides in each cell alone may spread over two octaves
 _WINDOWS = (1, 2, 4)
 
@@ -43,7 +43,7 @@ def with_reach(curator: Curator, cost: float, place: Coordinates) -> Coordinates
 
 
 def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
-    edges = [_BULK]
+    edges = [BULK]
     while edges[-1] * _RATIO < place.widest:
         edges.append(edges[-1] * _RATIO)
     public = place.scale.public() | dict(line=place.line, sigma=place.sigma, edges=np.array(edges))
