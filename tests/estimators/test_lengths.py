@@ -76,3 +76,17 @@ def test_a_line_of_normal_rows_pays_next_to_nothing() -> None:
     x = np.random.default_rng(1).normal(size=N)
     errors, widths = fits(x, 2.0 * x, dps.gdp(0.5), range(8))
     assert np.median(widths) < 1.5 and np.abs(errors).max() < 4
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_column_at_one_end_of_its_bounds_has_no_coefficient(declared: bool) -> None:
+    """Unless it is declared to hold the two ends: then rare rows at the other one may be told."""
+    rng = np.random.default_rng(5)
+    x = (rng.uniform(size=500) < 0.5) * 1.0 if declared else rng.uniform(0, 0.01, 500)
+    rows = pd.DataFrame(dict(x=x, y=100 * x + rng.normal(size=500)))
+    kind = dps.flag() if declared else dps.bounded(0, 1)
+    model = dps.ols("y ~ x", rows, dps.Schema(x=kind, y=dps.bounded(-150, 150)))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(1.3, 1e-6))
+        assert np.isfinite(fit.bse["x"]) == declared

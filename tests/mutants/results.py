@@ -579,7 +579,21 @@ MUTANTS = (
     planted(
         "a fit that saw no row gives estimates",
         HONEST + "where_no_row_can_be_read_nothing_is_estimable",
-        ("moments/solution.py", "    lost |= not seen\n", ""),
+        ("moments/solution.py", "    lost |= ~np.asarray(seen)\n", ""),
+    ),
+    planted(
+        "long rows that hold a column's variance are counted, and intervals do not know of them",
+        "estimators/test_lengths.py::test_effects_that_level_off_do_not_make_a_line_confidently_wrong",
+        ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
+    ),
+    planted(
+        "a column whose rows all lie at one end of its bounds is taken for one of two values",
+        "estimators/test_lengths.py::test_a_column_at_one_end_of_its_bounds_has_no_coefficient",
+        (
+            "estimators/row_scale.py",
+            "return self.binary & ~self.varies",
+            "return self.binary & self.varies & ~self.binary",
+        ),
     ),
     planted(
         "residuals that are the spread of a response of one value are counted, and clipped all the same",
