@@ -3,9 +3,10 @@
     OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 97000 --fits 300 \\
         | tee benchmarks/results/strata_lottery.txt
 
-Each design has a distribution, 2 to 5 groups of unequal sizes, scales and lives, covariates (normal,
-uniform, flags, some that go with the group), up to 80 % censored, a number of rows and a budget of its own,
-and half of them the groups as a term, too. The number of a design is its seed, and of its noise.
+Each design has a distribution, 2 to 5 groups of unequal sizes and lives, whose log scales are up to 4 apart,
+covariates (normal, uniform, flags, some that go with the group), up to 80 % censored, a number of rows and a
+budget of its own, and half of them the groups as a term, too. In half of them one group has 3 to 10 % of the
+rows, and a log scale 1 to 2 from that of the largest. The number of a design is its seed, and of its noise.
 """
 
 import argparse
@@ -26,6 +27,9 @@ from dpstats.testing import SeededNoise, noise
 LAWS = ("weibull", "loglogistic", "lognormal", "sev", "logistic", "gaussian")
 LEVELS = tuple("abcde")
 FEW = 60  # failures
+RARE_SHARES = (0.03, 0.1)  # of the rows, of a group that is far from the others
+FARTHEST = 2.0  # of a log sigma from the middle
+RARE, FAR = 0.1, 1.0  # share of the failures, and distance of a log sigma from that of most failures
 
 
 class Design(NamedTuple):
@@ -43,9 +47,8 @@ def design(number: int) -> Design:
     rng = np.random.default_rng(number)
     n = int(np.exp(rng.uniform(np.log(2_000), np.log(50_000))))
     groups, dist = int(rng.integers(2, 6)), str(rng.choice(LAWS))
-    shares = rng.dirichlet(np.full(groups, rng.uniform(0.7, 4)))
-    group = rng.choice(groups, n, p=shares)
-    sigmas = np.exp(rng.normal(-0.3, 0.5, groups))
+    shares, log_sigmas = _groups(groups, rng)
+    group, sigmas = rng.choice(groups, n, p=shares), np.exp(log_sigmas)
     own = rng.uniform() < 0.5
     columns: dict[str, Any] = {"group": np.array(LEVELS, dtype=object)[group]}
     declared: dict[str, Any] = {"group": dps.levels(*LEVELS[:groups])}
@@ -80,6 +83,18 @@ def design(number: int) -> Design:
     return Design(data, dps.Schema(declared), formula, dist, epsilon, truth)
 
 
+def _groups(groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of the rows, and log scales."""
+    shares = rng.dirichlet(np.full(groups, rng.uniform(0.7, 4)))
+    apart = rng.uniform(0, FARTHEST)
+    log_sigmas = -0.3 + rng.uniform(-apart, apart, groups)
+    if rng.uniform() < 0.5:
+        largest, rare = 1 + np.argmax(shares[1:]), rng.uniform(*RARE_SHARES)
+        shares = np.append(rare, (1 - rare) * shares[1:] / shares[1:].sum())
+        log_sigmas[0] = log_sigmas[largest] + rng.choice([-1, 1]) * rng.uniform(FAR, FARTHEST)
+    return shares, log_sigmas
+
+
 def fitted(number: int) -> list[dict[str, Any]] | None:
     """One row for each coefficient; None where the fit is refused."""
     drawn = design(number)
@@ -91,6 +106,7 @@ def fitted(number: int) -> list[dict[str, Any]] | None:
         except dps.BudgetError:
             return None
     failures = drawn.data.groupby("group")["failed"].sum()
+    usual = drawn.truth[f"Log(scale)[{failures.idxmax()}]"]
     codes = [code for code, _ in fit.flags]
     return [
         {
@@ -102,6 +118,7 @@ def fitted(number: int) -> list[dict[str, Any]] | None:
             "share": share,
             "scale": name.startswith("Log"),
             "failures": failures.get(name[-2:-1], 0) if name.endswith("]") else len(drawn.data),
+            "away": true - usual if name.startswith("Log") else 0.0,
             "own": "group +" in drawn.formula.replace("strata(group)", ""),
             "cautions": "+".join(sorted(set(codes))),
             "codes": tuple(sorted(set(codes))),
@@ -146,6 +163,9 @@ def main() -> None:
         "log sigmas": scales,
         f"of at most {FEW} failures": scales[scales["failures"] <= FEW],
         "of more": scales[scales["failures"] > FEW],
+        f"of below {100 * RARE:.0f} % of the failures": scales[scales["failures"] < RARE * scales["events"]],
+        f"{FAR:.0f} below that of most failures": scales[scales["away"] <= -FAR],
+        f"{FAR:.0f} above it": scales[scales["away"] >= FAR],
         "group is a term": scales[scales["own"]],
         "group is no term": scales[~scales["own"]],
         "noise above half of the variance": scales[scales["share"] >= 0.5],

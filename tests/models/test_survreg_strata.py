@@ -62,6 +62,22 @@ def test_strata_need_no_column_of_their_own(right: str) -> None:
     assert len(found.params) == 4 + ("load" in right) and found.record.columns is None
 
 
+def test_a_small_stratum_far_from_the_others_has_its_own_scale() -> None:
+    """A tenth of the units wears in a far narrower time than the rest."""
+    truth, held = np.log(0.2), []
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        narrow, load = draw.uniform(size=6000) < 0.1, draw.uniform(-1, 1, 6000)
+        scale = np.where(narrow, 0.2, 1.2)
+        life = np.exp(3 + 0.3 * narrow + 0.5 * load + scale * np.log(draw.exponential(size=6000)))
+        end = np.exp(3.5 + 0.5 * draw.normal(size=6000))
+        maker = np.where(narrow, "b", np.where(draw.uniform(size=6000) < 0.5, "a", "c")).astype(object)
+        rows = {"time": np.minimum(life, end), "failed": 1 * (life <= end), "load": load, "maker": maker}
+        low, high = fitted(rows, seed=seed).conf_int().loc["Log(scale)[b]"]
+        held.append((low <= truth <= high) and high - low < 1)
+    assert np.mean(held) > 0.8
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("dist", ["loglogistic", "lognormal"])
 def test_strata_that_are_alike_have_the_scale_of_all(dist: str) -> None:

@@ -285,12 +285,17 @@ MUTANTS = (
         ("families/score_bounds.py", "    if strata:\n", "    if False:\n"),
     ),
     planted(
+        "strata: the information on log sigma grows with the length of a row",
+        f"{SEARCH}[strata_score-0-1]",
+        ("curator/statistics/strata_score.py", "/ np.sqrt(weight[:, 0])", "/ weight[:, 0]"),
+    ),
+    planted(
         "strata: a row's score goes to the first of them",
         "models/test_survreg_strata.py::test_a_row_is_of_its_own_stratum_alone",
         (
             "curator/statistics/strata_score.py",
-            "Factor(weight * chi, block.stratum)",
-            "Factor(weight * chi, 0 * block.stratum)",
+            "Factor(chi, block.stratum)",
+            "Factor(chi, 0 * block.stratum)",
         ),
     ),
     small(

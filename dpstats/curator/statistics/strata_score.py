@@ -20,8 +20,11 @@ class StrataScore(MartingaleScore):
     A row of stratum g has the residual z and the scores of sigma_g and of the pivot m_g, x = s_g W x~ in the
     place of W x~, and gives, e_g the g-th unit vector,
 
-        w x psi (k,),   kappa w chi e_g (G,),   tau w g event v v' (k + G, k + G),
-        v = (h1* x, kv (1 + rho h1*) e_g).
+        w x psi (k,),   kappa chi e_g (G,),   tau g event v v' (k + G, k + G),
+        v = (sqrt(w) h1* x, kv (1 + rho h1*) e_g).
+
+    Log sigma is not weighted by w: rows of a rare stratum, or of a small sigma_g, are long, and would hardly
+    count in a log sigma that they alone tell of.
 
     Parameters
     ----------
@@ -39,13 +42,14 @@ class StrataScore(MartingaleScore):
     public numbers of the stratum of a row, so that its psi, chi and q lie in the same cells as those of any
     row of :class:`MartingaleScore`, whose proof goes through with two additions.
 
-    *Log sigma.* Two rows of one stratum differ there as before, by at most max(|chi - chi'|, |chi|, |chi'|);
-    two of different strata by w chi e_g - w' chi' e_h, whose square is (w chi)^2 + (w' chi')^2 and at most
-    chi^2 + chi'^2. So the squared distance is at most the larger of (chi - chi')^2 and chi^2 + chi'^2, which
-    are what `score_bounds` has for strata. A row that weighs nothing is chi' = 0 in any stratum.
+    *Log sigma.* Two rows of one stratum differ there by |chi - chi'|; two of different strata by
+    chi e_g - chi' e_h, whose square is chi^2 + chi'^2. So the squared distance is at most the larger of
+    (chi - chi')^2 and chi^2 + chi'^2, which are what `score_bounds` has for strata. A row that weighs nothing
+    is chi' = 0 in any stratum.
     *Location and information.* w |x| <= R and w |x|^2 <= R^2 whatever s_g, as the weight is made of this x.
-    The matrices are positive semidefinite, and |v|^2 is as before because |e_g| = 1, so that
-    |M - M'|_F^2 <= |M|_F^2 + |M'|_F^2 holds with the same sizes, whichever strata the rows are of.
+    The matrices are positive semidefinite, so that |M - M'|_F^2 <= |M|_F^2 + |M'|_F^2, and because |e_g| = 1
+    |g v v'|_F = g (h1*^2 w |x|^2 + R^2 u^2 (1 + rho h1*)^2) <= R^2 q, with q as there, whichever strata the
+    rows are of.
 
     A row that enters late, or that stands for several units, adds nothing to this, as it does not there.
     Attained, as far as the cells let it, by a failure at z -> -inf and one beyond the cut, of two strata.
@@ -78,9 +82,9 @@ class StrataScore(MartingaleScore):
         row = scratch("by stratum", k + groups, len(block.ok))
         row[:k] = information.left.T[:k]
         np.equal(np.arange(groups)[:, None], block.stratum, out=row[k:], casting="unsafe")
-        np.multiply(row[k:], information.left.T[k], out=row[k:])
+        np.multiply(row[k:], information.left.T[k] / np.sqrt(weight[:, 0]), out=row[k:])
         assert chi is not None
-        return location, Factor(weight * chi, block.stratum), Factor(row.T)
+        return location, Factor(chi, block.stratum), Factor(row.T)
 
     def _pivot_of(self, centred: np.ndarray, block: Block, scratch: Scratch) -> np.ndarray:
         return self._pivot[block.stratum]

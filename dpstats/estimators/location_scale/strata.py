@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,9 @@ from dpstats.estimators.location_scale.problem import (
     sigma_of,
 )
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise
+from dpstats.estimators.matrices import not_noise, symmetric_power
+from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.stretch import STRETCH, shortened, unstretched
 from dpstats.families.score_bounds import Truncation
 
 Array = np.ndarray
@@ -94,11 +97,39 @@ class Layout:
         square = square + np.einsum("g,gi,gj->ij", shares - own, means, means)
         return cls(inside, tied, back, shares / shares.sum(), means, square)
 
-    def stretched(self, stretch: Array) -> Array:
-        """Second moments of rows that are longer by these factors, if strata differ in their means alone."""
-        between = np.einsum("g,gi,gj->gij", self.shares, self.means, self.means)
-        mean = float(self.shares @ stretch**2)
-        return mean * (self.square - between.sum(axis=0)) + np.einsum("g,gij->ij", stretch**2, between)
+    @cached_property
+    def within(self) -> Array:
+        """Second moments about the means of strata, as far as noise leaves them positive."""
+        values, vectors = np.linalg.eigh(self.square - (self.means.T * self.shares) @ self.means)
+        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+    def stretched(self, factors: Array) -> Array:
+        """Second moments of rows that count by these factors, if strata differ in their means alone."""
+        shares = factors * self.shares
+        return np.asarray(shares.sum() * self.within + (self.means.T * shares) @ self.means)
+
+    def squared_lengths(self, whitening: Array) -> Array:
+        """Mean squares of whitened rows of each stratum, by the same."""
+        own = np.trace(whitening @ self.within @ whitening)
+        return np.asarray(own + np.sum((self.means @ whitening) ** 2, axis=1))
+
+    def rows(self, longer: Array) -> Array:
+        """The mean row of each stratum, by the squares of their lengths."""
+        return np.asarray(np.sqrt(longer)[:, None] * self.means)
+
+    def longest(self, square: float) -> Array:
+        """Square of the length up to which mean rows are stretched, of each stratum."""
+        return np.full(len(self.shares), STRETCH**2 * square)
+
+    def other_columns(self, scale: RowScale) -> RowScale:
+        """The scale, where columns of strata are not among those of rare 0/1 values."""
+        return replace(scale, binary=scale.binary & (np.abs(self.inside[:, 1:]) < 1e-9).all(axis=0))
+
+    def whitening(self, longer: Array, scale: RowScale) -> Array:
+        """What whitens rows of these squared lengths, if strata differ in their means alone."""
+        square = 1.5 * len(self.square)
+        moments = unstretched(self.stretched(longer), math.sqrt(square), self.other_columns(scale))
+        return symmetric_power(shortened(moments, self.rows(longer), self.longest(square)), -0.5)
 
     def held(self, gamma: Array) -> Array:
         """The nearest location of the formula."""
@@ -226,6 +257,11 @@ class State:
         k = self.bounding.k
         self.point = Point(point[:k], point[k:])
 
+    @property
+    def longer(self) -> Array:
+        """Square of the length of rows of each stratum, by that of rows of a typical sigma."""
+        return np.asarray((sigma_of(self.typical) / self.point.sigma) ** 2)
+
     def pivots(self) -> Array:
         """Of each stratum, the residual of its failures by their line, less the offset."""
         placement, sigma = self.bounding.placement, self.point.sigma
@@ -279,8 +315,9 @@ def start(curator: Curator, problem: Problem, plan: Plan) -> State:
     share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
     tail, units = curator.cost_per_row(plan.cost("tail")), problem.units
     bounding = StrataBounding(placement, share, tail / units, curator.n * units)
-    whitening = Whitening.of_events(events, scale)
     each = np.full(len(layout.shares), point[-1])
+    first = layout.whitening(np.ones(len(each)), scale)
+    whitening = Whitening(first, first)
     return State(Point(point[:-1], each), whitening, bounding.first(point), layout, bounding, point[-1])
 
 
@@ -367,10 +404,10 @@ def _information(state: State) -> Information:
     share = max(usual.share if delayed else placement.expected.location_share, LEAST_SAID)
     # of a stratum's own failures, whose residuals are of one sigma
     log_sigma = usual.log_sigma_information(placement.expected.residual_square)
-    stretch = sigma_of(typical) / state.point.sigma
-    w = state.whitening.matrix
+    w, longer = state.whitening.matrix, state.longer
+    counted = longer * np.minimum(1.0, state.choice.radius**2 / (longer * layout.squared_lengths(w)))
     expected = scipy.linalg.block_diag(
-        share * events.fraction * (w @ layout.stretched(stretch) @ w),
+        share * events.fraction * (w @ layout.stretched(counted) @ w),
         np.diag(events.fraction * layout.shares * log_sigma),
     )
     known = state.released.known(w, events)
@@ -387,9 +424,17 @@ def _information(state: State) -> Information:
 
 
 def _rewhiten(state: State, information: Information) -> None:
-    k, placement = state.bounding.k, state.bounding.placement
+    k, placement, layout = state.bounding.k, state.bounding.placement, state.layout
     usual = placement.expectations(state.typical).share * placement.events.fraction
-    better = state.whitening.improved(
-        information.matrix[:k, :k] / usual, state.choice.radius, placement.scale
+    first, radius, w = (
+        layout.whitening(state.longer, placement.scale),
+        state.choice.radius,
+        state.whitening.matrix,
+    )
+    seen = shortened(
+        information.matrix[:k, :k] / usual, layout.rows(state.longer) @ w, layout.longest(radius**2)
+    )
+    better = replace(state.whitening, first=first).improved(
+        seen, radius, layout.other_columns(placement.scale)
     )
     state.whitening = better

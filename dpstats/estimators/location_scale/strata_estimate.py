@@ -74,7 +74,7 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     privacy = (inflate @ noise @ inflate.T) * spread + guess + sampling * (spread - 1)
     privacy += information.error_of(step)
     own = by_spread(step, noise, information, sigma_of(state.typical), k)
-    privacy += np.diag(np.repeat([0.0, own], [k, len(step) - k]))
+    privacy += np.diag(np.append(np.zeros(k), own + _on_the_way(state, step, noise)))
     need = max(
         needed(state.choice, bounding),
         len(step) * math.sqrt(MATRIX_SEEN / max(signal * scale.fraction, 1e-300)),
@@ -127,6 +127,19 @@ def _arrived(state: State, steps: Steps) -> tuple[Steps, Array, float, bool]:
         if not moves:
             break
     return found, to_params, spread, moves
+
+
+def _on_the_way(state: State, step: Array, noise: Array) -> Array:
+    """Variances of log sigmas for a last step beyond noise, which is no longer in proportion to the scores.
+
+    One that is e off is found e^2 off, if no more; a level that was d of its stratum's sigmas off spread
+    residuals by the square of that.
+    """
+    layout = state.layout
+    lines = layout.rows(state.longer) @ state.whitening.matrix
+    ways = scipy.linalg.block_diag(lines, np.eye(len(lines)))
+    level, own = np.split(np.maximum((ways @ step) ** 2 - np.diag(ways @ noise @ ways.T), 0.0), 2)
+    return np.asarray((CURVED * level) ** 2 + own**2)
 
 
 def _off_the_line(state: State, privacy: Array) -> Array:
