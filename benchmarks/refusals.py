@@ -3,21 +3,33 @@
     PYTHONPATH=. python benchmarks/refusals.py tuned.jsonl fresh.jsonl \\
         | tee benchmarks/results/refusals.txt
 
+    PYTHONPATH=. python benchmarks/refusals.py --refused 1 --minutes 10 \\
+        | tee benchmarks/results/refusals_fresh.txt
+
+draws designs anew and fits only those that the rule refuses, all the same: how many of all designs were of
+use and refused.
+
 Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
 coefficients it lost. A fit is of use if it has an interval for any. Multiples were chosen on tuned.jsonl.
 """
 
 import argparse
 import json
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from lots.designs import draw_design, draw_ordinary
+from lots.rows import sample
+from lots.score import model_of
+from lottery import seeds
 from provenance import header
 
 from dpstats.models import worth
+from dpstats.testing import SeededNoise, noise
 
 LEAST = {
     "ols gaussian": worth.LINEAR,
@@ -30,6 +42,37 @@ LEAST = {
     "survreg pure": worth.PURE_TIMES,
 }
 UNIT = 3  # rows of a unit of privacy, where there is one
+MOST_COEFFICIENTS = 100  # that a design of the lottery has
+
+
+def refused(design: Any, k: int) -> bool:
+    """Whether the rule refuses a design of k coefficients."""
+    size = design.epsilon if design.kind == "pure" else design.budget.mu
+    return design.n * size < LEAST[design.route].needed(k) * (UNIT if design.extra == "units" else 1)
+
+
+def of_use(run: int, minutes: float) -> pd.DataFrame:
+    """Of designs drawn anew, half of them ordinary: refused or not, and if so, whether a fit was of use."""
+    found, until = [], time.monotonic() + 60 * minutes
+    for seed in seeds(run):
+        if time.monotonic() > until:
+            break
+        design = (draw_ordinary if seed % 2 else draw_design)(seed)
+        if design.route not in LEAST:
+            continue
+        record = {"route": design.route, "refused": False, "usable": False}
+        if refused(design, MOST_COEFFICIENTS):  # else it is not refused, however many coefficients it has
+            made = sample(design)
+            model = model_of(design, made)
+            k = len(model.design.names) + (design.model == "survreg")
+            if refused(design, k):
+                with noise(SeededNoise(seed)), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fit = model.fit(design.budget)
+                known = np.isfinite(np.diag(fit.record.cov))
+                record |= {"refused": True, "usable": bool(known.any()), "lost": 1 - float(known.mean())}
+        found.append(record)
+    return pd.DataFrame(found)
 
 
 def judged(path: Path) -> list[dict[str, Any]]:
@@ -41,15 +84,13 @@ def judged(path: Path) -> list[dict[str, Any]]:
         if "lost" not in record or record["route"] not in LEAST:
             continue
         design, k = draw(record["seed"]), len(record["names"])
-        size = design.epsilon if design.kind == "pure" else design.budget.mu
-        wanted = LEAST[record["route"]].needed(k) * (UNIT if design.extra == "units" else 1)
         found.append(
             {
                 "route": record["route"],
                 "file": path.stem,
                 "lost": record["lost"] == k,
                 "share": record["lost"] / k,
-                "refused": design.n * size < wanted,
+                "refused": refused(design, k),
             }
         )
     return found
@@ -80,8 +121,22 @@ def _all(frame: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument("--refused", type=int, metavar="SEED", help="draw designs anew")
+    parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args()
+    if options.refused is not None:
+        fresh = of_use(options.refused, options.minutes)
+        print(header())
+        groups = [*fresh.groupby("route"), ("all", fresh)]
+        rows = [
+            {"route": route, "designs": len(some), "refused": some["refused"].sum()}
+            | {"usable and refused": some["usable"].sum(), "share": round(some["usable"].mean(), 4)}
+            | {"lost in these": round(float(some.loc[some["usable"], "lost"].mean()), 2)}
+            for route, some in groups
+        ]
+        print(pd.DataFrame(rows).to_string(index=False))
+        return
     frame = pd.DataFrame([one for path in options.files for one in judged(path)])
     print(header(**{f"file{i}": path for i, path in enumerate(options.files)}))
     print(table(frame).to_string(index=False))
