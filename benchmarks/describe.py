@@ -251,6 +251,29 @@ def medians(tables: int, budget: dps.budget.Budget, n: int = 5000) -> dict[str, 
     }
 
 
+def coded(tables: int, first: int, columns: int, n: int, share: float) -> dict[str, Any]:
+    """Of a number of which some rows hold a code far away, such as -999, beside other columns."""
+    declared = {f"x{j}": dps.bounded(-1000, 1000) for j in range(columns)}
+    held = {"mean": 0, "sd": 0}
+    for number in range(first, first + tables):
+        draw = np.random.default_rng([2, number])
+        data = {name: draw.normal(7, 15, n) for name in declared}
+        data["x0"] = np.where(draw.uniform(size=n) < share, -999.0, data["x0"])
+        with noise(SeededNoise(number)):
+            found = dps.describe(data, dps.Schema(declared), dps.zcdp(0.1)).frame
+        rows = found[found["variable"] == "x0"].set_index("quantity")
+        mean = 7 - share * 1006
+        truth = {"mean": mean, "sd": float(np.sqrt((1 - share) * (225 + 49) + share * 999**2 - mean**2))}
+        for name, value in truth.items():
+            held[name] += within(value, rows.loc[name, "conf_low"], rows.loc[name, "conf_high"])
+    return {
+        "columns": columns,
+        "rows": n,
+        "coded %": 100 * share,
+        **{f"{name} held %": 100 * each / tables for name, each in held.items()},
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", type=int, default=400)
@@ -276,6 +299,12 @@ def main() -> None:
     rows = [
         medians(options.medians, budget) for budget in (dps.approx(0.5, 1e-6), dps.pure(0.5), dps.pure(1))
     ]
+    print(tabulate(rows, headers="keys", floatfmt=".3g"), "\n")
+    print(
+        "Normal numbers, sd 15, in [-1000, 1000], of the first of which some rows are coded -999; rho = 0.1"
+    )
+    several = itertools.product((1, 4), (5000, 20_000, 100_000), (0.01, 0.03))
+    rows = [coded(options.medians, options.first, *each) for each in several]
     print(tabulate(rows, headers="keys", floatfmt=".3g"))
 
 

@@ -413,6 +413,10 @@ FAR = {
     },
     **{"sd of one count": "noise of one count, sds"},
 }
+CODES = {
+    **{"columns": "columns", "rows": "rows", "coded %": "coded -999, %"},
+    **{"mean held %": "mean holds, %", "sd held %": "sd holds, %"},
+}
 TABLES: Tables = {
     "survreg_10000": partial(grid, "coverage_10000", "coverage_lognormal_10000"),
     "survreg_1000": partial(grid, "coverage_1000"),
@@ -456,6 +460,7 @@ TABLES: Tables = {
     "clusters": partial(verbatim, "clusters", "commit"),
     "spark": partial(verbatim, "spark", "commit"),
     "database": partial(verbatim, "database", "commit"),
+    "refusals_fresh": partial(verbatim, "refusals_fresh", "           route"),
     "column_moments": partial(verbatim, "column_moments", "Intervals of"),
     "plans": partial(verbatim, "planning", "Planned over"),
     "erm": empirical_risk,
@@ -468,5 +473,6 @@ TABLES: Tables = {
     "census_logit": partial(verbatim, "input_perturbation_logistic", "Figure"),
     "messages": partial(verbatim, "contributions_speed"),
     "describe": partial(lines, "describe", LOOK),
-    "describe_far": partial(lines, "describe", FAR, -1),
+    "describe_far": partial(lines, "describe", FAR, -2),
+    "describe_codes": partial(lines, "describe", CODES, -1),
 }

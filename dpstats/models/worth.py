@@ -51,7 +51,7 @@ class Least:
 LINEAR, SCORES, TIMES = Least(3.0, 1.5), Least(8.0, 1.5), Least(6.5, 1.5)
 COUNTS = Least(5.0, 1.5)  # whose information is large where their means are
 # Pure noise grows with the number of sums too; fits of times release sizes in the place of matrices.
-PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(4.0, 2.0), Least(60.0, 2.0), Least(250.0, 1.0)
+PURE_LINEAR, PURE_LOGIT, PURE_TIMES = Least(4.0, 2.0), Least(60.0, 2.0), Least(75.0, 1.0)
 
 
 def check_worth(curator: Curator, budget: Budget, k: int, least: Least, force: bool) -> None:

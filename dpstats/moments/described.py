@@ -19,6 +19,8 @@ Array = np.ndarray
 
 # what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
 _EXCESS, _EXCESS_DOUBT = 0.4, 1.0
+_ROUNDING = 1e-9  # half-widths
+_STANDS_OUT = 3.5  # noise sds of a cell far out, of which there are six
 _SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 
@@ -74,13 +76,14 @@ def in_box(column: ColumnSums) -> Located:
     m, q = sums.first / rows, sums.second / rows
     m = min(max(m, -1.0), 1.0)
     below, above = _beyond(table, sums)
-    shift = _EXCESS * (above - below) / rows
-    square = (2 * _EXCESS + 2 * _EXCESS**2) * (above + below) / rows
+    far = _far(table, sums)
+    shift = (_EXCESS * (above - below) + far.shift) / rows
+    square = ((2 * _EXCESS + 2 * _EXCESS**2) * (above + below) + far.square) / rows
     mean = m + shift
     variance = q + square - mean**2
     sd = table.noise.sd
     tail = (_EXCESS / rows) ** 2 * (2 * sd**2 + _EXCESS_DOUBT**2 * (above**2 + below**2))
-    mean_noise = (sums.noise.sd**2 + m**2 * doubt) / rows**2 + tail
+    mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2 + tail
     wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
     noise = (sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt) / rows**2
     kurtosis = _kurtosis(table, sums, m, max(variance, 1e-12))
@@ -88,28 +91,68 @@ def in_box(column: ColumnSums) -> Located:
         sums.center + sums.half * mean,
         sums.half**2 * mean_noise,
         sums.half**2 * max(variance, 0.0),
-        sums.half**4 * (noise + wide**2 * tail),
+        sums.half**4
+        * (noise + wide**2 * tail + (far.square_noise + 4 * mean**2 * far.shift_noise) / rows**2),
         kurtosis,
         rows,
     )
 
 
-def _beyond(table: CellTable, sums: BoxSums) -> tuple[float, float]:
-    """Rows below the box and above it; none where it ends at a bound."""
-    low, high = sums.center - sums.half, sums.center + sums.half
-    tolerance = 1e-9 * sums.half
+class _Far(NamedTuple):
+    """What rows far beyond the box add to the sums of a and a^2 over what they have at its end."""
+
+    shift: float
+    square: float
+    shift_noise: float
+    square_noise: float
+
+
+def _ends(table: CellTable, sums: BoxSums) -> Array:
+    """Of all cells, in half-widths from the middle of the box."""
     ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
-    counts = table.counts[:-1]
-    under = counts[ends[1:] <= low + tolerance].sum()
-    over = counts[ends[:-1] >= high - tolerance].sum()
-    return max(float(under), 0.0), max(float(over), 0.0)
+    return np.asarray((ends - sums.center) / sums.half)
+
+
+def _beyond(table: CellTable, sums: BoxSums) -> tuple[float, float]:
+    """Rows in the first cell below the box and in that above it; none where it ends at a bound."""
+    counts, (under, over) = table.counts[:-1], _outside(_ends(table, sums))
+    return max(float(counts[under[-1:]].sum()), 0.0), max(float(counts[over[:1]].sum()), 0.0)
+
+
+def _outside(ends: Array) -> tuple[Array, Array]:
+    """Cells below the box and above it."""
+    return np.flatnonzero(ends[1:] <= -1 + _ROUNDING), np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
+
+
+def _far_cells(table: CellTable, ends: Array) -> Array:
+    """Cells beyond the first outside the box whose rows stand out from the noise."""
+    under, over = _outside(ends)
+    cells = np.concatenate([under[:-1], over[1:]])
+    return np.asarray(cells[table.counts[cells] > _STANDS_OUT * table.noise.sd])
+
+
+def _far(table: CellTable, sums: BoxSums) -> _Far:
+    """Rows in cells far out, which may be anywhere in their cells."""
+    ends, sd = _ends(table, sums), table.noise.sd
+    cells = _far_cells(table, ends)
+    middle, half = (ends[cells] + ends[cells + 1]) / 2, (ends[cells + 1] - ends[cells]) / 2
+    rows, excess = table.counts[cells], middle - np.sign(middle)
+    squares = middle**2 + half**2 / 3 - 1
+    return _Far(
+        float(rows @ excess),
+        float(rows @ squares),
+        float(np.sum((excess * sd) ** 2 + (half * rows) ** 2)),
+        float(np.sum((squares * sd) ** 2 + (2 * middle * half * rows) ** 2)),
+    )
 
 
 def _kurtosis(table: CellTable, sums: BoxSums, mean: float, variance: float) -> float:
-    """Fourth moment about the mean in the box, over the squared variance, by cells."""
-    ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
-    inside = np.clip((ends - sums.center) / sums.half, -1.0, 1.0) - mean
-    left, right = inside[:-1], inside[1:]
+    """Fourth moment about the mean over the squared variance, by cells; a tail is at the end of the box."""
+    ends = _ends(table, sums)
+    pairs = np.array([ends[:-1], ends[1:]])
+    inside, far = np.clip(pairs, -1.0, 1.0), _far_cells(table, ends)
+    inside[:, far] = pairs[:, far]
+    left, right = inside - mean
     fourth = (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4) / 5
     shares = np.maximum(table.counts[:-1], 0.0)
     shares = shares / max(float(shares.sum()), 1.0)

@@ -17,6 +17,7 @@ from dpstats.estimators.description.windows import (
     first_edges,
     next_edges,
     reaches,
+    rings,
     windows,
 )
 from dpstats.estimators.engine.plan import Plan
@@ -120,7 +121,8 @@ def _noise_of_means(curator: Curator, plan: Plan, columns: Sequence[Wanted | int
 
 
 def _last_edges(column: Wanted, look: _Look) -> Array:
-    return column.rounded(np.concatenate([next_edges(column, look.window, _LAST), look.box]))
+    own = next_edges(column, look.window, _LAST)
+    return column.rounded(np.concatenate([own, look.box, rings(column, look.box)]))
 
 
 def _moments(

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.moments.noisy import SEEN
 
-__all__ = ["Wanted", "Window", "first_edges", "next_edges", "projected", "reaches", "windows"]
+__all__ = ["Wanted", "Window", "first_edges", "next_edges", "projected", "reaches", "rings", "windows"]
 
 Array = np.ndarray
 
@@ -27,6 +27,8 @@ _EACH = 5  # cells of the window of one quantile
 _SURE, SURE_AT_LAST = 2.0, 2.8
 # ends of cells beyond the outermost windows, in distances of these from the median
 _REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
+# half-widths from the middle of a box within which a tail ends, and cells from there to a bound
+_NEAR, _RINGS = 4.0, 3
 _LEAST = 2.0**-44  # width of a window, of that of the bounds
 
 
@@ -116,6 +118,17 @@ def reaches(wanted: Wanted, window: Window) -> tuple[Array, Array]:
     down = middle - max(middle - float(window.low[0]), least) * steps
     up = middle + max(float(window.high[-1]) - middle, least) * steps
     return np.maximum(down, wanted.lower), np.minimum(up, wanted.upper)
+
+
+def rings(wanted: Wanted, ends: tuple[float, float]) -> Array:
+    """Ends of cells beyond a box, some to each declared bound: what stands out there is not near the box."""
+    middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    found: list[Array] = []
+    for side, bound in ((-1.0, wanted.lower), (1.0, wanted.upper)):
+        farthest = abs(bound - middle) / max(half, 1e-300)
+        if farthest > _NEAR:
+            found.append(middle + side * half * np.geomspace(_NEAR, farthest, _RINGS + 1)[:-1])
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def next_edges(wanted: Wanted, window: Window, each: int = _EACH) -> Array:
