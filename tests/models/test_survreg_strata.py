@@ -238,3 +238,19 @@ def test_a_fit_is_kept(fit: Any, tmp_path: Path) -> None:
 def test_a_fit_is_planned(fit: Any) -> None:
     ahead = dps.survreg(FORMULA, None, SCHEMA).plan(BUDGET, n=8000, scale=0.8, events=0.6)
     assert ahead.table()["term"].tolist() == list(fit.params.index)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_a_rare_reference_count_in_full(seed: int) -> None:
+    """Its level is no column, and whitening stretched its rows: log sigma was 5 standard errors off."""
+    draw, n, sigmas = np.random.default_rng(5), 8000, np.array([0.8, 0.5, 0.7])
+    group, load = draw.choice(3, n, p=(0.04, 0.46, 0.5)), draw.uniform(-1, 1, n)
+    life = np.exp(3 + 0.5 * load + sigmas[group] * np.log(draw.exponential(size=n)))
+    end = np.exp(3.5 + 0.5 * draw.normal(size=n))
+    maker = np.array(list("abc"), dtype=object)[group]
+    data = {"time": np.minimum(life, end), "failed": 1 * (life <= end), "load": load, "maker": maker}
+    model = dps.survreg("Surv(time, failed) ~ load + strata(maker)", data, SCHEMA)
+    with noise(SeededNoise(seed)):
+        fit = model.fit(dps.approx(2, 1e-6))
+    errors = (fit.params.to_numpy()[-3:] - np.log(sigmas)) / fit.bse.to_numpy()[-3:]
+    assert np.abs(errors).max() < 3.3

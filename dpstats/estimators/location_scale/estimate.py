@@ -12,7 +12,7 @@ from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.average import UNSETTLED, scatter
 from dpstats.estimators.engine.finish import to_user, weak
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, LEFT_OPEN, level
+from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.location_scale.placement import Placement
@@ -157,9 +157,7 @@ def estimate(
     cov = cov_privacy + sampling
 
     weakly = weak(hidden, cov)
-    # of slopes the guess covers all that is plausible
-    problems = [f"weak:{j}" for j in weakly if j == bounding.k and hidden[j, j] > LEFT_OPEN]
-    problems += ["unsettled"] * found.moves
+    problems = ["unsettled"] * found.moves
     problems += ["budget"] * bool(need > 1)
     settings = settings_of(choice, bounding, mean)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd

@@ -64,7 +64,7 @@ _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
 # matrix. With 1.9 and 2.6 times k^2, of 50 and 30 levels, slopes held, and log sigma in 81 and 71 % of fits.
 MATRIX_SEEN = 4.0
 _INSPECTED = 0.15  # relative sd of what inspections say of E[h1*^2]
-_UNTOLD = 1.0  # sd of log sigma, a factor of e^2 at two, that tells nothing of it
+_UNTOLD = 0.5  # sd of log sigma, a factor of e at two, that tells too little of it
 _LEAST_VARIED = 1e-3  # of the information on log sigma, where inspections tell nothing of it
 
 
@@ -131,8 +131,7 @@ def _with_its_scale(result: Estimate, problem: Problem) -> Estimate:
 
     All coefficients over sigma may be known then, and none of them is.
     """
-    untold = f"weak:{len(result.params) - 1}" in result.problems or result.cov[-1, -1] > _UNTOLD**2
-    if problem.intervals and untold:
+    if problem.intervals and result.cov[-1, -1] > _UNTOLD**2:
         return replace(result, problems=()).lost(np.arange(len(result.params)))
     return result
 

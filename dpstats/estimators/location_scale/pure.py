@@ -28,7 +28,7 @@ from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import by_precision, not_noise
+from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families.score_bounds import score_bounds
 
@@ -273,15 +273,14 @@ def _combined(steps: list[_Step], frame: _Frame, information: Information, cappe
 
 def _shape_error(frame: _Frame, information: Information, step: Array, sigma: float) -> Array:
     """Variance of the scores that an error of the information makes of a step."""
-    events, w = frame.bounding.placement.events, frame.whitening.matrix
-    share = information.unit[0] ** 2 / events.fraction
-    noise = share * events.noise / math.sqrt(2) * float(np.linalg.norm(w, 2))
-    shape, k = noise * float(np.linalg.norm(w, 2)), len(w)
-    length = float(step[:k] @ step[:k])
+    events, w, k = frame.bounding.placement.events, frame.whitening.matrix, frame.bounding.k
+    noise = information.unit[0] ** 2 / events.fraction * events.noise
+    sds = np.full((k, k), noise / math.sqrt(2))
+    np.fill_diagonal(sds, noise * events.noise_ratio)
+    location = np.diag(w @ noise_of_product(sds, w @ step[:k]) @ w)
     if len(step) == k:
-        return np.full(k, shape**2 * length)
+        return location
     # an error of the line is one of the pivot, which no longer takes the scores' correlation away
-    line = noise * math.sqrt(1 + float(events.line @ events.line)) / sigma
-    pivot = math.hypot(line, _CROSS_SD * math.sqrt(information.matrix[0, 0] * information.matrix[-1, -1]))
-    location = shape**2 * length + pivot**2 * float(step[-1]) ** 2
-    return np.append(np.full(len(step) - 1, location), pivot**2 * length)
+    line = np.linalg.norm(w, axis=1) * noise * math.sqrt((1 + float(events.line @ events.line)) / 2) / sigma
+    pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
+    return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)

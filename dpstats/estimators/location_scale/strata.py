@@ -20,7 +20,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
+from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import LEAST_SAID
 from dpstats.estimators.location_scale.events import release_events, starting_values
@@ -29,6 +29,7 @@ from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
 from dpstats.estimators.location_scale.problem import (
     LARGEST_LOG_SIGMA,
+    LOG_SIGMA_RANGE,
     Problem,
     Strata,
     sigma_of,
@@ -44,13 +45,8 @@ Array = np.ndarray
 # sds of what is expected of the information, against its size: on the location, and on log sigma
 _LOCATION, _LOG_SIGMA = 0.2, 0.3
 _LATE = 3.0  # the same with late entries, against these
-_FARTHEST = 2.0  # sigmas of the pivot of a stratum from that of all rows: noise of few failures
 _APART = 0.5  # sd of what log sigmas have left to go
-_MOST_APART = 2.5  # of a log sigma from that of all rows: noise may make of it what it will
 _LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
-_NOISE_SDS = 3.0  # by which a step may be longer than its cap
-_SHORTENED = 4.0  # times that rows of a stratum may count less in the matrix
-_LEAST_SHARE = 1e-3  # of the failures, in a stratum
 
 
 @dataclass(frozen=True)
@@ -90,9 +86,9 @@ class Layout:
         back = np.linalg.inv(turn) / lengths[:, None]
         square = events.floored / events.fraction
         first = square @ inside.T
-        own = np.maximum(np.einsum("gk,kg->g", inside, first), _LEAST_SHARE)
+        own = np.einsum("gk,kg->g", inside, first)
         # rows of rare strata are shortened in the matrix; the first stage has means of all failures
-        shares = np.clip(strata.inside @ np.append(1.0, scale.center), own, _SHORTENED * own)
+        shares = np.maximum(strata.inside @ np.append(1.0, scale.center), own)
         means = (first / own).T
         square = square + np.einsum("g,gi,gj->ij", shares - own, means, means)
         return cls(inside, tied, back, shares / shares.sum(), means, square)
@@ -212,10 +208,6 @@ class _Step(NamedTuple):
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
 
     @property
-    def sds(self) -> Array:
-        return np.sqrt(np.diag(self.noise))
-
-    @property
     def whitened(self) -> Array:
         """The step in whitened coordinates, where a log sigma moves with the failures of its stratum held."""
         return np.asarray(self.tied @ self.change)
@@ -245,7 +237,6 @@ class State:
     choice: Choice
     layout: Layout
     bounding: StrataBounding
-    start: float
     released: Released = field(default_factory=Released)
 
     @property
@@ -264,10 +255,9 @@ class State:
 
     def pivots(self) -> Array:
         """Of each stratum, the residual of its failures by their line, less the offset."""
-        placement, sigma = self.bounding.placement, self.point.sigma
-        off = self.layout.means @ (placement.events.line - self.point.gamma) / sigma
-        mean = float(self.layout.shares @ off)
-        return placement.expectations(self.typical).offset + np.clip(off, mean - _FARTHEST, mean + _FARTHEST)
+        placement = self.bounding.placement
+        off = self.layout.means @ (placement.events.line - self.point.gamma) / self.point.sigma
+        return placement.expectations(self.typical).offset + off
 
     def to_params(self, pivots: Array) -> Array:
         """Matrix from a whitened step to a change of (gamma, log sigmas)."""
@@ -282,23 +272,18 @@ class State:
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
 
-    def move(self, whitened: Array, step: _Step, to_params: Array, damping: float) -> bool:
-        """Move by a whitened change, no longer than the caps; whether one was binding.
+    def move(self, whitened: Array, to_params: Array, damping: float) -> bool:
+        """Move by a whitened change, no longer than the caps; whether that of the location was binding.
 
-        Noise may make steps of the log sigma of a small stratum longer.
+        Noise may make steps of the log sigma of a small stratum longer than theirs.
         """
-        k = self.bounding.k
-        caps = LARGEST_LOG_SIGMA + _NOISE_SDS * step.sds[-len(self.layout.shares) :]
-        stretch = float((sigma_of(self.typical) / self.point.sigma).max())
-        longest = max(
-            stretch * np.linalg.norm(whitened[:k]) / LONGEST, (np.abs(whitened[k:]) / caps).max(), 1.0
-        )
-        change = to_params @ whitened * (damping / longest)
+        k, stretch = self.bounding.k, float((sigma_of(self.typical) / self.point.sigma).max())
+        location, short = capped(whitened[:k], LONGEST / stretch)
+        own = np.clip(whitened[k:], -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA)
+        change = to_params @ np.append(location, own) * damping
         gamma = self.layout.held(self.point.gamma + change[:k])
-        log_sigma = self.point.log_sigma + change[k:]
-        kept = np.clip(log_sigma, self.start - _MOST_APART, self.start + _MOST_APART)
-        self.point = Point(gamma, kept)
-        return bool(longest > 1 or (kept != log_sigma).any())
+        self.point = Point(gamma, np.clip(self.point.log_sigma + change[k:], *LOG_SIGMA_RANGE))
+        return short
 
 
 def start(curator: Curator, problem: Problem, plan: Plan) -> State:
@@ -318,7 +303,7 @@ def start(curator: Curator, problem: Problem, plan: Plan) -> State:
     each = np.full(len(layout.shares), point[-1])
     first = layout.whitening(np.ones(len(each)), scale)
     whitening = Whitening(first, first)
-    return State(Point(point[:-1], each), whitening, bounding.first(point), layout, bounding, point[-1])
+    return State(Point(point[:-1], each), whitening, bounding.first(point), layout, bounding)
 
 
 def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
@@ -329,19 +314,19 @@ def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
             state.released = Released()
         read, information = _step(curator, mu, state, forget=True)
         step = _Step.of(read, information, state.tied(read.to_params))
-        state.move(step.shrunk(len(state.layout.shares)), step, read.to_params, 1.0)
+        state.move(step.shrunk(len(state.layout.shares)), read.to_params, 1.0)
         if t > 0:
             _rewhiten(state, information)
     state.choice = state.bounding.choose(state.whitening, state.typical)
-    points, scores, noise, capped = [], [], [], []
+    points, scores, noise, short = [], [], [], []
     for mu in plan["tail"]:
         read, information = _step(curator, mu, state, forget=False)
         points.append(np.concatenate(state.point))
         scores.append(read.scores)
         noise.append(read.noise)
         step = _Step.of(read, information, state.tied(read.to_params))
-        capped.append(state.move(step.whitened, step, read.to_params, DAMPING))
-    return Steps(np.array(points), np.array(scores), np.array(noise), np.array(capped), information)
+        short.append(state.move(step.whitened, read.to_params, DAMPING))
+    return Steps(np.array(points), np.array(scores), np.array(noise), np.array(short), information)
 
 
 def _step(curator: Curator, mu: float, state: State, forget: bool) -> tuple[StrataReading, Information]:

@@ -13,9 +13,8 @@ import scipy
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.average import UNSETTLED, far, scatter
-from dpstats.estimators.engine.finish import weak
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.levels import FEWEST_EVENTS, LEFT_OPEN
+from dpstats.estimators.levels import FEWEST_EVENTS
 from dpstats.estimators.location_scale.estimate import (
     CURVED,
     HOPELESS,
@@ -95,9 +94,7 @@ def estimate(state: State, steps: Steps, signal: float) -> Estimate:
     )
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
-    p = len(layout.to_user)
-    problems = [f"weak:{j}" for j in weak(hidden, cov) if j >= p and hidden[j, j] > LEFT_OPEN]
-    problems += ["unsettled"] * moves + ["budget"] * bool(need > 1)
+    problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
     result = Estimate(
         params,
