@@ -26,6 +26,8 @@ from dpstats.families import DISTS
 from dpstats.testing import SeededNoise, noise
 
 LOW, HIGH = 1.0, 1000.0
+# the same in all curves, so that each can be judged by itself
+TIMES = np.unique(np.concatenate([np.linspace(LOW, HIGH, 16)[1:], np.geomspace(LOW, HIGH, 16)[1:]]).round(4))
 SCHEMA = dps.Schema(time=dps.bounded(LOW, HIGH), failed=dps.event(), group=dps.levels("a", "b", "c"))
 # distribution, median, sigma, longest censoring time
 LAWS = {
@@ -77,7 +79,7 @@ def one(task: Task[Cell], n: int) -> dict[str, Any]:
     seed = zlib.crc32(f"{cell.name} {level} {n} {rep}".encode())
     data = sample(cell.law, n, np.random.default_rng(seed))
     with noise(SeededNoise(seed + 1)):
-        model = dps.kaplan_meier(f"Surv(time, failed) ~ {cell.right}", data, SCHEMA)
+        model = dps.kaplan_meier(f"Surv(time, failed) ~ {cell.right}", data, SCHEMA, TIMES)
         frame = model.fit(list(BUDGETS.values())[int(level)]).frame.dropna()
     kept = ["group", "time", "survival", "std_error", "conf_low", "conf_high", "privacy_share"]
     true = truth(cell.law, frame["time"].to_numpy())
