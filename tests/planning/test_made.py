@@ -133,7 +133,9 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
     response = design.response.text if design.response.text in SCHEMA else None
     known = read_known(law.get("known"), design, response)
     asked = read_asked(
-        law.get("coef"), law.get("scale"), law.get("events"), known.spreads.get(response or ""), design.names
+        *map(law.get, ("coef", "scale", "events", "inspections")),
+        known.spreads.get(response or ""),
+        design.names,
     )
     trial = Setting(model, known, asked).trial()
     rng = np.random.default_rng(0)
