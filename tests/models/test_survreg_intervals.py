@@ -144,7 +144,7 @@ def test_a_known_scale_asks_for_no_score_of_it() -> None:
         (lambda: fitted_pure(), "give approx, zcdp or gdp"),
         (lambda: model().fit(dps.pure(3), method="functional"), "Use method='newton'"),
         (lambda: dps.kaplan_meier(FORMULA.replace("x", "1"), DATA, SCHEMA), "fit survreg"),
-        (lambda: dps.plan(model(), BUDGET, n=1000), "Surv(time, event)"),
+        (lambda: dps.plan(model(), BUDGET, n=1000), "inspections= is of"),
         (lambda: dps.ols(FORMULA, DATA, SCHEMA), "use survreg"),
         (lambda: dps.survreg(FORMULA, DATA, dps.Schema(**dict(SCHEMA, after=dps.bounded(0, 9)))), "above 0"),
     ],
