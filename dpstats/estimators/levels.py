@@ -25,7 +25,7 @@ FEWEST_EVENTS = 4.0
 # share of the variance before any data beyond which a coefficient is itself what noise hides. On random
 # designs of generalised linear models with rare levels it is below .03 or above .6
 LEFT_OPEN = 0.1
-_NORMAL = 1.96  # sds of a 95 % interval
+NORMAL = 1.96  # sds of a 95 % interval
 _LEAST = 0.01  # sd below which a score is straight
 
 
@@ -70,7 +70,7 @@ def level(curve: Array, share: float, points: Array, step: float, sd: float, sam
 
 def _longer(said: Array, step: float, sd: float) -> float:
     """Mean length of the sides of an interval, over that by the slope."""
-    half = _NORMAL * max(sd, _LEAST)
+    half = NORMAL * max(sd, _LEAST)
     if not said[0] < step - half < step + half < said[-1]:
         return math.inf
     low, high = np.interp([step - half, step + half], said, SHIFTS)

@@ -44,6 +44,11 @@ _WHOLE = {
         "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
         "stand out, and are too short for any that nearly repeat another",
     ),
+    "separated": (
+        "separated",
+        "covariates nearly tell the response: where no row contradicts them their effects have no upper "
+        "limit, and intervals are too short; drop the covariate that says what the response says",
+    ),
     "published": (
         "published",
         "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "

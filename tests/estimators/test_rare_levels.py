@@ -7,11 +7,12 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
+from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import FARTHEST, SHIFTS, level
 from dpstats.estimators.location_scale.events import events_of, in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.level_curve import level_curve
-from dpstats.estimators.newton.levels import few_events, read_levels
+from dpstats.estimators.newton.levels import Scores, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.row_scale import RowScale
@@ -162,25 +163,29 @@ POINTS = np.array([[0.3, -0.9, 0.2], [0.1, -0.5, 0.2]])
 
 
 def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Of a model with an intercept, a rare flag and a column that is none."""
+    """Of a model with an intercept, a rare flag and a column that is none: coefficients and their sds."""
     problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
-    params = POINTS.mean(axis=0) + step
-    return read_levels(problem, LOCATED, params, POINTS, step * ones, sd * ones, sampling * ones)
+    found = Estimate(POINTS.mean(axis=0) + step, sd**2 * np.eye(3), sd**2 * np.eye(3))
+    scores = Scores(POINTS, step * ones, sd * ones, sampling * ones)
+    found = read_levels(problem, LOCATED, found, scores)
+    assert found.problems == ()
+    return found.params, np.sqrt(np.diag(found.cov))
 
 
 @pytest.mark.parametrize("family", ["poisson", "gamma", "binomial"])
-def test_a_flag_that_noise_may_hide_has_no_interval_and_other_columns_keep_theirs(family: str) -> None:
-    factors = read(family, 1.0)[1]
-    assert math.isinf(factors[1])
-    assert factors[[0, 2]] == pytest.approx(1.0)
-    assert 1.01 < read(family, 0.35)[1][1] < 2.0
-    assert read(family, math.inf)[1] == pytest.approx(1.0)
+def test_the_interval_of_a_flag_that_noise_may_hide_has_no_end_that_matters(family: str) -> None:
+    """And other columns keep theirs."""
+    sds = read(family, 1.0)[1]
+    assert 1.96 * sds[1] > 15
+    assert sds[[0, 2]] == pytest.approx(1.0)
+    assert 1.01 < read(family, 0.35)[1][1] / 0.35 < 2.0
+    assert read(family, math.inf)[1] == pytest.approx(math.inf)
     assert read("gaussian", 1.0)[1] == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("family", ["poisson", "gamma", "binomial"])
 def test_without_noise_an_interval_is_that_of_wald(family: str) -> None:
-    assert read(family, 0.3, sampling=0.3)[1] == pytest.approx(1.0)
+    assert read(family, 0.3, sampling=0.3)[1] == pytest.approx(0.3, rel=0.02)
 
 
 def test_a_gamma_flag_is_found_where_its_scores_bend() -> None:
@@ -189,6 +194,13 @@ def test_a_gamma_flag_is_found_where_its_scores_bend() -> None:
     step = float(np.mean(np.exp(truth - POINTS[:, 1]) - 1))
     assert read("gamma", 0.1, step)[0][1] == pytest.approx(truth, abs=0.02)
     assert read("poisson", 0.1, step)[0] == pytest.approx(POINTS.mean(axis=0) + step)
+
+
+def test_what_a_step_lacks_by_the_bend_of_scores_is_uncertain() -> None:
+    """A level of counts whose averaged steps still led down was 7 standard errors off."""
+    step = -0.55
+    assert read("poisson", 0.1, step)[1][1] > abs(math.log1p(step) - step)
+    assert read("gamma", 0.1, step)[1][1] < 0.2
 
 
 def counted(family: str, seed: int) -> tuple[bool, float]:
@@ -214,18 +226,6 @@ def test_the_effect_of_a_rare_flag_on_a_mean_holds_or_is_flagged(family: str) ->
     assert np.all(off < 2)
 
 
-@pytest.mark.parametrize("family", ["binomial(probit)", "binomial(cloglog)"])
-def test_events_of_a_yes_or_no_are_counted_under_any_link(family: str) -> None:
-    """Of a probit where a yes is rare, of the other where a no is, curvature is far more than events."""
-    law = FAMILIES[family]
-    eta = law.link(np.array(0.001 if family == "binomial(probit)" else 0.999))
-    params, cov = np.array([float(eta), 0.0, 0.0]), np.zeros((3, 3))
-    rows = [2_000 / LOCATED.center[1], 6_000 / LOCATED.center[1]]  # of the flag, in all
-    assert float(law.curvature(eta)) * 2_000 > 8
-    lost = [few_events(Problem(law, **PROBLEM), LOCATED, params, cov, int(n))[1] for n in rows]
-    assert lost == [True, False]
-
-
 @pytest.mark.parametrize("slope", [-40.0, 0.0, 40.0])
 @pytest.mark.parametrize("dist", ["weibull", "loglogistic", "lognormal"])
 @pytest.mark.parametrize("fraction", [1e-4, 1.0])
@@ -242,9 +242,10 @@ def test_whatever_noise_makes_of_a_coefficient_its_curve_has_numbers(
 @pytest.mark.parametrize("point", [-60.0, 60.0])
 def test_a_coefficient_that_noise_put_anywhere_is_a_number(family: str, point: float) -> None:
     problem, ones = Problem(FAMILIES[family], **PROBLEM), np.ones(3)
-    params, factors = read_levels(problem, LOCATED, 0 * ones, point * np.ones((1, 3)), ones, ones, 0.1 * ones)
-    assert np.isfinite(params).all()
-    assert np.all(factors >= 1)
+    found = Estimate(0 * ones, np.eye(3), np.eye(3))
+    found = read_levels(problem, LOCATED, found, Scores(point * np.ones((1, 3)), ones, ones, 0.1 * ones))
+    assert np.isfinite(found.params).all() and np.isfinite(found.cov).all()
+    assert np.all(np.diag(found.cov) >= 1)
 
 
 def refurbished(budget: Budget, seed: int) -> tuple[bool, float]:
@@ -270,13 +271,13 @@ def test_the_effect_of_a_rare_flag_holds_or_is_flagged(budget: Budget) -> None:
     assert off.max() < 2
 
 
-def test_a_level_that_is_not_estimable_does_not_run_away() -> None:
+def test_a_level_that_noise_hides_does_not_run_away() -> None:
     """Noise took a level of a thirtieth of the rows to log odds of -50, and predictions with it."""
     table = dps.datasets.load("adult")
     formula = "income ~ age + education_num + hours_per_week + sex + marital_status"
     with noise(SeededNoise(4)):
         fit = dps.logit(formula, table.data, table.schema).fit(dps.approx(0.3, 1e-6))
     levels = [name for name in fit.names if "[T." in name]
-    lost = [name for name in levels if not np.isfinite(fit.bse[name])]
-    assert lost and "not_estimable" in dict(fit.flags)
-    assert fit.params[lost].abs().max() == FARTHEST
+    wide = [name for name in levels if 7.5 < fit.bse[name] < math.inf]
+    assert wide
+    assert fit.params[wide].abs().max() <= 2 * FARTHEST

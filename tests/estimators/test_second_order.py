@@ -32,7 +32,6 @@ def averaged(points: np.ndarray) -> Averaged:
         usable(releases, np.eye(2)),
         np.eye(2),
         Accumulator(),
-        False,
         np.zeros(2),
     )
 
@@ -100,15 +99,18 @@ def test_scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so() -> 
     assert found.cov_privacy == pytest.approx(9 * fitted(released()).cov_privacy)
 
 
-def test_a_step_that_has_not_arrived_counts_as_error_and_says_so() -> None:
-    found, step = fitted(released(mean=2.0)), np.linalg.solve(STRAIGHT, np.full(2, 2 * SD))
+@pytest.mark.parametrize("mean, told", [(2.0, ()), (40.0, ("unsettled",))])
+def test_a_step_that_has_not_arrived_counts_as_error_and_a_long_one_says_so(mean: float, told: tuple) -> None:
+    found, step = fitted(released(mean=mean)), np.linalg.solve(STRAIGHT, np.full(2, mean * SD))
     assert found.params == pytest.approx(step)
-    assert found.problems == ("unsettled",)
+    assert found.problems == told
     assert found.cov_privacy - fitted(released()).cov_privacy == pytest.approx(np.outer(step, step))
 
 
-def test_a_step_that_was_cut_short_is_told() -> None:
-    assert fitted(replace(released(), capped=True)).problems == ("unsettled",)
+def test_a_long_step_counts_as_error_though_noise_explains_it() -> None:
+    noisy = replace(released(mean=20.0), noise=20 * SD)
+    found, step = fitted(noisy), np.linalg.solve(STRAIGHT, np.full(2, 20 * SD))
+    assert found.problems == () and np.all(np.diag(found.cov_privacy) > step**2)
 
 
 @pytest.mark.parametrize("steps, told", [(2, False), (8, True)])
@@ -125,7 +127,7 @@ def test_scatter_of_few_steps_may_be_chance(steps: int, told: bool) -> None:
 
 @pytest.mark.parametrize("dim", [False, True])
 def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool) -> None:
-    """Half of what the second column says is seen: else the linear predictor is taken to vary by 1."""
+    """Half of what the second column says is seen: of the rest it has the variance of the prior, 1."""
     size, releases = 0.5, Accumulator()
     releases.add(STRAIGHT, size / 2, np.eye(2))  # the size of an error is its sd times the root of 2 k
     steps = replace(released(), information=usable(releases, np.eye(2)))

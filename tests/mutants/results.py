@@ -279,8 +279,8 @@ MUTANTS = (
     ),
     planted(
         "steps that have not arrived count as if they had (glm)",
-        f"{SECOND_ORDER}a_step_that_has_not_arrived_counts_as_error_and_says_so",
-        (NEWTON, "* spread + weak + drift * np.outer(step, step)", "* spread + weak"),
+        f"{SECOND_ORDER}a_step_that_has_not_arrived_counts_as_error_and_a_long_one_says_so",
+        (NEWTON, "* spread + weak + (drift or long) * np.outer(step, step)", "* spread + weak"),
     ),
     planted(
         "scatter beyond the noise widens nothing (glm)",
@@ -288,19 +288,24 @@ MUTANTS = (
         (NEWTON, "inflate @ noise @ inflate.T * spread + weak", "inflate @ noise @ inflate.T + weak"),
     ),
     planted(
-        "a step that was cut short is not told (glm)",
-        f"{SECOND_ORDER}a_step_that_was_cut_short_is_told",
-        (NEWTON, "bool(averaged.capped or unsettled)", "bool(unsettled)"),
+        "what nothing bounds has an interval (glm)",
+        f"{ALONE}only_what_nothing_bounds_is_lost",
+        ("estimators/engine/finish.py", "shares > _UNBOUNDED", "shares > 1e99"),
     ),
     planted(
-        "a level that noise hides takes with it all that rests on a guess (glm)",
-        f"{ALONE}with_a_hidden_flag_no_other_coefficient_is_lost",
-        (LEVELS, "np.any(hidden & ~levels)", "np.any(hidden)"),
+        "a fit of noise alone has intervals (glm)",
+        f"{ALONE}nothing_is_told_where_noise_hides_every_slope",
+        ("estimators/engine/finish.py", "        lost |= hidden\n", "        pass\n"),
     ),
     planted(
-        "what rests on a hidden number is not lost with it (glm)",
-        f"{ALONE}effects_of_a_hidden_number_are_not_bounded_and_all_that_rests_on_it_is_lost",
-        (LEVELS, "return weakly if np.any(hidden & ~levels) else ", "return "),
+        "what a level without events may be ends where noise does (glm)",
+        "models/test_glm.py::test_an_interval_of_a_level_without_events_has_no_end_that_matters",
+        (LEVELS, "(_FARTHEST / NORMAL) ** 2", "0.0"),
+    ),
+    planted(
+        "a covariate that tells the response is not named (logit)",
+        "models/test_glm.py::test_a_covariate_that_tells_the_response_is_named_as_one",
+        ("estimators/newton/check.py", "> _APART**2", "> 1e9"),
     ),
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
@@ -695,7 +700,7 @@ MUTANTS = (
     planted(
         "a fit of no usable row is taken for one of noise (glm)",
         "models/test_unread.py",
-        (NEWTON, "if located.unread else", "if False else"),
+        (NEWTON, "located.unread or not", "not"),
     ),
     planted(
         "rows that lack a cell are taken for rows (glm)",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from dpstats.moments.design import DesignMoments
 
 Array = np.ndarray
+
+# shares of the variance before any data: of a coefficient of which hardly anything is known, and of one that
+# nothing bounds
+_HIDDEN, _UNBOUNDED = 0.5, 100.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Estimate:
         problems += [f"not_estimable:{j}" for j in which]
         return replace(self, cov=cov, cov_privacy=privacy, problems=tuple(problems))
 
-    def doubted(self, cov: Array, *problems: str) -> Self:
+    def doubted(self, cov: Array | float, *problems: str) -> Self:
         """With more uncertainty, and what is to be said of it."""
         return replace(self, cov=self.cov + cov, problems=(*self.problems, *problems))
 
@@ -60,6 +64,9 @@ class Estimate:
         """Without an interval for any coefficient."""
         cov = np.where(np.eye(len(self.cov)) > 0, np.inf, 0.0)
         return replace(self, cov=cov, problems=("hopeless",))
+
+
+E = TypeVar("E", bound=Estimate)
 
 
 def widened(cov: Array, factors: Array) -> Array:
@@ -73,6 +80,26 @@ def widened(cov: Array, factors: Array) -> Array:
 def weak(guess: Array, cov: Array, share: float = 0.5) -> Array:
     """Coefficients more than this share of whose variance is a guess of what noise hides."""
     return np.flatnonzero(np.diag(guess) > share * np.diag(cov))
+
+
+def guessed(result: E, guess: Array, before: Array, constant: bool) -> E:
+    """A fit whose intervals include a guess of what noise hides, without those that say nothing.
+
+    A coefficient is lost where nothing bounds the guess; where noise hides every slope, so are all that it
+    hides.
+
+    Parameters
+    ----------
+    result : Estimate
+    guess, before : array, shape (k, k)
+        Part of the covariance that is a guess, and what it would be if noise hid all.
+    constant : bool
+    """
+    shares = np.diag(guess) / np.diag(before)
+    hidden, lost = shares > _HIDDEN, shares > _UNBOUNDED
+    if hidden[int(constant) :].all():
+        lost |= hidden
+    return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))
 
 
 def to_user(center: Array, scale: Array, constant: bool, y_scale: float = 1.0) -> Array:

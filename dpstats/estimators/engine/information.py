@@ -16,6 +16,8 @@ Array = np.ndarray
 FORGET = 0.85
 # eigenvalues are raised to this share of the size of the error
 FLOOR = 0.75
+# largest eigenvalue, in sizes of its error, below which nothing is known
+_STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
 ANY = 1e12
 
@@ -54,6 +56,11 @@ class Information:
     def sizes(self) -> Array:
         """Operator norm of such an error, along each eigenvector."""
         return self.sds * math.sqrt(2 * len(self.values))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the error explains less than half of the largest eigenvalue."""
+        return bool(np.max(self.values / self.sizes) > _STANDS_OUT)
 
     def solve(self, scores: Array) -> Array:
         """Newton's step; none along directions that are not seen."""

@@ -21,6 +21,9 @@ Array = np.ndarray
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
 _WIDER = 2.0
+# root of the sum of squared effects, each of an sd of its column, on a 0 or 1: beyond it rows that contradict
+# are so few that noise may hide them. Of real sets 6 of 6 above it were separated, or far off
+_APART = 4.5
 E = TypeVar("E", bound=Estimate)
 
 
@@ -143,6 +146,8 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     )
     share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
     release, found = yield "predictor_bend", cost, bend_public(line, score)
+    apart = float(line.slopes**2 @ line.squares) > _APART**2
+    found = found.doubted(0.0, *("separated",) * (apart and problem.family.two_valued))
     if not read.lost:
         return found
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)

@@ -13,7 +13,7 @@ from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.average import MATTERS, UNSETTLED, drifts, scatter
-from dpstats.estimators.engine.finish import weak, widened
+from dpstats.estimators.engine.finish import guessed
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
@@ -25,18 +25,20 @@ from dpstats.estimators.newton.dispersion import (
     surely_scattered,
 )
 from dpstats.estimators.newton.information import dispersion
-from dpstats.estimators.newton.levels import few_events, lost_to_noise, read_levels, within_reach
+from dpstats.estimators.newton.levels import Scores, read_levels
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
-from dpstats.moments.solution import HOPELESS, WEAK
 
 Array = np.ndarray
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
+# a mean step, in sds of the linear predictor, that counts as error even if noise explains it: curvature may
+# change by half on its way
+_LONG = 0.5
 # counts with this dispersion have a tail, which matters if scores are limited to fewer sds
 _SCATTERED, _TAIL = 1.5, 8.0
 
@@ -59,8 +61,6 @@ class Averaged:
     whitening : array, shape (k, k)
     variability : Accumulator
         Of the squared scores; empty where the family says what they are.
-    capped : bool
-        Whether a step was cut short.
     start : array, shape (k,)
         Where the iteration began: no covariate has an effect.
     """
@@ -72,7 +72,6 @@ class Averaged:
     information: Information
     whitening: Array
     variability: Accumulator
-    capped: bool
     start: Array
 
 
@@ -107,23 +106,15 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     axes = user @ averaged.whitening
     sampling, privacy, hidden = (axes @ matrix @ axes.T for matrix in parts)
     cov = sampling + privacy
-    rel = float(np.max(information.sizes / np.maximum(information.values, 1e-9 * information.sizes)))
-    problems = ["unsettled"] * bool(averaged.capped or unsettled)
-    weakly = weak(hidden, cov)
-    lost = lost_to_noise(problem, weakly, hidden, axes @ axes.T) if rel > HOPELESS else weakly[:0]
-    problems += [f"weak:{j}" for j in weakly] + ["budget"] * (rel > WEAK)
+    problems = ("unsettled",) * unsettled
     found, tail = _scattered(averaged, problem, bounds, (n, located.usable))
-    result = Estimate(user @ point, cov, privacy, tuple(problems), **found).lost(lost)
-    result = result.hopeless() if located.unread else result
-    sds = np.sqrt(np.diag(result.cov - hidden))
-    linear, sampled = axes @ step, np.sqrt(np.diag(sampling))
-    params, factors = read_levels(
-        problem, located, result.params, averaged.points @ user.T, linear, sds, sampled
-    )
-    factors[few_events(problem, located, params, widened(result.cov, factors), n)] = np.inf
-    result = result.wider(factors)
-    params = within_reach(problem, params, np.isinf(np.diag(result.cov)))
-    return replace(result, params=params, problems=(*result.problems, *tail))
+    result = Estimate(user @ point, cov, privacy, problems, **found)
+    result = guessed(result, hidden, located.before(user), problem.intercept)
+    result = result.hopeless() if located.unread or not information.stands_out else result
+    sds, sampled = np.sqrt(np.diag(cov)), np.sqrt(np.diag(sampling))
+    scores = Scores(averaged.points @ user.T, axes @ step, sds, sampled)
+    result = read_levels(problem, located, result, scores)
+    return replace(result, problems=(*result.problems, *tail))
 
 
 def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tuple[Array, Array, Array, bool]:
@@ -138,15 +129,14 @@ def _uncertain(averaged: Averaged, located: Located, step: Array, n: int) -> tup
     _, spread = scatter(
         averaged.points, averaged.scores, averaged.noise, information.matrix, averaged.whitening
     )
-    drift = drifts(averaged.scores, averaged.noise)
+    drift, long = drifts(averaged.scores, averaged.noise), float(np.linalg.norm(step)) > _LONG
     noise = inverse @ inverse * averaged.noise**2 / steps
     weak = located.unknown(information.blind(), np.linalg.inv(averaged.whitening))
-    privacy = inflate @ noise @ inflate.T * spread + weak + drift * np.outer(step, step)
+    privacy = inflate @ noise @ inflate.T * spread + weak + (drift or long) * np.outer(step, step)
     # scatter beyond the noise matters where the noise does, and a drift where it is not over soon
     scatters = spread > max(UNSETTLED, _by_chance((steps - 1) * len(step)))
-    beyond = scatters * np.trace(noise) * (spread - 1), drift * float(step @ step)
-    unsettled = max(beyond) > MATTERS * np.trace(sampling)
-    return sampling, privacy, weak, unsettled
+    scatters &= np.trace(noise) * (spread - 1) > MATTERS * np.trace(sampling)
+    return sampling, privacy, weak, bool(scatters or (drift and long))
 
 
 def _scattered(

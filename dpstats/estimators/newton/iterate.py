@@ -131,9 +131,7 @@ def _early(curator: Curator, plan: Plan, chooser: Chooser, state: _State) -> Cho
         curved = not chooser.problem.family.free_dispersion
         state.information.forget(past(state.information, information, state.whitening) if curved else FORGET)
         state.variability.forget(FORGET)
-    chooser = _choose(chooser, state)
-    state.capped = False  # of early steps some are meant to be
-    return chooser
+    return _choose(chooser, state)
 
 
 def _choose(chooser: Chooser, state: _State) -> Chooser:

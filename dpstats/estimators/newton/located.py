@@ -30,9 +30,11 @@ _STRETCHED = 1.5
 _LEAST_NOISE = 0.5
 # a column with more than this share of its rows in one octave may be constant
 _CONSTANT = 0.8
-# sd of log odds or log means between two levels; share of a column's square that may lie where nothing is
-# seen without this counting
-_LOG_RATIO, _SHOWN = 2.0, 0.05
+# sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
+# levels of random designs one in twenty was off by more than 8.7 where its interval had an open end), and of
+# an sd of a column (its interval holds effects of 4); share of a column's square that may lie where nothing
+# is seen without this counting
+_LOG_RATIO, _EFFECT, _SHOWN = 4.5, 2.0, 0.05
 # sd of the share of rows that cannot be used, before any release: from none to nearly all
 _USABLE_SD = 0.5
 # relative error of an sd by octaves, within which squares are taken for even: in designs of the lottery
@@ -68,8 +70,7 @@ class Located:
     noise : float
         Noise sd of the means, in half-widths of their declared boxes.
     prior : array, shape (k,)
-        Variance of the coefficients of standardised columns of which the data say nothing: of the linear
-        predictor 1, of levels more.
+        Variance of the coefficients of standardised columns of which the data say nothing.
     dim : array of bool, shape (k,)
         Columns of which it is not known how far they spread: nothing bounds their coefficients.
     usable : float
@@ -102,6 +103,10 @@ class Located:
     def thinnest(self) -> float:
         """Smallest mean square of a standardised column; at most 1."""
         return float(np.min(self.squares, initial=1.0))
+
+    def before(self, axes: Array) -> Array:
+        """Variance of coefficients before any data, of columns of known spread; `axes` as in `unknown`."""
+        return np.asarray((axes * self.prior) @ axes.T)
 
     def unknown(self, unseen: Array, axes: Array) -> Array:
         """Variance of coefficients along directions that no release has shown, shape (k, k).
@@ -175,6 +180,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     middle, width = center[:d] + half[:d] * mean_in_box[:d], half[:d] * scales
     stretched = scales > _STRETCHED * roots
     first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
+    effects = np.where(problem.zero_or_one, np.maximum(_LOG_RATIO * width, _EFFECT), _EFFECT)
     return Located(
         center=np.append(first_column, middle),
         scale=np.append(first_column + 1, width),
@@ -190,7 +196,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         sd=sd,
         offset=float(center[-1] + half[-1] * mean_in_box[-1]) if len(center) > d + 1 else 0.0,
         noise=noise_in_box,
-        prior=np.append(first_column + 1, np.where(rare, np.maximum((_LOG_RATIO * width) ** 2, 1.0), 1.0)),
+        prior=np.append(first_column + _EFFECT, effects) ** 2,
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
         unread=unread,

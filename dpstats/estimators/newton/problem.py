@@ -44,6 +44,11 @@ class Problem:
         return np.zeros(len(self.lower), dtype=bool) if self.coded is None else self.coded
 
     @property
+    def levels(self) -> Array:
+        """Indices of their coefficients."""
+        return np.flatnonzero(self.zero_or_one) + self.intercept
+
+    @property
     def k(self) -> int:
         """Number of coefficients."""
         return len(self.lower) + self.intercept

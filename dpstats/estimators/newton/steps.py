@@ -37,8 +37,6 @@ class State:
     bounds : Bounds
     information, variability : Accumulator
         Of the curvature, and of the squared scores, which some families do not release.
-    capped : bool
-        Whether a step was cut short.
     """
 
     located: Located
@@ -47,7 +45,6 @@ class State:
     bounds: Bounds
     information: Accumulator = field(default_factory=Accumulator)
     variability: Accumulator = field(default_factory=Accumulator)
-    capped: bool = False
 
     def release(self, curator: Curator, mu: float) -> tuple[Array, float]:
         """Release scores per row, whose noise sd is returned, too; take their matrices into account."""
@@ -72,9 +69,8 @@ class State:
 
     def move(self, step: Array, longest: float) -> None:
         """Take a whitened step, no longer than the cap."""
-        step, short = capped(step, longest)
+        step, _ = capped(step, longest)
         self.beta = self.beta + self.whitening @ step
-        self.capped |= short
 
     def forget(self) -> None:
         """Begin to collect matrices anew."""
@@ -102,6 +98,5 @@ def averaged_steps(
         information,
         state.whitening,
         state.variability,
-        state.capped,
         start,
     )

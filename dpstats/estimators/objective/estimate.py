@@ -16,9 +16,6 @@ from dpstats.moments.mixture import LAWS, Tails
 
 Array = np.ndarray
 
-# share of a variance that is a guess: from here on a coefficient is weak, and not estimable
-_WEAK, _LOST = 0.2, 0.5
-
 
 @dataclass(frozen=True)
 class Estimate(common.Estimate):
@@ -70,14 +67,3 @@ def nothing(result: Estimate) -> Estimate:
     """The estimate where no coefficient is estimable."""
     lost = result.hopeless()
     return replace(lost, cov_privacy=lost.cov)
-
-
-def judged(result: Estimate, guess: Array, few: Array) -> Estimate:
-    """Name coefficients a large part of whose variance is `guess`, a part of `cov`; lost if it is most.
-
-    Lost are `few`, too: levels in which there are hardly any events.
-    """
-    share = np.where(few, 1.0, np.diag(guess) / np.diag(result.cov))
-    weak = (f"weak:{j}" for j in np.flatnonzero((share > _WEAK) & (share <= _LOST)))
-    result = result.lost(np.flatnonzero(share > _LOST))
-    return replace(result, problems=(*result.problems, *weak))
