@@ -392,7 +392,7 @@ KM = {
     "worst time": "worst time, %",
 }
 STRATA = {
-    "": "",
+    "coefficients": "",
     "number": "number",
     "covered %": "intervals that hold, %",
     "confidently wrong %": "confidently wrong, %",

@@ -1,6 +1,6 @@
 """Times to failure whose groups have a scale each, on designs drawn at random: slopes, and each log sigma.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 97000 --fits 300 \\
+    OMP_NUM_THREADS=1 PYTHONPATH=. python benchmarks/strata_lottery.py --first 101000 --fits 200 \\
         | tee benchmarks/results/strata_lottery.txt
 
 Each design has a distribution, 2 to 5 groups of unequal sizes and lives, whose log scales are up to 4 apart,
