@@ -107,7 +107,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     """
     count, fraction_sd = (float(part[2][0]) / 1.5 / moments.n for part in (moments.values, moments.sds))
     fraction = float(np.clip(count, max(2 * fraction_sd, 1 / moments.n), 1.0))
-    found = _Moments.of(moments, moments.n * fraction, box)
+    found = _Moments.of(moments, moments.n * fraction, box, zoomed.half >= 1)
     prior = _prior(found, zoomed)
     mean = by_precision(found.first, found.first_sd, prior.first, prior.first_sd)
     by_mean = 2 * np.abs(mean) * found.first_sd  # of a column off its centre, what noise in its mean does
@@ -167,10 +167,11 @@ class _Moments:
     binary: Array
 
     @classmethod
-    def of(cls, release: Release, count: float, box: Box) -> _Moments:
+    def of(cls, release: Release, count: float, box: Box, whole: Array) -> _Moments:
         first, first_sd = (part[0] / count for part in (release.values, release.sds))
         second, second_sd = (part[1] / 1.6 / count for part in (release.values, release.sds))
-        binary = np.append(box.binary, False) | (second > _AT_ENDS + 2 * second_sd)
+        # in a part of its box alone, rows at an end may be such that lie beyond it
+        binary = np.append(box.binary, False) | (whole & (second > _AT_ENDS + 2 * second_sd))
         binary[-1] = False
         most = np.where(binary, 1.0, 0.95)
         return cls(np.clip(first, -most, most), first_sd, np.where(binary, 1.0, second), second_sd, binary)
