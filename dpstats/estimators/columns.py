@@ -123,7 +123,9 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
     mean_error = (found.first_sd**-2.0 + prior.first_sd**-2.0) ** -0.5
     middle = zoomed.center + zoomed.half * mean
     sds = np.maximum(zoomed.half * sds, np.sqrt(zoomed.hidden) * (1 + np.abs(middle)))
-    ratio = np.clip(variance * (zoomed.half / sds) ** 2, _LEAST_RATIO, 1.0)
+    ratio = variance * (zoomed.half / sds) ** 2
+    error = np.where((zoomed.hidden > 0) & (ratio < _LEAST_RATIO), np.maximum(error, 1.0), error)
+    ratio = np.clip(ratio, _LEAST_RATIO, 1.0)
     places = zoomed.places(middle, sds)
     center, scale = box.center + box.half * middle, box.half * sds
     if not constant:

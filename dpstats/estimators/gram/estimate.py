@@ -40,6 +40,9 @@ from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GAUSSIAN
 from dpstats.moments import LinearMoments, PublicMoments
+from dpstats.moments.noisy import SEEN
+
+Array = np.ndarray
 
 # sds of noise that a loss of weight must exceed: for the length of rows, where half of them widens intervals
 # of normal rows by .3 % in the mean and none by 1 %; and for a variance, which one in fifty of these adds
@@ -115,8 +118,9 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    if place.scale.at_one_end.any():  # such a column may stand for the intercept
-        moments = replace(moments, blind=np.append([1.0] * constant, place.scale.at_one_end))
+    alike = place.scale.at_one_end | (place.scale.unknown & ~_seen(moments, place))
+    if alike.any():  # such a column may stand for the intercept
+        moments = replace(moments, blind=np.append([1.0] * constant, alike))
     told = False
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)
@@ -210,6 +214,13 @@ def _gaussian(
         lost = lost_weight(moments.gram, moments.noise_gram, place, bounds.radius, _SURELY_LOST)
         moments = replace(moments, bent=bending(lost) / k)
     return moments, place, bounds, long
+
+
+def _seen(moments: LinearMoments, place: Coordinates) -> Array:
+    """Covariates whose mean squares about their middle noise does not hide; shape (d,)."""
+    back, first = np.linalg.inv(place.whitening), int(place.scale.constant)
+    square, noise = (np.sum(back * (part @ back), axis=0) for part in (moments.gram, np.eye(len(back))))
+    return np.asarray(square > SEEN * moments.noise_gram * noise)[first:]
 
 
 def _lost(moments: LinearMoments, radius: float) -> float:
