@@ -21,7 +21,7 @@ from dpstats.curator import Curator, Release
 
 Array = np.ndarray
 
-_CELLS, _OCTAVES = 32, 28
+_CELLS, _OCTAVES = 32, 14
 # chance that noise alone makes any cell of a release stand out
 _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is

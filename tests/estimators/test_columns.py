@@ -86,6 +86,23 @@ def test_skewed_columns_are_not_taken_for_rare_values() -> None:
         assert scale.scale[0] == pytest.approx(x.std(), rel=0.35)
 
 
+def test_rare_amounts_are_not_taken_for_one_of_two_values() -> None:
+    """Amounts in a tenth of the rows, in a box two thousand times as wide."""
+    rng = np.random.default_rng(2)
+    x = np.where(rng.uniform(size=ROWS) < 0.1, rng.exponential(5.0, ROWS), 0.0)[:, None]
+    for seed in range(10):
+        scale = found(x, boxed(0.0, 2e4), 0.5, SeededNoise(seed))
+        assert not scale.binary.any()
+        assert 0.4 < scale.scale[0] / x.std() < 2.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_hides_behind_one_value_is_unknown(seed: int) -> None:
+    """Of amounts that are too rare to be seen: rows elsewhere may be far, and the rest hardly vary."""
+    x = np.where(np.arange(ROWS) < ROWS // 400, 1.0, 0.0)[:, None]
+    assert found(x, boxed(0.0, 1e5), 0.1, SeededNoise(seed)).unknown.all()
+
+
 def test_a_column_that_seems_constant_may_have_rare_values_at_its_far_end() -> None:
     """Noise hides a share of the rows; one of them is then no farther than a few units away."""
     rare = (np.arange(ROWS) < ROWS // 200).astype(float)[:, None]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dps
+from dpstats.budget import Budget
 from dpstats.testing import SeededNoise, noise
 
 N = 20_000
@@ -54,3 +55,31 @@ def test_a_column_off_its_centre_that_noise_hides_is_never_known() -> None:
         with noise(SeededNoise(seed)):
             fit = dps.survreg("Surv(life, failed) ~ x", rows, schema, dist="lognormal").fit(dps.gdp(0.08))
         assert fit.flags
+
+
+def amounts(n: int, share: float, budget: Budget) -> list[dps.Fit]:
+    """Of y = 10 + x + age / 10 + 3 z, where x is 0 but in a share of the rows, and bounded by 100,000."""
+    rng = np.random.default_rng(9)
+    x = np.where(rng.uniform(size=n) < share, rng.exponential(5.0, n), 0.0)
+    age = rng.uniform(20, 60, n)
+    rows = {"x": x, "age": age, "y": 10 + x + age / 10 + rng.normal(0, 3, n)}
+    schema = dps.Schema(x=dps.bounded(0, 1e5), age=dps.bounded(18, 100), y=dps.bounded(0, 1000))
+    found = []
+    for seed in range(6):
+        with noise(SeededNoise(seed)):
+            found.append(dps.ols("y ~ x + age", rows, schema).fit(budget))
+    return found
+
+
+def test_rare_amounts_have_an_honest_interval() -> None:
+    for fit in amounts(10_000, 0.1, dps.zcdp(0.5)):
+        low, high = fit.conf_int().loc["x"]
+        assert not fit.flags and low <= 1 <= high and high - low < 2
+
+
+def test_amounts_that_noise_hides_have_no_short_interval() -> None:
+    """Of which none is known to be there, anything may be the slope."""
+    for budget in (dps.approx(0.3, 1e-6), dps.pure(0.5)):
+        for fit in amounts(2000, 0.03, budget):
+            low, high = fit.conf_int().loc["x"]
+            assert not np.isfinite(low) or low <= 1 <= high

@@ -423,6 +423,16 @@ MUTANTS = (
         ("estimators/columns.py", "np.hypot(found.second_sd, by_mean)", "found.second_sd"),
     ),
     planted(
+        "rows at the end of a part of a box are taken for one of two values",
+        "estimators/test_columns.py::test_rare_amounts_are_not_taken_for_one_of_two_values",
+        ("estimators/columns.py", "(whole & (second", "((second"),
+    ),
+    planted(
+        "a slope of what may not vary rests on a prior (linear)",
+        "models/test_loose_bounds.py::test_amounts_that_noise_hides_have_no_short_interval",
+        ("estimators/gram/estimate.py", "& ~_seen(moments, place))", "& False)"),
+    ),
+    planted(
         "a bend is not told (linear)",
         "models/test_bends.py::test_a_curved_line_is_seen",
         ("estimators/gram/estimate.py", '("bends",) * told', "()"),
