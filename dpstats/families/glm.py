@@ -21,6 +21,8 @@ Function = Callable[[Array], Array]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 _FARTHEST = 300.0
+# linear predictors beyond which there is no rarer answer
+_EVENLY = 40.0
 # the ends of a share of ones that has a linear predictor
 CERTAIN = (1e-6, 1 - 1e-6)
 # a dispersion so near to 0 is Poisson
@@ -127,6 +129,12 @@ class GlmFamily:
     def two_valued(self) -> bool:
         """Whether a response is 0 or 1, so that two scores are all that a row may have."""
         return self.support == (0.0, 1.0)
+
+    @property
+    def contradicted(self) -> float:
+        """Of a 0 or 1, rows with the rarer answer, if one lies at each unit of the linear predictor."""
+        mean = self.mean(np.linspace(-_EVENLY, _EVENLY, 100 * int(_EVENLY) + 1))
+        return float(np.minimum(mean, 1 - mean).sum()) / 50
 
     def largest_at(self, eta: Array) -> Array:
         """The larger of the two scores that a row of a 0 or 1 may have, without its sign."""

@@ -12,18 +12,21 @@ import numpy as np
 from dpstats.curator import Curator, Release
 from dpstats.estimators.bends import FAR, WORTH, Line, bend_public, by_chance, judged, standardised
 from dpstats.estimators.engine.finish import Estimate
+from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GlmFamily
 
 Array = np.ndarray
 # times the limit of scores, for what may lie beyond: the farther, the noisier; of a row that lies farther
 # still as much is seen
 _WIDER = 2.0
-# root of the sum of squared effects, each of an sd of its column, on a 0 or 1: beyond it rows that contradict
-# are so few that noise may hide them. Of real sets 6 of 6 above it were separated, or far off
-_APART = 4.5
+# share of the rows whose yes or no contradicts the line, if predictors are spread evenly: where it is less,
+# these are so few that noise may hide them. Under a logit effects add up to 4.5 then, each of an sd of its
+# column; of real sets 6 of 6 above that were separated, or far off
+_CONTRADICT = 0.123
 E = TypeVar("E", bound=Estimate)
 
 
@@ -146,8 +149,7 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     )
     share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
     release, found = yield "predictor_bend", cost, bend_public(line, score)
-    apart = float(line.slopes**2 @ line.squares) > _APART**2
-    found = found.doubted(0.0, *("separated",) * (apart and problem.family.two_valued))
+    found = found.doubted(0.0, *("separated",) * separated(problem.family, line))
     if not read.lost:
         return found
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
@@ -155,3 +157,18 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     first = np.eye(problem.k)[0]
     moved = np.outer(first, first) + np.outer(line.slopes, line.slopes) / max(line.spread, 1e-9) ** 2
     return found.doubted(bend.square * forth @ moved @ forth.T, *("bends",) * bend.told)
+
+
+def separated(family: GlmFamily, line: Line) -> bool:
+    """Whether covariates tell a yes or no, by effects that stand out from their errors.
+
+    An interval that holds 0 says itself how little is known; a coefficient that is not estimable may be so
+    because its effect has no limit. Near its middle a normal predictor of a large sd s is spread evenly, with
+    1 / (sqrt(2 pi) s) of the rows to a unit.
+    """
+    if not family.two_valued:
+        return False
+    errors = NORMAL * np.sqrt(np.diag(line.cov))
+    stand_out = (np.abs(line.slopes) > errors) | np.isinf(errors)
+    spread = math.sqrt(float((stand_out * line.slopes**2) @ line.squares))
+    return family.contradicted < _CONTRADICT * math.sqrt(2 * math.pi) * spread
