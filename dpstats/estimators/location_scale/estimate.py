@@ -143,6 +143,7 @@ def estimate(
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
     privacy += information.error_of(found.step)
+    privacy += information.error_across(np.outer(found.step, found.step) + guess)
     if m > bounding.k:
         privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
     need = needed(choice, bounding) if need is None else need

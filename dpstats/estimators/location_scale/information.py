@@ -57,6 +57,21 @@ class Known(NamedTuple):
         return usable(matrix, total**-0.5 / single, turn, unit)
 
 
+class Late(NamedTuple):
+    """What late entries make of the structure.
+
+    Attributes
+    ----------
+    beyond : array, shape (k + 1, k + 1)
+        What the matrix is expected to have beyond it.
+    error : float
+        Of the structure, against its usual size.
+    """
+
+    beyond: Array
+    error: float
+
+
 @dataclass
 class Released:
     """Releases of the matrix, the location in the coordinates of W, each log sigma in a unit of its own."""
@@ -98,8 +113,8 @@ def estimated(
     whitening: Whitening,
     log_sigma_square: float | None,
     location_share: float,
-    structure_error: float = 1.0,
-    beyond: Array | None = None,
+    pivot_error: float = 0.0,
+    late: Late | None = None,
 ) -> Information:
     """Combine releases with the structure and make the matrix usable.
 
@@ -109,10 +124,9 @@ def estimated(
         Expected square of the log sigma score, per row; None where sigma is known.
     location_share : float
         Expected square of the location score of an event.
-    structure_error : float
-        Of the structure, against its usual size.
-    beyond : array, shape (k + 1, k + 1), optional
-        What the matrix is expected to have beyond it.
+    pivot_error : float
+        sd of a slope of the pivot, in sigmas, where columns are not correlated.
+    late : Late, optional
     """
     k, turn = len(whitening.matrix), known.axes
     unit = np.full(k, location_share * events.fraction)
@@ -121,11 +135,19 @@ def estimated(
     axes = whitening.matrix @ turn[:k, :k]
     structure = np.diag(unit)
     structure[:k, :k] = location_share * (axes.T @ events.square @ axes)
-    if beyond is not None:
-        structure += turn.T @ beyond @ turn
-    size = np.clip(np.diag(structure), 0.05 * unit, None)
+    if late is not None:
+        structure += turn.T @ late.beyond @ turn
     stretched = np.linalg.norm(np.sqrt(events.noise_ratio)[:, None] * axes, axis=0)
-    sds = _structure_sd(events, stretched, size, location_share) * structure_error
+    least = 0.05 * unit
+    # noise may have made small what whitening made 1
+    least[:k] = np.clip(events.noise * location_share * stretched**2, least[:k], unit[:k])
+    size = np.maximum(np.diag(structure), least)
+    sds = _structure_sd(events, stretched, size, location_share)
+    if late is not None:
+        sds *= late.error
+    # where columns are correlated the pivot errs along what is stretched, and the scores are correlated there
+    sds[:k, k:] = np.hypot(sds[:k, k:], location_share * events.fraction * pivot_error * stretched[:, None])
+    sds[k:, :k] = sds[:k, k:].T
     return known.mixed(structure, sds, np.sqrt(unit))
 
 

@@ -36,7 +36,7 @@ from dpstats.estimators.location_scale.events import (
     with_correlations,
 )
 from dpstats.estimators.location_scale.hazard_calibration import checked
-from dpstats.estimators.location_scale.information import Known, Released, estimated
+from dpstats.estimators.location_scale.information import Known, Late, Released, estimated
 from dpstats.estimators.location_scale.inspections import PlacedByInspections, placed
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.plan import after_columns
@@ -250,7 +250,12 @@ def _information(bounding: Bounding[PlacedByLine], state: _State) -> Information
         return estimated(known, events, state.whitening, None, share)
     spread = _spread(events, usual.residual_square, sigma_of(state.point))
     square = f * float(np.clip(usual.log_sigma_square(spread, share), 0.6, 4.0))
-    return estimated(known, events, state.whitening, square, share)
+    return estimated(known, events, state.whitening, square, share, _pivot_error(events, state.point))
+
+
+def _pivot_error(events: Events, point: Array) -> float:
+    """sd of a slope of the line through the events, in sigmas."""
+    return events.slope_noise / sigma_of(point)
 
 
 def _spread(events: Events, usual: float, sigma: float) -> float:
@@ -278,8 +283,8 @@ def _delayed_information(bounding: Bounding[PlacedByLine], state: _State, known:
         state.whitening,
         None if told else late.log_sigma * events.fraction,
         share,
-        late.error(events.spread),
-        beyond[:k, :k] if told else beyond,
+        _pivot_error(events, state.point),
+        Late(beyond[:k, :k] if told else beyond, late.error(events.spread)),
     )
 
 
@@ -292,10 +297,11 @@ def _inspected_information(bounding: Bounding[PlacedByLine], state: _State, know
     share = _location_share(
         bounding, state, known, left.location, _INSPECTED * left.location, LEAST_SAID, most
     )
-    told, square = placement.problem.known_scale, events.fraction * max(left.log_sigma, LEAST_SAID)
+    square = events.fraction * max(left.log_sigma, LEAST_SAID)
     if isinstance(placement, PlacedByInspections):
         square *= max(placement.varied(state.point), _LEAST_VARIED)
-    return estimated(known, events, state.whitening, None if told else square, share)
+    told, error = placement.problem.known_scale, _pivot_error(events, state.point)
+    return estimated(known, events, state.whitening, None if told else square, share, error)
 
 
 def _location_share(
