@@ -16,11 +16,12 @@ KINDS = {
     "bounded": 0.15,
     "counts": 0.1,
     "heavy": 0.05,
+    "amounts": 0.05,
     "flag": 0.12,
     "factor": 0.13,
 }
 FARTHEST = 3.3  # sds of the latent normal within which bounds of looseness 1 lie
-POSITIVE = ("skewed", "counts")
+POSITIVE = ("skewed", "counts", "amounts")
 
 
 def pick(rng: np.random.Generator, shares: dict[str, float]) -> str:
@@ -37,7 +38,7 @@ class Column:
     ----------
     name, kind : str
     shape : float
-        Of its law: sd of a log, mean of counts, degrees of freedom, share of ones.
+        Of its law: sd of a log, mean of counts, degrees of freedom, share of amounts that are not 0.
     place, size : float
         It is place + size times a draw of the law.
     looseness : float
@@ -78,6 +79,9 @@ class Column:
         if self.kind == "counts":
             shares = special.pdtr(np.arange(self.shape + 40 * self.shape**0.5 + 40), self.shape)
             return np.searchsorted(shares, special.ndtr(latent)).astype(float)
+        if self.kind == "amounts":
+            above = np.minimum(stats.norm.sf(latent) / self.shape, 1.0)
+            return -np.log(above)  # exponential
         if self.kind == "heavy":
             return stats.t.ppf(stats.norm.cdf(latent), self.shape)
         return latent
@@ -116,10 +120,11 @@ def draw_column(
         "skewed": rng.uniform(0.3, 1.3),
         "counts": 10 ** rng.uniform(-0.5, 1.5),
         "heavy": rng.uniform(3, 8),
+        "amounts": 10 ** rng.uniform(-1.5, -0.5),
     }.get(kind, 1.0)
     size = 1.0 if kind == "counts" else 10 ** rng.uniform(-2, 4)
     place = size * rng.normal() * 10 ** rng.uniform(-1, 2)
-    if kind == "counts" or (kind == "skewed" and rng.uniform() < 0.7):
+    if kind in ("counts", "amounts") or (kind == "skewed" and rng.uniform() < 0.7):
         place = 0.0
     rarest, count = (
         10 ** rng.uniform(np.log10(least[0]), np.log10(least[1])),
