@@ -4,7 +4,9 @@
         | tee benchmarks/results/coxph_lottery.txt
 
 With ``--strata`` each design has two to four strata, whose baselines are of powers of the time; then
-coefficients alone are looked at.
+coefficients alone are looked at. So it is with ``--changing``, where each unit has two to four rows, a budget
+as many times as large, and one more covariate: a flag that goes on and off, a number that is drawn anew for
+each row, or one that drifts.
 
 Each design has a law of covariates (normal, skewed, heavy-tailed, flags, factors, correlated), bounds that
 are 1 to 20 times too wide, effects, a baseline hazard (power, log-logistic, Gompertz, bumps), censoring, late
@@ -138,17 +140,59 @@ def stratified(drawn: Design, number: int) -> Design:
     return drawn._replace(data=data, schema=dps.Schema(declared), formula=f"{drawn.formula} + strata(g)")
 
 
+def changing(drawn: Design, seed: int) -> Design:
+    """The same units from age 0 on, with a row for each stretch of time and a covariate that changes."""
+    rng = np.random.default_rng([seed, 2])
+    rows, line, top = drawn.data, drawn.line[drawn.data.index], drawn.schema["time"].bounds[1]  # type: ignore[union-attr]
+    n, last, most = len(rows), float(rows["time"].quantile(0.9)), int(rng.integers(2, 5))
+    ends = np.minimum(rng.uniform(0.1, 2, n) * last, 0.999 * top)
+    apart, kind = np.exp(rng.uniform(np.log(0.03), np.log(0.5))) * last, rng.integers(3)
+    spread, drift = rng.uniform(0.1, 1), rng.normal()
+    effect = (rng.uniform() < 0.75) * rng.normal() * (0.8, 0.5, 0.4)[kind]
+    begin, alive, stretches = np.zeros(n), np.ones(n, dtype=bool), []
+    for k in range(most):
+        until = begin + apart * rng.uniform(1 - spread, 1 + spread, n) if k < most - 1 else ends + 1
+        number = rng.normal(size=n).clip(-4, 4)
+        values = (np.full(n, k % 2), number, k * drift + 0.3 * number)[kind]
+        spent = np.interp(begin, drawn.ages, drawn.hazard)
+        spent += rng.exponential(size=n) * np.exp(-np.clip(line + effect * values, -15, 15))
+        ages = np.interp(spent, drawn.hazard, drawn.ages, right=np.inf)
+        here, stop = alive & (begin < ends), np.minimum(np.minimum(ages, until), ends)
+        failed = here & (ages <= np.minimum(until, ends))
+        parts = {"unit": np.arange(n), "begin": begin, "time": stop, "failed": 1 * failed, "v": values}
+        stretches.append(rows.filter(like="x").assign(**parts)[here & (stop > begin)])
+        alive, begin = here & ~failed & (until < ends), until
+    declared = {name: drawn.schema[name] for name in drawn.schema if name.startswith("x")}
+    width = 4 * abs(drift) + 4
+    declared |= {
+        "begin": dps.bounded(0, top),
+        "time": dps.bounded(0, top),
+        "failed": dps.event(failed=1, censored=0),
+    }
+    declared["v"] = dps.flag() if kind == 0 else dps.bounded(-width, width)
+    schema = dps.Schema(declared).unit("unit", max_rows=most)
+    formula = f"Surv(begin, time, failed) ~ {drawn.formula.partition('~')[2]} + v"
+    data = pd.concat(stretches, ignore_index=True)
+    effects = drawn.effects | {"v": effect}
+    return drawn._replace(data=data, schema=schema, formula=formula, effects=effects, mu=most * drawn.mu)
+
+
 def fitted(
-    number: int, strata: bool = False
+    number: int, kind: str = ""
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float | None] | None:
     """Coefficients, points of curves, and the p-value of the test of all; None where a fit is refused."""
-    drawn = stratified(design(number), number) if strata else design(number)
+    drawn = design(number)
+    if kind:
+        drawn = {"strata": stratified, "changing": changing}[kind](drawn, number)
     model = dps.coxph(drawn.formula, drawn.data, drawn.schema)
     if len(drawn.data) * drawn.mu < WORTH * len(model.design.names) ** 1.5:
         return None
     with noise(SeededNoise(number)), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit = model.fit(dps.gdp(drawn.mu))
+        warnings.simplefilter("ignore" if kind == "changing" else "error")
+        try:
+            fit = model.fit(dps.gdp(drawn.mu))
+        except dps.BudgetError:
+            return None
     codes, late = {code for code, _ in fit.flags}, "entry" in drawn.data
     slopes = [
         {
@@ -157,12 +201,13 @@ def fitted(
             "share": share,
             "level": "[T." in name,
             "late": late,
+            "changes": name == "v",
             "cautions": "+".join(sorted(codes)),
         }
         for name, share in zip(fit.names, fit.tidy()["privacy_share"], strict=True)
     ]
     test = fit.proportional_test().frame["p_value"].iloc[-1] if fit.record.trend is not None else None
-    return slopes, [] if strata else curves(drawn, fit, late), test
+    return slopes, [] if kind else curves(drawn, fit, late), test
 
 
 def curves(drawn: Design, fit: Any, late: bool) -> list[dict[str, Any]]:
@@ -210,9 +255,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, required=True)
     parser.add_argument("--fits", type=int, required=True)
-    parser.add_argument("--strata", action="store_true")
+    parser.add_argument("--strata", action="store_const", const="strata", default="", dest="kind")
+    parser.add_argument("--changing", action="store_const", const="changing", dest="kind")
     given = parser.parse_args()
-    done = [fitted(number, given.strata) for number in tqdm(range(given.first, given.first + given.fits))]
+    done = [fitted(number, given.kind) for number in tqdm(range(given.first, given.first + given.fits))]
     fits = [each for each in done if each is not None]
     slopes = pd.DataFrame([slope for each in fits for slope in each[0]])
     points = pd.DataFrame([point for each in fits for point in each[1]])
@@ -234,6 +280,8 @@ def main() -> None:
         "noise above": known[known["share"] >= 0.5],
         "levels": known[known["level"]],
         "late entry": known[known["late"]],
+        "changing": known[known["changes"]],
+        "changing, without a caution": known[known["changes"] & clean],
         "without a caution": known[clean],
         "with one": known[~clean],
     }

@@ -23,8 +23,9 @@ Array = np.ndarray
 _VISIBLE, _FEWEST = 4.0, 1.0
 # of the events of a cell if they were spread so: no fewer are taken for there
 _LEAST_SHARE = 1e-6
-# of a piece: events in sds of the noise of its score
-_PIECE_NOISE = 16.0
+# of a piece: events in sds of the noise of its score; fewer where rows enter late, whose covariates may come
+# and go with time: what they do to hazards within a piece is taken for the baseline's
+_PIECE_NOISE, _PIECE_NOISE_LATE = 16.0, 5.0
 # rows at risk in sds of their noise, from which on curves go by them
 _SEEN = 2.0
 _LATEST = 6.0
@@ -166,7 +167,8 @@ def find_grid(curator: Curator, plan: Plan, problem: Problem, score_noise: float
     each = np.maximum(trust * events + (1 - trust) * spread, _LEAST_SHARE * spread)
     each *= (number / np.bincount(runs, each))[runs]
     of_run = stratum[np.unique(runs, return_index=True)[1]]
-    pieces = _runs(number, _PIECE_NOISE * score_noise, of_run)[runs]
+    fewest = (_PIECE_NOISE_LATE if problem.delayed else _PIECE_NOISE) * score_noise
+    pieces = _runs(number, fewest, of_run)[runs]
     # of what is spread evenly over a run, all may have come at any time of it
     errors = (1 - trust) * each * number[runs] / 3 + trust**2 * (each + sd**2) + each**2 * sums / middle**2
     variances = errors / middle**2
