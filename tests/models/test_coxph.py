@@ -138,6 +138,27 @@ def test_a_unit_with_several_rows_is_protected_whole() -> None:
     assert "serial" in str(four.summary())
 
 
+def test_covariates_that_come_and_go_are_not_taken_for_the_baseline() -> None:
+    """On for a while in all units, and then off: with a piece for every 16 sds of noise it is .5."""
+    draw, n = np.random.default_rng(0), 10_000
+    begin, until = np.zeros(n), draw.uniform(100, 200, n)
+    ends, alive, rows = draw.uniform(200, 1500, n), np.ones(n, dtype=bool), []
+    for on in (0, 1, 0):
+        stop = np.minimum(until, ends)
+        life = begin + 800 * np.exp(-0.7 * on) * draw.exponential(size=n)
+        here = alive & (begin < ends)
+        columns = {"unit": np.arange(n), "since": begin, "days": np.minimum(life, stop), "on": on}
+        rows.append(pd.DataFrame(columns | {"failed": 1 * (life <= stop)})[here])
+        alive = here & (life > stop) & (until < ends)
+        begin, until = until, until + draw.uniform(100, 200, n) if on == 0 else ends + 1
+    time = dps.bounded(0, 1500)
+    schema = dps.Schema(since=time, days=time, failed=dps.event(), on=dps.flag()).unit("unit", max_rows=3)
+    model = dps.coxph("Surv(since, days, failed) ~ on", pd.concat(rows, ignore_index=True), schema)
+    with noise(NoNoise()):
+        fit = model.fit(dps.approx(epsilon=1, delta=1e-6))
+    assert abs(fit.params["on"] - 0.7) < 0.12
+
+
 def test_effects_that_change_are_told() -> None:
     draw, n = np.random.default_rng(2), 10_000
     age, life = draw.normal(50, 12, n), draw.exponential(size=n)
