@@ -91,6 +91,9 @@ def cautions(
     `between` says that the response is an interval, whose ends may stand in the wrong order in all rows.
     """
     whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
+    lost = {f"not_estimable:{place}" for place in range(len(names))}
+    if between and lost <= set(problems):
+        problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
     found = [whole[code] for code in whole if code in problems]
     for code, words in _NAMED.items():
         head = code + ":"

@@ -57,8 +57,10 @@ class DesignMoments:
             raise ValueError("moments are of rows or failures, a positive number of them")
         p = np.shape(self.mean)
         for name in (*_ARRAYS, *(_PAIRS if self.corr is not None else ())):
-            array = np.array(getattr(self, name), dtype=float)
-            if array.shape != p * (2 if name in _PAIRS else 1) or not np.isfinite(array).all():
+            array, shape = np.array(getattr(self, name), dtype=float), p * (2 if name in _PAIRS else 1)
+            if p == (0,):  # of no columns a file has one list, whatever the shape
+                array = array.reshape(shape)
+            if array.shape != shape or not np.isfinite(array).all():
                 raise ValueError(f"{name} of the moments must be finite numbers of the shape of the others")
             array.setflags(write=False)
             object.__setattr__(self, name, array)

@@ -51,7 +51,9 @@ def test_it_is_the_fit_without_them(case: str, more: dict[str, str]) -> None:
     found = fit.drop(*terms)
     assert found.names == direct.names
     np.testing.assert_allclose(found.params, direct.params, atol=0.03)
-    if not fit.flags:  # a line that bends has longer intervals, and so has a shorter one
+    # a line that bends has longer intervals, and so has a shorter one; with weights rows count less from
+    # another length in each formula on, and what long ones may take of a slope is priced by it
+    if not fit.flags and not more:
         np.testing.assert_allclose(found.bse, direct.bse, rtol=0.25)
 
 

@@ -130,11 +130,12 @@ def _estimate(
     result = replace(result, problems=problems, settings=settings, by_signs=True)
     placement = frame.bounding.placement
     result = checked(curator, plan.cost("check"), placement, whole.points[0], result)
-    return _without(result, np.flatnonzero(placement.scale.unknown) + 1)
+    scale = placement.scale
+    return _without(result, np.flatnonzero(scale.unknown | ~scale.varies) + 1)
 
 
 def _without(result: Estimate, unknown: Array) -> Estimate:
-    """No interval for slopes of columns of unknown variance, nor for the intercept, which rests on them."""
+    """No interval for slopes of columns that may hardly vary, nor for the intercept, which rests on them."""
     if not len(unknown) or "hopeless" in result.problems:
         return result
     return result.lost(np.append(0, unknown))
