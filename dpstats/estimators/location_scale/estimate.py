@@ -271,10 +271,9 @@ def _few_events(bounding: Bounding[Placement], information: Information, whiteni
 
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
-    """Columns that are not seen, and may vary far less than their scale: no guess in its units is wide."""
-    scale = bounding.placement.scale
+    """Columns that are not seen, and vary far less than their scale: no guess in its units is wide; (d,)."""
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
-    return np.asarray((hidden > 0.5) & ((scale.ratio < _SHORT) | scale.unknown | ~scale.varies))
+    return np.asarray((hidden > 0.5) & (bounding.placement.scale.ratio < _SHORT))
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information, k: int) -> Array:

@@ -131,7 +131,9 @@ def _estimate(
     placement = frame.bounding.placement
     result = checked(curator, plan.cost("check"), placement, whole.points[0], result)
     scale = placement.scale
-    return _without(result, np.flatnonzero(scale.unknown | ~scale.varies) + 1)
+    # what columns share tells of one that may hold one value, if any of them surely varies
+    alike = ~scale.varies & (not scale.varies.any())
+    return _without(result, np.flatnonzero(scale.unknown | alike) + 1)
 
 
 def _without(result: Estimate, unknown: Array) -> Estimate:
