@@ -165,6 +165,11 @@ class RowScale:
         return self.error > _UNKNOWN
 
     @property
+    def hardly_varies(self) -> Array:
+        """Columns that are unknown, or may hold one value alone, as far as noise tells."""
+        return self.unknown | ~self.varies
+
+    @property
     def at_one_end(self) -> Array:
         """Columns that look like one of two values, but may hold one alone, at an end of their range."""
         return self.binary & ~self.varies

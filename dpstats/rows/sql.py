@@ -29,11 +29,9 @@ Link = Held | Address
 # float8, unknown, money, bpchar, varchar, numeric; and the first number of a type that a user has made
 _PLAIN, _MADE = frozenset({16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 705, 790, 1042, 1043, 1700}), 16384
 
-_COMPARED = {
-    "postgresql": "",
-    "duckdb": "",
-    "sqlite3": "+",
-}  # what before a key makes it a number or an error
+# vendors of which it is known how names are quoted and keys compared; and the sign that makes an expression
+# of a name, of which SQLite knows neither a converter nor a declaration
+_SIGNS = {"postgresql": "", "duckdb": "", "sqlite3": "+"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,12 +136,11 @@ def chosen(columns: Sequence[str], vendor: str) -> str:
     1, or a text that a converter of sqlite3 does not take. Columns that nobody asks for are not fetched, and
     of an expression, such as + x, which is x, sqlite3 knows no converter.
     """
-    if vendor not in ("sqlite3", "postgresql", "duckdb"):
+    if vendor not in _SIGNS:
         return "*"
     names = ['"' + name.replace('"', '""') + '"' for name in columns]
-    sign = "+" if vendor == "sqlite3" else ""
     # by the table: SQLite takes a name in quotation marks that it does not know for a text
-    return ", ".join(f"{sign}dpstats_rows.{name} AS {name}" for name in names)
+    return ", ".join(f"{_SIGNS[vendor]}dpstats_rows.{name} AS {name}" for name in names)
 
 
 def ranges(query: SqlQuery, what: str = "*", vendor: str = "") -> list[str]:
@@ -154,9 +151,9 @@ def ranges(query: SqlQuery, what: str = "*", vendor: str = "") -> list[str]:
     a row would be in several ranges; of an expression it knows no declaration. What a database of another
     vendor does is not known, and its rows, which are read once, are not cut.
     """
-    if query.key is None or vendor not in _COMPARED:
+    if query.key is None or vendor not in _SIGNS:
         return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows"]
-    key = _COMPARED[vendor] + '"' + query.key.replace('"', '""') + '"'
+    key = _SIGNS[vendor] + '"' + query.key.replace('"', '""') + '"'
     cuts = [f"{cut:.17g}" for cut in query.cuts]
     between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
     where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]

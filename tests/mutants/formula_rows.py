@@ -274,12 +274,12 @@ MUTANTS = (
     planted(
         "SQLite compares a key declared TEXT with cuts as texts, so that a row is in several parts",
         "rows/test_queries.py::test_ranges_of_a_key_have_each_row_once_whatever_the_key_is",
-        ("rows/sql.py", '"sqlite3": "+"', '"sqlite3": ""'),
+        ("rows/sql.py", "key = _SIGNS[vendor] + ", "key = "),
     ),
     planted(
         "a converter of sqlite3 is called on cells, of which one can end the query",
         "rows/test_queries.py::test_no_converter_of_sqlite_is_called_and_no_other_column_is_fetched",
-        ("rows/sql.py", '"+" if vendor == "sqlite3" else ""', '""'),
+        ("rows/sql.py", "{_SIGNS[vendor]}dpstats_rows", "dpstats_rows"),
     ),
     planted(
         "dates of Postgres are read by Python, which has not all of them",

@@ -118,7 +118,7 @@ def fit_gram(
         moments = replace(moments, whole=whole, whole_error=error)
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
-    alike = place.scale.at_one_end | ((place.scale.unknown | ~place.scale.varies) & ~_seen(moments, place))
+    alike = place.scale.at_one_end | (place.scale.hardly_varies & ~_seen(moments, place))
     if alike.any():  # such a column may stand for the intercept
         moments = replace(moments, blind=np.append([1.0] * constant, alike))
     told = False

@@ -9,6 +9,7 @@ See docs/theory/linear.md#rows-that-hold-a-variance.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ _LEVELLED = 0.5
 # share of normal rows in a cell by which those of other laws may be more; a line of nearly normal columns
 # that are most of a response would pay for it
 _SHAPE = 0.1
-_QUANTILES = (np.arange(4000) + 0.5) / 4000
+_QUANTILES = 4000  # by which squares of normal rows are known
 
 
 @dataclass(frozen=True)
@@ -115,12 +116,19 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
 def _usual(edges: Array, k: int, level: float, size: float) -> Array:
     """Shares of normal rows by axis and cell, the first axis that of a constant of length `level`, if any."""
     first = int(level > 0)
-    rest = size * stats.chi2.ppf(_QUANTILES, k - first) if k > first else np.zeros(len(_QUANTILES))
+    rest = size * _normal_squares(k - first)
     square = level**2 + rest
     cell = np.searchsorted(edges**2, square, side="right")
     inside = (cell[:, None] == np.arange(1, len(edges) + 1)) / len(cell)
     across = (rest / square / max(k - first, 1)) @ inside
     return np.vstack([level**2 / square @ inside] * first + [across] * (k - first))
+
+
+@functools.cache  # a fit of few rows would spend a twentieth of its time here
+def _normal_squares(k: int) -> Array:
+    """Squares of normal rows of k numbers, at even quantiles; nobody writes to them."""
+    even = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    return np.asarray(stats.chi2.ppf(even, k)) if k else np.zeros(_QUANTILES)
 
 
 def _level(place: Coordinates) -> float:

@@ -148,7 +148,7 @@ def _uncertain(averaged: Averaged, scale: RowScale, n: int, j: int) -> tuple[Arr
     unseen = (information.vectors * (1 - information.seen)) @ information.vectors.T
     across = np.linalg.inv(averaged.axes)[:, j:]
     hidden = np.sum((unseen @ across) ** 2, axis=0) > 0.05 * np.sum(across**2, axis=0)
-    guess = guess + (across * (hidden & (scale.unknown | ~scale.varies)) * ANY) @ across.T
+    guess = guess + (across * (hidden & scale.hardly_varies) * ANY) @ across.T
     step = information.solve(averaged.scores.mean(axis=0))
     drift = drifts(averaged.scores, averaged.noise) or _moves(averaged, step, noise, j)
     privacy = inflate @ noise @ inflate.T * spread + guess + drift * np.outer(step, step)
