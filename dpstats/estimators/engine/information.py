@@ -87,14 +87,13 @@ class Information:
         error = 2 * self.sds / self.used * (self.vectors.T @ (step * self.unit))
         return (self.vectors * error**2) @ self.vectors.T / np.outer(self.unit, self.unit)
 
-    def error_across(self, ways: Array) -> Array:
+    def error_across(self, step: Array) -> Array:
         """Variance of a step by the error of the matrix between directions.
 
-        `ways` is the mean square of the way to the root, in whitened coordinates, shape (k, k). The score of
-        one direction takes from that of another what the error makes of the way along that one. Directions
-        that are not seen are in doubt as it is.
+        The score of one direction takes from that of another what the error makes of the step along that one.
+        Directions that are not seen are in doubt as it is.
         """
-        along = np.einsum("ij,ik,kj->j", self.vectors, ways * np.outer(self.unit, self.unit), self.vectors)
+        along = (self.vectors.T @ (step * self.unit)) ** 2
         others = float(self.sds @ along) - self.sds * along
         error = self.seen * self.sds * others / 2 / self.used**2
         return (self.vectors * error) @ self.vectors.T / np.outer(self.unit, self.unit)

@@ -142,8 +142,7 @@ def estimate(
     guess = unseen(information, to_params, bounding, sigma_of(mean))
     wider = spread * found.widening
     privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
-    privacy += information.error_of(found.step)
-    privacy += information.error_across(np.outer(found.step, found.step) + guess)
+    privacy += information.error_of(found.step) + information.error_across(found.step)
     if m > bounding.k:
         privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
     need = needed(choice, bounding) if need is None else need
