@@ -22,8 +22,8 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 import dpstats as dps
 from dpstats.budget import Approx, Budget, Zcdp
+from dpstats.budget.rules import Charge
 from dpstats.errors import BudgetError
-from dpstats.ledger.rules import Charge
 
 GRID = 1e-3
 DELTAS = (0.3, 0.1, 1e-3, 1e-6, 1e-9)  # the large ones tell a response from a Gaussian
@@ -36,8 +36,8 @@ def by_dp_accounting(charges: Sequence[Charge]) -> pld.PrivacyLossDistribution:
     total, square = pld.identity(GRID, False), 0.0
     for charge in charges:
         budget = charge.budget
-        if charge.square is not None:
-            square += float(charge.square)
+        if charge.promise.gaussian:
+            square += float(charge.promise.square or 0)
         elif isinstance(budget, Zcdp):
             square += 2 * budget.rho
         else:

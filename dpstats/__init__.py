@@ -18,7 +18,7 @@ def _homes() -> dict[str, tuple[str, str]]:
 
 
 _HOMES = _homes()
-_MODULES = {module.partition(".")[2] for module, _ in _HOMES.values()}
+_MODULES = {part for module, _ in _HOMES.values() for part in module.split(".")[1:2]}
 __all__ = list(_HOMES)  # noqa: PLE0605
 
 

@@ -2,7 +2,7 @@
 
 from dpstats import datasets
 from dpstats._version import __version__
-from dpstats.budget import approx, gdp, parse_budget, pure, zcdp
+from dpstats.budget.making import approx, gdp, parse_budget, pure, zcdp
 from dpstats.checking import check
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.contributors import contribute, plan_contributions

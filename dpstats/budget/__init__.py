@@ -18,8 +18,9 @@ epsilon = 1, delta = 1e-06
 0.236704
 """
 
-from dpstats.budget.kinds import LEAST, LEAST_DELTA, MOST, Approx, Budget, Gdp, Pure, Zcdp, as_budget
-from dpstats.budget.making import approx, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
+from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST
+from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp, as_budget
+from dpstats.budget.making import approx, delta_of, from_dict, gdp, measure, parse_budget, pure, scaled, zcdp
 
 __all__ = [
     "LEAST",
@@ -32,6 +33,7 @@ __all__ = [
     "Zcdp",
     "approx",
     "as_budget",
+    "delta_of",
     "from_dict",
     "gdp",
     "measure",

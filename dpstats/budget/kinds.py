@@ -1,4 +1,4 @@
-"""The four kinds of a budget, as values that compose, split and convert.
+"""The kinds of a budget. Each is one record: law of noise, conversions, rule of a ledger, account and words.
 
 Every rounding goes against the user: what may be spent is rounded down, what a spending implies is rounded
 up. See docs/theory/privacy.md#accounts.
@@ -7,19 +7,19 @@ up. See docs/theory/privacy.md#accounts.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TypeVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from dpstats import _conversions as convert
 from dpstats._arguments import number, shown
 from dpstats._private import forgetful
+from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST, Amount, down, exact, root_up, up
+from dpstats.budget.rules import Charge, Promise, Rule, by_epsilon, by_pair, by_rho, by_square
 from dpstats.errors import BudgetError
 
-__all__ = ["LEAST", "LEAST_DELTA", "MOST", "Approx", "Budget", "Gdp", "Pure", "Zcdp", "as_budget"]
-
-
-LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have
-LEAST_DELTA = 1e-100
+__all__ = ["KINDS", "Approx", "Budget", "Gdp", "Pure", "Zcdp", "as_budget"]
 
 
 def _amount(name: str, value: float, low: float = LEAST, high: float = MOST) -> float:
@@ -48,20 +48,75 @@ def _parts(shares: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(share / max(total, 1.0) * (1 - 2.0**-49) for share in shares)
 
 
-_Kind = TypeVar("_Kind", bound="_Value")
+_Kind = TypeVar("_Kind", bound="Budget")
 
 
-class _Value:
-    """What the four kinds share."""
+class Budget(ABC):
+    """An amount of privacy. A new kind is a frozen dataclass below this class and its row in `KINDS`.
+
+    The first field is the amount: epsilon, rho, mu. A kind says how it splits, what it comes to as (epsilon,
+    delta), what a charge of it implies and by which rule a ledger keeps a total of it. What a fit may spend
+    under it is mu squared of Gaussian noise, unless it says otherwise.
+    """
+
+    pure: ClassVar[bool] = False
+    """Whether it buys noise of pure epsilon, and no Gaussian."""
+    example: ClassVar[str]
+    """As a user may write it, for messages."""
+    promised: ClassVar[str]
+    """What it promises, for messages, with an article."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def mu(self) -> float:
+            """Gaussian noise that it buys: sensitivity / sd, rounded down."""
+
+        @property
+        def epsilon(self) -> float:
+            """Noise of pure epsilon that it buys, rounded down, if that is what it buys."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, self.unit, _amount(self.unit, vars(self)[self.unit]))
+
+    @abstractmethod
+    def split(self, *shares: float) -> tuple[Budget, ...]:
+        """Parts that compose to at most this budget."""
+
+    @abstractmethod
+    def to_approx(self, delta: float) -> Approx:
+        """What it implies at `delta`, rounded up."""
+
+    @abstractmethod
+    def promise(self, gaussian: bool = False) -> Promise:
+        """What a charge of it implies, exactly; `gaussian` where all its noise is known to be Gaussian."""
+
+    @abstractmethod
+    def rule(self, first: Charge | None) -> Rule:
+        """How charges add up under a total of this kind, of which `first` is the first."""
+
+    @property
+    def allowed(self) -> Fraction:
+        """What the costs of a fit may add up to."""
+        return Fraction(self.mu) ** 2
+
+    def cost_of(self, price: Pure | Gdp) -> Fraction:
+        """What a release adds to the costs of a fit."""
+        return Fraction(price.to_gdp().mu) ** 2
 
     def to_dict(self) -> dict[str, float | str]:
         """Plain dictionary for JSON; :func:`from_dict` is its inverse."""
         return {"kind": type(self).__name__.lower(), **vars(self)}
 
     @property
+    def unit(self) -> str:
+        """Name of the amount."""
+        return next(iter(vars(self)))
+
+    @property
     def amount(self) -> float:
         """Epsilon, rho or mu."""
-        return float(next(iter(vars(self).values())))
+        return float(vars(self)[self.unit])
 
     def _same_kind(self: _Kind, other: object) -> _Kind:
         if not isinstance(other, type(self)):
@@ -73,7 +128,7 @@ class _Value:
 
 @forgetful
 @dataclass(frozen=True)
-class Pure(_Value):
+class Pure(Budget):
     """Pure epsilon-differential privacy. Composes by adding epsilon.
 
     Parameters
@@ -89,8 +144,9 @@ class Pure(_Value):
 
     epsilon: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _amount("epsilon", self.epsilon))
+    pure = True
+    example = "pure(1)"
+    promised = "an epsilon"
 
     @property
     def mu(self) -> float:
@@ -118,6 +174,26 @@ class Pure(_Value):
         """
         return Gdp(convert.mu_of_pure(self.epsilon))
 
+    def promise(self, gaussian: bool = False) -> Promise:
+        """Itself, rho and mu as `to_zcdp` and `to_gdp` have them, and no delta."""
+        epsilon, mu = exact(self.epsilon), exact(convert.mu_of_pure(self.epsilon))
+        return Promise(epsilon, rho=epsilon**2 / 2, square=mu**2, pair=(epsilon, Fraction(0)))
+
+    def rule(self, first: Charge | None) -> Rule:
+        """Epsilons add up."""
+        return Rule(self, (exact(self.epsilon),), by_epsilon, lambda spent: Pure(max(up(spent[0]), LEAST)))
+
+    @property
+    def allowed(self) -> Fraction:
+        """Epsilon."""
+        return Fraction(self.epsilon)
+
+    def cost_of(self, price: Pure | Gdp) -> Fraction:
+        """Epsilon; BudgetError of Gaussian noise."""
+        if isinstance(price, Gdp):
+            raise BudgetError("Gaussian noise promises no pure epsilon, however large")
+        return Fraction(price.epsilon)
+
     def __add__(self, other: Pure) -> Pure:
         return Pure(convert.sum_up(self.epsilon, self._same_kind(other).epsilon))
 
@@ -127,7 +203,7 @@ class Pure(_Value):
 
 @forgetful
 @dataclass(frozen=True)
-class Zcdp(_Value):
+class Zcdp(Budget):
     """Zero-concentrated differential privacy. Composes by adding rho.
 
     It implies no GDP guarantee in general; ``mu`` is what Gaussian releases may spend under it.
@@ -135,8 +211,8 @@ class Zcdp(_Value):
 
     rho: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", _amount("rho", self.rho))
+    example = "zcdp(0.5)"
+    promised = "a rho"
 
     @property
     def mu(self) -> float:
@@ -155,6 +231,19 @@ class Zcdp(_Value):
         """Itself."""
         return self
 
+    def promise(self, gaussian: bool = False) -> Promise:
+        """Itself; Gaussian noise of it has mu squared = 2 rho."""
+        rho = exact(self.rho)
+        return Promise.of_gaussian(2 * rho) if gaussian else Promise(rho=rho)
+
+    def rule(self, first: Charge | None) -> Rule:
+        """Rhos add up."""
+        return Rule(self, (exact(self.rho),), by_rho, lambda spent: Zcdp(max(up(spent[0]), LEAST)))
+
+    def cost_of(self, price: Pure | Gdp) -> Fraction:
+        """Twice its rho, which is epsilon squared of a pure epsilon (Bun & Steinke 2016)."""
+        return Fraction(price.amount) ** 2
+
     def __add__(self, other: Zcdp) -> Zcdp:
         return Zcdp(convert.sum_up(self.rho, self._same_kind(other).rho))
 
@@ -164,13 +253,13 @@ class Zcdp(_Value):
 
 @forgetful
 @dataclass(frozen=True)
-class Gdp(_Value):
+class Gdp(Budget):
     """Gaussian differential privacy. Composes by adding mu squared."""
 
     mu: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", _amount("mu", self.mu))
+    example = "gdp(1)"
+    promised = "a mu"
 
     def split(self, *shares: float) -> tuple[Gdp, ...]:
         """Parts that compose to at most this budget; `shares`, of mu squared, sum to at most 1."""
@@ -188,6 +277,15 @@ class Gdp(_Value):
         """Itself."""
         return self
 
+    def promise(self, gaussian: bool = False) -> Promise:
+        """That of Gaussian noise, which dominates every other of this mu."""
+        return Promise.of_gaussian(exact(self.mu) ** 2)
+
+    def rule(self, first: Charge | None) -> Rule:
+        """Squares of mu add up."""
+        limit = (exact(self.mu) ** 2,)
+        return Rule(self, limit, by_square, lambda spent: Gdp(max(root_up(spent[0]), LEAST)), gaussian=True)
+
     def __add__(self, other: Gdp) -> Gdp:
         return Gdp(convert.hypot_up(self.mu, self._same_kind(other).mu))
 
@@ -197,7 +295,7 @@ class Gdp(_Value):
 
 @forgetful
 @dataclass(frozen=True)
-class Approx(_Value):
+class Approx(Budget):
     """(epsilon, delta)-differential privacy.
 
     ``a + b`` is basic composition, which holds for any two mechanisms. Gaussian releases under one
@@ -208,8 +306,11 @@ class Approx(_Value):
     epsilon: float
     delta: float
 
+    example = "approx(1, 1e-6)"
+    promised = "an (epsilon, delta) promise"
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _amount("epsilon", self.epsilon))
+        super().__post_init__()
         object.__setattr__(self, "delta", _delta(self.delta))
 
     @property
@@ -227,6 +328,40 @@ class Approx(_Value):
             raise BudgetError(f"{self} implies nothing at delta = {delta:g}; ask for delta >= {self.delta:g}")
         return Approx(self.epsilon, delta)
 
+    def promise(self, gaussian: bool = False) -> Promise:
+        """Itself; Gaussian noise of it has `mu`."""
+        pair = exact(self.epsilon), exact(self.delta)
+        return Promise.of_gaussian(exact(self.mu) ** 2, pair) if gaussian else Promise(pair=pair)
+
+    def rule(self, first: Charge | None) -> Rule:
+        """Squares of mu, rhos, or epsilons and deltas add up, as the first charge has it.
+
+        The rule must not change on the way: an analyst could look at the releases, continue with Gaussian
+        noise where that gains most and with a black box of (epsilon', delta') elsewhere, and end at nearly
+        twice the delta. The first charge is made before anything was seen, so it may choose: Gaussian noise
+        chooses mu squared, any other promise of a rho alone chooses rho, the rest choose epsilon and delta.
+        """
+        promise = None if first is None else first.promise
+        if promise is None or promise.gaussian:
+            return Rule(self, (exact(self.mu) ** 2,), by_square, self._of_square, gaussian=True)
+        if promise.pair is None and promise.rho is not None:
+            limit = exact(convert.rho_of_approx(self.epsilon, self.delta))
+            return Rule(self, (limit,), by_rho, self._of_rho, room=self._room_of_rho)
+        return Rule(self, (exact(self.epsilon), exact(self.delta)), by_pair, _of_pair, room=_room_of_pair)
+
+    def _at(self, epsilon: float) -> Approx:
+        return Approx(min(max(epsilon, LEAST), MOST), self.delta)  # no total lets more be spent
+
+    def _of_square(self, spent: Amount) -> Approx:
+        return self._at(convert.epsilon_of_mu(root_up(spent[0]), self.delta))
+
+    def _of_rho(self, spent: Amount) -> Approx:
+        return self._at(convert.epsilon_of_zcdp(up(spent[0]), self.delta))
+
+    def _room_of_rho(self, left: Amount) -> Approx | None:
+        rho = min(down(left[0]), MOST)
+        return None if rho < LEAST else Zcdp(rho).to_approx(self.delta)
+
     def __add__(self, other: Approx) -> Approx:
         self._same_kind(other)
         return Approx(convert.sum_up(self.epsilon, other.epsilon), convert.sum_up(self.delta, other.delta))
@@ -235,7 +370,20 @@ class Approx(_Value):
         return f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
 
 
-Budget = Pure | Zcdp | Gdp | Approx
+KINDS: dict[str, type[Budget]] = {"pure": Pure, "zcdp": Zcdp, "gdp": Gdp, "approx": Approx}
+"""Each kind, by the name that users write."""
+
+
+def _of_pair(spent: Amount) -> Pure | Approx:
+    epsilon, delta = min(max(up(spent[0]), LEAST), MOST), up(spent[1])
+    return Approx(epsilon, delta) if delta else Pure(epsilon)
+
+
+def _room_of_pair(left: Amount) -> Pure | Approx | None:
+    epsilon, delta = down(left[0]), down(left[1])
+    if epsilon < LEAST:
+        return None
+    return Approx(epsilon, delta) if delta >= LEAST_DELTA else Pure(epsilon)
 
 
 def as_budget(name: str, value: object) -> Budget:

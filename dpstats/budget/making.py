@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from dpstats._arguments import shown
 from dpstats._private import forgetting
-from dpstats.budget.kinds import Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.budget.kinds import KINDS, Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError
 
-__all__ = ["approx", "from_dict", "gdp", "measure", "parse_budget", "pure", "scaled", "zcdp"]
+__all__ = ["approx", "delta_of", "from_dict", "gdp", "measure", "parse_budget", "pure", "scaled", "zcdp"]
 
 
 @forgetting
@@ -132,35 +133,35 @@ def approx(epsilon: float, delta: float) -> Approx:
     return Approx(epsilon, delta)
 
 
-_MAKERS: dict[str, tuple[Callable[..., Budget], tuple[str, ...]]] = {
-    "pure": (pure, ("epsilon",)),
-    "zcdp": (zcdp, ("rho",)),
-    "gdp": (gdp, ("mu",)),
-    "approx": (approx, ("epsilon", "delta")),
-}
-
-
 def measure(budget: Budget) -> float:
-    """Epsilon of a pure budget, mu of another: what noise is in inverse proportion to."""
-    return budget.epsilon if isinstance(budget, Pure) else budget.mu
+    """Epsilon if it buys noise of pure epsilon, otherwise mu: noise is in inverse proportion to it."""
+    return budget.epsilon if budget.pure else budget.mu
+
+
+def delta_of(budget: Budget) -> float | None:
+    """Its delta, if it has one."""
+    return vars(budget).get("delta")
 
 
 def scaled(budget: Budget, factor: float, digits: int = 15) -> Budget:
     """A budget of the same kind and delta, its amount times a factor, to so many digits."""
-    name = next(iter(vars(budget)))
-    return from_dict(budget.to_dict() | {name: float(f"{budget.amount * factor:.{digits}g}")})
+    return from_dict(budget.to_dict() | {budget.unit: float(f"{budget.amount * factor:.{digits}g}")})
 
 
 def from_dict(record: Mapping[str, float | str]) -> Budget:
     """Budget from the dictionary that ``to_dict`` writes; BudgetError names what is wrong with another."""
     kind = str(record.get("kind"))
-    if kind not in _MAKERS:
-        raise BudgetError(f"the kind of a budget is one of {', '.join(_MAKERS)}; got {shown(kind)}")
-    make, names = _MAKERS[kind]
+    if kind not in KINDS:
+        raise BudgetError(f"the kind of a budget is one of {', '.join(KINDS)}; got {shown(kind)}")
+    names = _fields(kind)
     if set(record) != {"kind", *names}:
         given = ", ".join(sorted(set(record) - {"kind"}))
         raise BudgetError(f"a {kind} budget has {' and '.join(names)}; got {given}")
-    return make(*(record[name] for name in names))
+    return KINDS[kind](**{name: record[name] for name in names})
+
+
+def _fields(kind: str) -> list[str]:
+    return [field.name for field in dataclasses.fields(KINDS[kind])]  # type: ignore[arg-type]
 
 
 @forgetting
@@ -186,11 +187,12 @@ def parse_budget(text: str) -> Budget:
     >>> print(dps.parse_budget("zcdp(0.5)"))
     rho = 0.5 (zCDP)
     """
-    problem = f"cannot read the budget {shown(text)}: write pure(1), zcdp(0.5), gdp(1) or approx(1, 1e-6)"
+    *most, last = (kind.example for kind in KINDS.values())
+    problem = f"cannot read the budget {shown(text)}: write {', '.join(most)} or {last}"
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text) if isinstance(text, str) else None
-    if match is None or match[1] not in _MAKERS:
+    if match is None or match[1] not in KINDS:
         raise BudgetError(problem)
-    make, names = _MAKERS[match[1]]
+    names = _fields(match[1])
     items = [item.strip() for item in match[2].split(",")]
     if len(items) != len(names):
         raise BudgetError(problem)

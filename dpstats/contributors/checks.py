@@ -6,7 +6,7 @@ import math
 from typing import Protocol
 
 from dpstats._arguments import among, shown
-from dpstats.budget import Approx, Budget, Pure, as_budget
+from dpstats.budget import Approx, Budget, as_budget, delta_of
 from dpstats.contributors.law import Part, honest_count, parts
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse
@@ -81,12 +81,11 @@ def _check(plan: Asked) -> None:
 
 def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
     budget = as_budget("budget", budget)
-    if isinstance(budget, Pure):
+    if budget.pure:
         raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
     if method == "input" and not isinstance(budget, Approx):
         raise BudgetError("method='input' is proved for an (epsilon, delta); give approx(epsilon, delta)")
-    if isinstance(budget, Approx) and budget.delta > 1 / count and not compat:
+    if (delta := delta_of(budget)) is not None and delta > 1 / count and not compat:
         raise BudgetError(
-            f"delta = {budget.delta:g} must not exceed 1/n = {1 / count:g}, or one contributor in n may leak "
-            "whole"
+            f"delta = {delta:g} must not exceed 1/n = {1 / count:g}, or one contributor in n may leak whole"
         )

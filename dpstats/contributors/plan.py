@@ -14,7 +14,7 @@ from dpstats._arguments import numbers
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
 from dpstats._stored import Stored, check_format, described
-from dpstats.budget import Approx, Budget, Gdp
+from dpstats.budget import Approx, Budget, Gdp, delta_of
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.contributors.checks import asked_parts
 from dpstats.contributors.law import Part, honest_count, input_law, local_mu
@@ -147,7 +147,7 @@ class Plan(Stored):
     @property
     def delta(self) -> float:
         """At which epsilons are told."""
-        return self.budget.delta if isinstance(self.budget, Approx) else _DELTA
+        return delta_of(self.budget) or _DELTA
 
     @property
     def central(self) -> tuple[float | None, float, float] | None:

@@ -2,7 +2,8 @@
 
 A cost is a value that says its measure: ``Pure(epsilon)`` of noise of pure epsilon, ``Gdp(mu)`` of Gaussian
 noise (and of Gaussian tilts of an objective, :mod:`dpstats.curator.tilt`). It is made where the noise is
-chosen (`Law.price`, `Planned.price`), and nothing but its own rule turns it into another measure:
+chosen (`Law.price`, `Planned.price`), and the kind of the total says what it
+comes to (`Budget.cost_of`):
 
 =====================  =================  =============================
 total                  Gaussian of mu     pure epsilon
@@ -26,7 +27,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpstats._warn import warn
-from dpstats.budget import LEAST, Budget, Gdp, Pure, Zcdp, as_budget
+from dpstats.budget import LEAST, Budget, Gdp, Pure, as_budget, measure
 from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger, current
@@ -62,8 +63,8 @@ class Account:
 
     def __init__(self, budget: Budget, unit: str) -> None:
         self._budget, self._unit = as_budget("budget", budget), unit
-        self.pure = isinstance(budget, Pure)
-        self._limit = self._amount(budget if isinstance(budget, Pure) else Gdp(budget.mu))
+        self.pure = self._budget.pure
+        self._limit, self._amount = self._budget.allowed, self._budget.cost_of
         self._spent = Fraction(0)
         self._planned: dict[type[Price], Fraction] | None = None  # by measure, once a plan was made
 
@@ -139,13 +140,14 @@ class Account:
     def _check_parts(self) -> None:
         """Refuse a budget of which no part could be drawn, before it is charged."""
         if self.pure:
-            measure, amount, least = "epsilon", self._budget.amount, PARTS * LEAST
+            name, least = "epsilon", PARTS * LEAST
         else:
-            measure, amount, least = "mu", self._budget.mu, PARTS * LEAST_MU
+            name, least = "mu", PARTS * LEAST_MU
+        amount = measure(self._budget)
         if amount < least:
             raise BudgetError(
-                f"the budget is too small for a fit: {measure} is {amount:.3g}, and noise for its parts is "
-                f"proved private from {measure} = {least:g}; give at least that"
+                f"the budget is too small for a fit: {name} is {amount:.3g}, and noise for its parts is "
+                f"proved private from {name} = {least:g}; give at least that"
             )
 
     def charge(self, *asked: tuple[str, Price]) -> None:
@@ -165,15 +167,6 @@ class Account:
         if self._planned is not None:
             self._planned = planned
 
-    def _amount(self, price: Price) -> Fraction:
-        """What adds up: epsilon, or mu squared."""
-        if self.pure:
-            if isinstance(price, Gdp):
-                raise BudgetError("Gaussian noise promises no pure epsilon, however large")
-            return Fraction(price.epsilon)
-        zcdp = isinstance(self._budget, Zcdp) and isinstance(price, Pure)
-        return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2
-
 
 def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]]) -> None:
     """Say that the same fit was charged before: a cell of a notebook that ran again, perhaps."""
@@ -189,4 +182,4 @@ def _warn_of_repeats(book: Ledger, asked: tuple[Budget, str, str, dict[str, str]
 
 def _told(price: Price) -> str:
     """In words, such as ``mu = 0.25``."""
-    return f"{next(iter(vars(price)))} = {price.amount:.4g}"
+    return f"{price.unit} = {price.amount:.4g}"

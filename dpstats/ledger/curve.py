@@ -25,9 +25,9 @@ import numpy as np
 from scipy import special
 
 from dpstats import _conversions as convert
-from dpstats.budget import LEAST, LEAST_DELTA, MOST, Approx, Gdp, Pure, Zcdp
-from dpstats.ledger.amounts import exact, root_up, up
-from dpstats.ledger.rules import Charge
+from dpstats.budget import LEAST, LEAST_DELTA, MOST, Gdp, Pure, Zcdp
+from dpstats.budget.amounts import exact, root_up, up
+from dpstats.budget.rules import Charge
 
 _POINTS = 2**13  # of the distribution of l; more are merged on a grid
 _KINDS = 64  # different epsilons; more are rounded up by at most 0.5 %
@@ -63,14 +63,14 @@ class Total:
         epsilons: Counter[float] = Counter()
         square = rho = delta = Fraction(0)
         for charge in charges:
-            budget = charge.budget
-            if charge.square is not None:
-                square += charge.square
-            elif isinstance(budget, Zcdp):
-                rho += exact(budget.rho)
-            elif isinstance(budget, Pure | Approx):
-                epsilons[budget.epsilon] += 1
-                delta += exact(budget.delta) if isinstance(budget, Approx) else 0
+            promise = charge.promise
+            if promise.gaussian and promise.square is not None:
+                square += promise.square
+            elif promise.pair is not None:
+                epsilons[float(promise.pair[0])] += 1
+                delta += promise.pair[1]
+            elif promise.rho is not None:
+                rho += promise.rho
         return cls(epsilons, square, rho, delta)
 
     def to_pure(self) -> Pure | None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dpstats._arguments import is_line, path_of, shown, truth
 from dpstats._private import forgetful
 from dpstats._repr import always_shown
-from dpstats.budget import Approx, Budget, Gdp, Pure, Zcdp, as_budget
+from dpstats.budget import Approx, Budget, as_budget
+from dpstats.budget.amounts import Amount, add, covers, subtract
+from dpstats.budget.rules import Charge, Rule
 from dpstats.errors import BudgetError, LedgerError, SpecificationError
 from dpstats.ledger import default, store
-from dpstats.ledger.amounts import Amount, add, covers, subtract
 from dpstats.ledger.arguments import absolute, releases, text
 from dpstats.ledger.report import Report
-from dpstats.ledger.rules import Charge, Rule, rule_of
 from dpstats.ledger.store import Entry
 from dpstats.schema import ROW
 
@@ -149,9 +149,9 @@ class Ledger:
         budget = as_budget("budget", budget)
         formula, method, unit = text("formula", formula), text("method", method), text("unit", unit)
         gaussian, told = truth("gaussian", gaussian), releases(released)
-        if gaussian and isinstance(budget, Pure):
+        if gaussian and budget.pure:
             raise BudgetError("Gaussian noise promises no pure epsilon; charge zcdp, gdp or approx")
-        wanted = Charge(budget, gaussian or isinstance(budget, Gdp))
+        wanted = Charge(budget, budget.promise(gaussian).gaussian)
         with store.charging(self.path) as connection:
             if store.head(connection, self.path) != self._head:
                 raise LedgerError(f"the ledger {self.path} was replaced by another; open it again")
@@ -159,7 +159,7 @@ class Ledger:
             ends = store.ends(connection)
             if ends and ends[0].unit != unit:
                 raise BudgetError(self._other_unit(ends[0].unit, unit))
-            rule = rule_of(self.total, ends[0].charge if ends else wanted)
+            rule = self.total.rule(ends[0].charge if ends else wanted)
             spent = ends[-1].spent if ends else rule.zero
             cost = self._cost(rule, wanted, spent)
             fits = covers(rule.limit, add(spent, cost))
@@ -199,7 +199,7 @@ class Ledger:
 
     def _refusal(self, rule: Rule, wanted: Charge, cost: Amount, spent: Amount) -> str:
         left = subtract(rule.limit, spent)
-        name, asked, there = self._unit, _first(rule.in_units(cost)), _first(rule.left_of(spent))
+        name, asked, there = self.total.unit, _first(rule.in_units(cost)), _first(rule.left_of(spent))
         whole = _first(self.total)
         if len(cost) == 2 and cost[0] <= left[0] and isinstance(self.total, Approx):
             name, asked, there, whole = "delta", float(cost[1]), float(left[1]), self.total.delta
@@ -210,14 +210,10 @@ class Ledger:
             f"{whole} in {self.dataset!r}; {remedy}"
         )
 
-    @property
-    def _unit(self) -> str:
-        return next(iter(vars(self.total)))
-
     def _state(self) -> tuple[Rule, Amount]:
         with store.reading(self.path) as connection:
             ends = store.ends(connection)
-        rule = rule_of(self.total, ends[0].charge if ends else None)
+        rule = self.total.rule(ends[0].charge if ends else None)
         return rule, ends[-1].spent if ends else rule.zero
 
     @property
@@ -246,7 +242,7 @@ class Ledger:
             raise SpecificationError(f"entry must be one of the entries of a ledger, got {shown(entry)}")
         rule, spent = self._state()
         amount = _first(rule.in_units(entry.spent if entry else spent))
-        unit = "" if self._unit == "epsilon" else f"{self._unit} "
+        unit = "" if self.total.unit == "epsilon" else f"{self.total.unit} "
         return f"{unit}{_decimal(amount)} of {_decimal(_first(self.total))} spent on {self.dataset!r}"
 
     def entries(self) -> list[Entry]:
@@ -276,7 +272,7 @@ class Ledger:
         return f"Ledger {self.path.name}: {self.line()}"
 
 
-def _first(budget: Pure | Zcdp | Gdp | Approx | None) -> float:
+def _first(budget: Budget | None) -> float:
     return budget.amount if budget else 0.0
 
 

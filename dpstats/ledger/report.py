@@ -10,9 +10,9 @@ import pandas as pd
 from dpstats._arguments import number, shown
 from dpstats._axes import axes
 from dpstats._private import forgetful
-from dpstats.budget import LEAST, MOST, Approx, Budget, Gdp, Pure, Zcdp
+from dpstats.budget import LEAST, MOST, Approx, Budget, Gdp, Pure, Zcdp, delta_of
+from dpstats.budget.amounts import to_text
 from dpstats.errors import SpecificationError
-from dpstats.ledger.amounts import to_text
 from dpstats.ledger.curve import Total
 from dpstats.ledger.store import FORMAT, Entry
 
@@ -49,7 +49,7 @@ class Report:
     @property
     def delta(self) -> float:
         """Delta of the total; 1e-6 if it has none."""
-        return self.total.delta if isinstance(self.total, Approx) else DELTA
+        return delta_of(self.total) or DELTA
 
     @property
     def unit(self) -> str | None:

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpstats.budget import Budget, from_dict
+from dpstats.budget.amounts import Amount, add, from_text, to_text
+from dpstats.budget.rules import Charge
 from dpstats.errors import BudgetError, LedgerError
-from dpstats.ledger.amounts import Amount, add, from_text, to_text
 from dpstats.ledger.locks import alone, refuse_second_name
-from dpstats.ledger.rules import Charge
 from dpstats.schema import ROW
 
 APPLICATION_ID = 0x64707374  # "dpst", where `file` and we look for it

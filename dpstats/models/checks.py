@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats._arguments import among, shown
-from dpstats.budget import Approx, Budget, Pure, as_budget
+from dpstats.budget import Budget, as_budget, delta_of
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.complete import faults_of_family, faults_of_glm_family
@@ -69,9 +69,9 @@ def check_budget(budget: object, n: int) -> None:
             "the data have no rows; give the table that holds them. Messages of "
             "contributors go to fit_contributions instead"
         )
-    if isinstance(budget, Approx) and budget.delta > 1 / n:
+    if (delta := delta_of(budget)) is not None and delta > 1 / n:
         raise BudgetError(
-            f"delta = {budget.delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
+            f"delta = {delta:g} must not exceed 1/n = {1 / n:g}, or one row in n may leak whole"
         )
 
 
@@ -112,5 +112,5 @@ def check_gaussian(budget: Budget, what: str) -> None:
     ------
     BudgetError
     """
-    if isinstance(budget, Pure):
+    if budget.pure:
         raise BudgetError(f"{what} adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx")

@@ -11,7 +11,7 @@ import numpy as np
 from dpstats._arguments import numbers
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.hazards import Problem, fit_hazards, make_plan
@@ -150,7 +150,7 @@ class Coxph(Plannable):
         52422
         """
         check_budget(budget, self._rows.n)
-        if isinstance(budget, Pure):
+        if budget.pure:
             raise BudgetError(
                 "coxph adds Gaussian noise, which has no pure epsilon; give zcdp, gdp or approx, or fit "
                 "survreg, whose Weibull law has proportional hazards and a method of pure epsilon"

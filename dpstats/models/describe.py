@@ -11,7 +11,7 @@ import numpy as np
 
 from dpstats._arguments import among, listed, shown, truth
 from dpstats._private import forgetting
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SchemaError, SpecificationError
 from dpstats.estimators.description import Wanted, describe_columns, make_plan
@@ -88,8 +88,8 @@ def describe(
     check_budget(budget, rows.n)
     curator = Curator(rows, design, budget)
     asked = [_asked(name, schema[name]) for name in names]
-    pure, numbers = isinstance(budget, Pure), sum(isinstance(one, Wanted) for one in asked)
-    plan = make_plan(numbers, budget.epsilon if isinstance(budget, Pure) else budget.mu, pure)
+    pure, numbers = budget.pure, sum(isinstance(one, Wanted) for one in asked)
+    plan = make_plan(numbers, measure(budget), pure)
     if not forced:
         _check_worth(curator, budget, plan["counts"][0], len(names))
     method = f"noisy counts and moments ({'pure epsilon' if pure else 'Gaussian'})"

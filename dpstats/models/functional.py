@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.estimators.functional import fit_functional
@@ -63,7 +63,7 @@ def fit_by_functional(
 
 def _checked(design: Design, budget: Budget) -> float:
     """Epsilon, if the method can use the budget on these rows."""
-    if not isinstance(budget, Pure):
+    if not budget.pure:
         raise BudgetError(
             "method='functional' adds Laplace noise, which is for a budget of pure epsilon; give pure(...), "
             "or use method='newton', which makes more of zcdp, gdp and approx"

@@ -10,7 +10,7 @@ from typing import Any
 from dpstats._arguments import among, expression_of, shown
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget, as_budget
 from dpstats.contributors import Plan as ContributionPlan
 from dpstats.curator import Curator
 from dpstats.errors import SpecificationError
@@ -245,7 +245,7 @@ class GlmModel(Plannable):
         """
         if not isinstance(robust, bool):
             raise SpecificationError(f"robust must be True or False, got {shown(robust)}")
-        newton = among(method, ("auto", "newton")) and not isinstance(budget, Pure)
+        newton = among(method, ("auto", "newton")) and not as_budget("budget", budget).pure
         told = self.family.log_likelihood is not None and self.family.seek is None
         able = newton and told and self.design.weights is None
         asked = bool(check_release(release, able, f"{self._name} ({self._law}, method={shown(method)})"))
@@ -253,7 +253,7 @@ class GlmModel(Plannable):
             margin = MarginModel(self.design, self._rows, LOGISTIC_LOSS, self._name, self.family.name)
             return fit_margin(GlmFit, margin, budget, method, c, ledger, compat)
         check_options(self.family, self._public, method, compat, c, robust)
-        if self.family is BINOMIAL and method == "auto" and isinstance(budget, Pure):
+        if self.family is BINOMIAL and method == "auto" and budget.pure:
             check_budget(budget, self._rows.n)
             check_worth(Curator(self._rows, self.design, budget), budget, self._problem.k, PURE_LOGIT, force)
             return fit_debiased_logit(

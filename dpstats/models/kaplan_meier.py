@@ -12,7 +12,7 @@ import numpy as np
 from dpstats._arguments import numbers
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget, measure
 from dpstats.curator import Curator
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.estimators.exit_times import find_times, how_many, public_times
@@ -138,12 +138,12 @@ class KaplanMeier(Unfitted):
         ('',)
         """
         check_budget(budget, self._rows.n)
-        pure = isinstance(budget, Pure)
+        pure = budget.pure
         method = f"noisy counts of exits ({'pure epsilon' if pure else 'Gaussian'})"
         curator = Curator(self._rows, self.design, budget)
         costs = {"exit counts": 1.0} if self.times is not None else {"times": LOOK, "exit counts": 1 - LOOK}
         for name, share in costs.items():
-            costs[name] = budget.epsilon * share if isinstance(budget, Pure) else budget.mu * math.sqrt(share)
+            costs[name] = measure(budget) * (share if budget.pure else math.sqrt(share))
         facts = pay(curator, self.design, budget, ledger, method, costs)
         times = self._found(curator, costs) if self.times is None else self.times
         release = curator.release("exit_counts", costs["exit counts"], edges=times, groups=len(self.groups))

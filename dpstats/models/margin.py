@@ -133,7 +133,7 @@ def fit_margin(
 def fit_debiased_logit(
     design: Design,
     rows: Rows,
-    budget: Pure,
+    budget: Budget,
     problem: Problem,
     *,
     model: str,
@@ -181,7 +181,7 @@ def fit_debiased_logit(
 
 
 def _named(method: str, budget: Budget) -> str:
-    return method + (" (pure epsilon)" if isinstance(budget, Pure) else "")
+    return method + (" (pure epsilon)" if budget.pure else "")
 
 
 def said(robust: bool) -> dict[str, str]:

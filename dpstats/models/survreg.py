@@ -13,7 +13,7 @@ import numpy as np
 from dpstats._arguments import among, number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.estimators.location_scale import (
@@ -233,8 +233,8 @@ class Survreg(Plannable):
         52422
         """
         _check_method(method, compat)
-        asked = check_release(release, *self._has_log_likelihood(budget, method), known=(NAME, DIST))
         check_budget(budget, self._rows.n)
+        asked = check_release(release, *self._has_log_likelihood(budget, method), known=(NAME, DIST))
         if self._scales:
             _check_strata(self.design, budget, method, asked)
             return self._fit_strata(self._scales, budget, ledger, force)
@@ -246,7 +246,7 @@ class Survreg(Plannable):
                 curator, self.design, DISTS[self.dist], problem.box, budget, ledger, compat
             )
         k = len(self.design.names) + (self.scale is None)  # and log sigma
-        if isinstance(budget, Pure):
+        if budget.pure:
             _check_pure(self.design)
             check_worth(curator, budget, k, PURE_TIMES, force)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
@@ -294,7 +294,7 @@ class Survreg(Plannable):
         """Whether there is a bounded one, and what to call the fit where there is none."""
         if method == "functional":
             return False, "survreg by the functional mechanism"
-        if isinstance(budget, Pure):
+        if budget.pure:
             return False, "survreg under pure epsilon"
         if self.design.weights is not None:
             return False, "survreg with weights"
@@ -405,7 +405,7 @@ def _check_strata(design: Design, budget: Budget, method: str, asked: frozenset[
     remedy = f"; take {' + '.join(design.strata_terms)} as terms of one scale, or fit each level with subset="
     if method == "functional":
         raise SpecificationError("method='functional' estimates one scale for all strata" + remedy)
-    if isinstance(budget, Pure):
+    if budget.pure:
         raise BudgetError(
             "survreg estimates the scales of strata() with Gaussian noise, which has no pure epsilon; give "
             "approx, zcdp or gdp" + remedy

@@ -36,7 +36,7 @@ def draw(
     ax.set(
         xscale="log",
         yscale="log",
-        xlabel=next(iter(vars(planned))),
+        xlabel=planned.unit,
         ylabel="half width of the 95 % interval",
         title="What a budget buys (dashed: without noise)",
     )

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpstats._arguments import number
 from dpstats._private import forgetful
-from dpstats.budget import Approx, Budget, measure, scaled
+from dpstats.budget import Budget, delta_of, measure, scaled
 from dpstats.errors import BudgetError, SpecificationError
 from dpstats.planning.drawing import draw
 from dpstats.planning.printed import document
@@ -208,9 +208,9 @@ class FitPlan(Shown):
         if factor is None or self.n * factor > _MOST_ROWS:
             raise BudgetError("this half width needs more than a billion rows with this budget")
         rows = int(rounded_up(self.n * factor))
-        if isinstance(self.budget, Approx) and self.budget.delta > 1 / rows:
+        if (delta := delta_of(self.budget)) is not None and delta > 1 / rows:
             raise BudgetError(
-                f"about {rows} rows are needed, for which delta = {self.budget.delta:g} is too large; plan "
+                f"about {rows} rows are needed, for which delta = {delta:g} is too large; plan "
                 f"with a delta below {1 / rows:.1g}"
             )
         return rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpstats.budget import Budget, Gdp, Pure
+from dpstats.budget import Budget, Gdp, Pure, measure
 from dpstats.families import DISTS
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
 from dpstats.models.made import Planned, fit_made
@@ -137,7 +137,7 @@ class Trial:
         """How many take no longer than a few seconds."""
         wanted = min(_SECONDS / _seconds(rows, len(self.setting.names)), _MOST)
         if isinstance(self.setting.model, Survreg | Coxph):
-            wanted /= _SLOWER_PURE if isinstance(budget, Pure) else _SLOWER
+            wanted /= _SLOWER_PURE if budget.pure else _SLOWER
         return max(int(wanted), _FEWEST)
 
     def _fit(self, budget: Budget, rows: int, seed: int) -> tuple[Array, Array, Array]:
@@ -178,7 +178,7 @@ def _law_of(model: Planned) -> MeanLaw | TimeLaw:
 
 def _larger(budget: Budget, factor: float) -> Budget:
     """The budget at which fewer rows have the noise of all: sums and their noise shrink alike."""
-    return Pure(budget.epsilon * factor) if isinstance(budget, Pure) else Gdp(budget.mu * factor)
+    return (Pure if budget.pure else Gdp)(measure(budget) * factor)
 
 
 def _summed(total: Array, noise: Array, half: Array, fewer: float) -> Outlook:

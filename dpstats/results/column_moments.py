@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from dpstats._private import forgetful
-from dpstats.budget import Pure
 from dpstats.errors import NotReleased
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
@@ -42,7 +41,7 @@ _PAIRS = (
 def has_columns(record: Record) -> bool:
     """Whether it was released where the columns lie, with noise that leaves that to be told."""
     linear = record.linear is not None and record.linear.constant is not None and not record.charged_formula
-    gaussian = not isinstance(record.budget, Pure)
+    gaussian = not record.budget.pure
     return gaussian and (linear or record.columns is not None) and bool(record.column_names)
 
 

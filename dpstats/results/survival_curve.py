@@ -13,7 +13,6 @@ from dpstats._arguments import among, count, number, shown, truth
 from dpstats._axes import axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
-from dpstats.budget import Pure
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
@@ -152,7 +151,7 @@ class CurveFit(Facts, Shown, Stored):
 
     @property
     def _laplace(self) -> bool:
-        return isinstance(self.budget, Pure)
+        return self.budget.pure
 
     def predict(self, times: float | Sequence[float] = (), level: float = 0.95) -> pd.DataFrame:
         """Return survival and cumulative hazard at any times, as R's ``summary(survfit, times=)``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,8 +156,9 @@ def open_rows(data: Any, schema: Schema, names: Sequence[str]) -> Rows:
 def _source(data: Any, asked: Asked) -> Source:
     if isinstance(data, str | os.PathLike):
         return of_path(path_of("data", data, DataError), asked)
-    if _is_table(data):
-        return _of_table(data, asked)
+    opener = _opener(data)
+    if opener is not None:
+        return opener(data, asked)
     if isinstance(data, Iterable) and not isinstance(data, NO_FRAMES):
         if repeated(data):  # noise hides one row of a record
             raise DataError("data hold a table twice; give each table once, for a record is to be one row")
@@ -168,31 +169,32 @@ def _source(data: Any, asked: Asked) -> Source:
     )
 
 
-def _is_table(data: Any) -> bool:
-    """Whether it has columns with names; a text is no table, whatever it is the name of."""
+Opener = Callable[[Any, Asked], Source]
+TABLES: list[tuple[Callable[[Any], bool], Opener]] = [
+    (lambda data: isinstance(data, CsvFile), lambda data, asked: data.source(asked)),
+    (lambda data: isinstance(data, pd.DataFrame), of_frame),
+    (is_query, of_query),
+    (lambda data: isinstance(data, Mapping), of_mapping),
+    (lambda data: hasattr(data, "__arrow_c_stream__"), of_stream),
+]
+"""What has columns with names, and what opens it; the first that suits. Paths, and iterables, are none."""
+
+
+def _opener(data: Any) -> Opener | None:
+    """What opens a table; None of what is none, as a text is, whatever it is the name of."""
     if isinstance(data, NO_FRAMES):
-        return False
-    known = isinstance(data, CsvFile | pd.DataFrame | Mapping)
-    return known or hasattr(data, "__arrow_c_stream__") or is_query(data)
-
-
-def _of_table(data: Any, asked: Asked) -> Source:
-    if isinstance(data, CsvFile):
-        return data.source(asked)
-    if isinstance(data, pd.DataFrame):
-        return of_frame(data, asked)
-    if is_query(data):
-        return of_query(data, asked)
-    return of_mapping(data, asked) if isinstance(data, Mapping) else of_stream(data, asked)
+        return None
+    return next((opener for is_one, opener in TABLES if is_one(data)), None)
 
 
 def _of_item(item: Any, asked: Asked) -> Source:
-    if not _is_table(item):
+    opener = _opener(item)
+    if opener is None:
         raise DataError(
             "data may be an iterable of frames, each a pandas, polars or Arrow frame or a "
             f"dict of arrays, but the type of an item is {type(item).__name__}; give one frame"
         )
-    return _of_table(item, asked)
+    return opener(item, asked)
 
 
 def _remedy(data: Any) -> str:

@@ -15,9 +15,9 @@ import dpstats as dps
 from benchmarks.ledger_composition import excess, random_ledger
 from dpstats._conversions import delta_of_mu
 from dpstats.budget import Budget
+from dpstats.budget.rules import Charge, by_pair, by_rho, by_square
 from dpstats.ledger import Report
 from dpstats.ledger.curve import Total, hockey_stick, losses
-from dpstats.ledger.rules import Charge, Rule, rule_of
 
 FOR = {"formula": "y ~ x", "method": "m"}
 
@@ -142,39 +142,50 @@ def test_hockey_stick_is_the_dual_curve(mu: float) -> None:
 def test_the_first_charge_chooses_how_an_epsilon_delta_total_adds_up() -> None:
     total = dps.approx(3, 1e-6)
     kinds = {
-        "gdp": [Charge(dps.gdp(1), gaussian=True), Charge(total, gaussian=True), None],
-        "zcdp": [Charge(dps.zcdp(0.1))],
-        "approx": [Charge(dps.pure(1)), Charge(dps.approx(1, 1e-7))],
+        by_square: [Charge(dps.gdp(1), gaussian=True), Charge(total, gaussian=True), None],
+        by_rho: [Charge(dps.zcdp(0.1))],
+        by_pair: [Charge(dps.pure(1)), Charge(dps.approx(1, 1e-7))],
     }
-    for kind, firsts in kinds.items():
-        assert all(rule_of(total, first) == Rule(kind, total) for first in firsts)
-    assert rule_of(dps.zcdp(1), Charge(dps.gdp(1))).kind == "zcdp"
+    for cost, firsts in kinds.items():
+        assert all(total.rule(first).cost is cost for first in firsts)
+    assert dps.zcdp(1).rule(Charge(dps.gdp(1))).cost is by_rho
 
 
 RESPONSE = -2 * float(ndtri(1 / (1 + math.e)))  # mu of epsilon = 1
 MU = dps.approx(1, 1e-6).mu
+PURE, HALF = Charge(dps.pure(1)), 5e-7
 
 
 @pytest.mark.parametrize(
-    ("kind", "total", "charge", "cost"),
+    ("first", "total", "charge", "cost"),
     [
-        ("pure", dps.pure(9), Charge(dps.pure(1)), [1]),
-        ("zcdp", dps.zcdp(9), Charge(dps.pure(1)), [0.5]),
-        ("zcdp", dps.zcdp(9), Charge(dps.zcdp(0.3)), [0.3]),
-        ("zcdp", dps.zcdp(9), Charge(dps.gdp(1)), [0.5]),
-        ("zcdp", dps.zcdp(9), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2 / 2]),
-        ("gdp", dps.gdp(9), Charge(dps.pure(1)), [RESPONSE**2]),
-        ("gdp", dps.gdp(9), Charge(dps.zcdp(0.3), gaussian=True), [0.6]),
-        ("gdp", dps.gdp(9), Charge(dps.gdp(1)), [1]),
-        ("gdp", dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2]),
-        ("approx", dps.approx(9, 1e-6), Charge(dps.pure(1)), [1, 0]),
-        ("approx", dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-7)), [1, 1e-7]),
-        ("approx", dps.approx(9, 1e-6), Charge(dps.gdp(0.3)), [dps.gdp(0.3).to_approx(5e-7).epsilon, 5e-7]),
-        ("approx", dps.approx(9, 1e-6), Charge(dps.zcdp(0.3)), [dps.zcdp(0.3).to_approx(5e-7).epsilon, 5e-7]),
+        (None, dps.pure(9), Charge(dps.pure(1)), [1]),
+        (None, dps.zcdp(9), Charge(dps.pure(1)), [0.5]),
+        (None, dps.zcdp(9), Charge(dps.zcdp(0.3)), [0.3]),
+        (None, dps.zcdp(9), Charge(dps.gdp(1)), [0.5]),
+        (None, dps.zcdp(9), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2 / 2]),
+        (None, dps.gdp(9), Charge(dps.pure(1)), [RESPONSE**2]),
+        (None, dps.gdp(9), Charge(dps.zcdp(0.3), gaussian=True), [0.6]),
+        (None, dps.gdp(9), Charge(dps.gdp(1)), [1]),
+        (None, dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-6), gaussian=True), [MU**2]),
+        (PURE, dps.approx(9, 1e-6), Charge(dps.pure(1)), [1, 0]),
+        (PURE, dps.approx(9, 1e-6), Charge(dps.approx(1, 1e-7)), [1, 1e-7]),
+        (
+            Charge(dps.pure(1)),
+            dps.approx(9, 1e-6),
+            Charge(dps.gdp(0.3)),
+            [dps.gdp(0.3).to_approx(5e-7).epsilon, 5e-7],
+        ),
+        (
+            Charge(dps.pure(1)),
+            dps.approx(9, 1e-6),
+            Charge(dps.zcdp(0.3)),
+            [dps.zcdp(0.3).to_approx(5e-7).epsilon, 5e-7],
+        ),
     ],
 )
-def test_what_a_charge_adds(kind: str, total: Budget, charge: Charge, cost: list[float]) -> None:
-    rule = Rule(kind, total)
+def test_what_a_charge_adds(first: Charge | None, total: Budget, charge: Charge, cost: list[float]) -> None:
+    rule = total.rule(first)
     found = [float(part) for part in rule.cost(charge, rule.limit)]
     assert found == pytest.approx(cost, rel=1e-8)
     assert all(part >= expected * (1 - 1e-15) for part, expected in zip(found, cost, strict=True))

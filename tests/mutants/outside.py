@@ -3,7 +3,7 @@
 
 from tests.mutants.mutant import planted
 
-LEDGER, STORE, RULES = "ledger/ledger.py", "ledger/store.py", "ledger/rules.py"
+LEDGER, STORE, KINDS = "ledger/ledger.py", "ledger/store.py", "budget/kinds.py"
 LAW, MESSAGE, TOTALS = "contributors/law.py", "contributors/message.py", "contributions/totals.py"
 
 MUTANTS = (
@@ -74,7 +74,8 @@ MUTANTS = (
     planted(
         "what is spent is rounded down",
         "ledger/test_composition.py::test_what_is_spent_is_rounded_up",
-        (RULES, 'if self.kind == "gdp" else up(spent[0])', 'if self.kind == "gdp" else down(spent[0])'),
+        (KINDS, "Pure(max(up(spent[0]), LEAST))", "Pure(max(down(spent[0]), LEAST))"),
+        (KINDS, "Zcdp(max(up(spent[0]), LEAST))", "Zcdp(max(down(spent[0]), LEAST))"),
     ),
     planted(
         "another unit is charged to the same ledger",
@@ -84,15 +85,15 @@ MUTANTS = (
     planted(
         "a pure charge costs a quarter of its rho",
         "ledger/test_charging.py::test_a_fit_of_pure_epsilon_is_charged_as_such",
-        (RULES, "exact(charge.budget.epsilon) ** 2 / 2", "exact(charge.budget.epsilon) ** 2 / 4"),
+        (KINDS, "rho=epsilon**2 / 2", "rho=epsilon**2 / 4"),
     ),
     planted(
         "Gaussian charges add up as half their squares",
         "ledger/test_composition.py",
         (
-            RULES,
-            "    if charge.square is not None:\n        return charge.square\n",
-            "    if charge.square is not None:\n        return charge.square / 2\n",
+            "budget/rules.py",
+            "(_implied(charge.promise.square, missing),)",
+            "(_implied(charge.promise.square, missing) / 2,)",
         ),
     ),
     planted(
@@ -126,7 +127,7 @@ MUTANTS = (
     planted(
         "parts of a budget that add up to more",
         "test_budget.py",
-        ("budget/kinds.py", "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
+        (KINDS, "max(total, 1.0) * (1 - 2.0**-49)", "max(total, 1.0) * (1 + 2.0**-40)"),
     ),
     planted(
         "a message's record is not shortened",

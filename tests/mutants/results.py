@@ -232,8 +232,8 @@ MUTANTS = (
         "a measure is worth another's number",
         "curator/test_curator.py",
         (
-            "curator/account.py",
-            "return Fraction(price.amount if zcdp else price.to_gdp().mu) ** 2",
+            "budget/kinds.py",
+            "return Fraction(price.to_gdp().mu) ** 2",
             "return Fraction(price.amount / 2) ** 2",
         ),
     ),
@@ -618,7 +618,7 @@ MUTANTS = (
     planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
-        ("results/survival_curve.py", "return isinstance(self.budget, Pure)", "return False"),
+        ("results/survival_curve.py", "return self.budget.pure", "return False"),
     ),
     planted(
         "limits of a survival curve take failures between two times as even",
@@ -651,7 +651,7 @@ MUTANTS = (
     planted(
         "a delta by which a row in n may leak whole",
         "models/test_svm.py::test_refusals",
-        ("models/checks.py", "if isinstance(budget, Approx) and budget.delta > 1 / n:", "if False:"),
+        ("models/checks.py", "if (delta := delta_of(budget)) is not None and delta > 1 / n:", "if False:"),
     ),
     planted(
         "private data pass as public= (linear)",

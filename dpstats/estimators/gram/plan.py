@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpstats.budget import Budget, Pure
+from dpstats.budget import Budget
 from dpstats.estimators.engine.plan import BENDS, Plan, Stage
 
 # Shares of mu^2, or of epsilon; the last release has what the others leave.
@@ -30,7 +30,7 @@ def make_plan(budget: Budget, n: int, k: int, public: bool = False, constant: bo
         Whether the model has an intercept; without one no bend is looked for.
     """
     check = BENDS * constant
-    if isinstance(budget, Pure):
+    if budget.pure:
         left = 1 - (PURE_COLUMNS + PURE_MATRIX) * public
         rest = 1 - PURE_COLUMNS - PURE_MATRIX - sum(PURE_PILOTS) - PURE_REACH - PURE_LENGTHS - check
         first = {"columns": Stage(PURE_COLUMNS, "columns"), "matrix": Stage(PURE_MATRIX, "matrix")}

@@ -46,7 +46,7 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
         Have the minimum perturbed by noise of pure epsilon whatever the budget: of epsilon = mu, whose rho is
         that of mu.
     """
-    if isinstance(budget, Pure):
+    if budget.pure:
         return Plan(Pure(budget.epsilon * MINIMUM_PURE), Pure(budget.epsilon * (1 - MINIMUM_PURE)))
     mu = budget.mu * math.sqrt(MINIMUM)
     return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))

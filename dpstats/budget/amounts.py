@@ -11,6 +11,8 @@ import math
 from fractions import Fraction
 
 Amount = tuple[Fraction, ...]
+LEAST, MOST = 1e-30, 1e30  # amounts that a budget may have
+LEAST_DELTA = 1e-100
 
 
 def exact(value: float) -> Fraction:
