@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,19 @@ def unzoomed(count: int) -> Zoomed:
     return nothing.among(np.zeros(count, dtype=bool))
 
 
+def equal_cells(count: int) -> Array:
+    """Edges of equal cells of `count` declared boxes, shape (count, cells + 1)."""
+    return np.tile(np.linspace(-1, 1, _CELLS + 1), (count, 1))
+
+
+def in_cells(counts: Release, edges: Array) -> Zoomed:
+    """Where counts stand out, and as `held` what share of the rows they are; nothing else is told."""
+    lower, upper, _ = _visible(counts, edges)
+    half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
+    return replace(unzoomed(len(edges)), center=(lower + upper) / 2, half=half, held=held)
+
+
 def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> Zoomed:
     """Release counts, means and counts again, and find where most rows are.
 
@@ -119,9 +132,9 @@ def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> 
         Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
     """
     chosen = np.append(public["chosen"], True)
-    edges = np.tile(np.linspace(-1, 1, _CELLS + 1), (int(chosen.sum()), 1))
-    lower, upper, _ = _visible(_counts(curator, costs[0], public, edges), edges)
-    middle, width = (lower + upper) / 2, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    edges = equal_cells(int(chosen.sum()))
+    cells = in_cells(_counts(curator, costs[0], public, edges), edges)
+    middle, width = cells.center, cells.half
     center, half = public["center"].copy(), public["half"].copy()
     center[chosen] += half[chosen] * middle
     half[chosen] *= width

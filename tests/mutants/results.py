@@ -450,7 +450,7 @@ MUTANTS = (
     planted(
         "columns are looked for in their declared bounds alone (glm)",
         "models/test_loose_bounds.py::test_wide_bounds_cost_next_to_nothing",
-        ("estimators/newton/located.py", "(zoomed.hidden[:-1] == 0)", "(zoomed.hidden[:-1] < 0)"),
+        ("estimators/newton/located.py", "(seen.hidden[:-1] == 0)", "(seen.hidden[:-1] < 0)"),
     ),
     planted(
         "counts are looked for where they are less their offset",

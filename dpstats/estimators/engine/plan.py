@@ -32,6 +32,12 @@ class FirstCosts:
         """Of cells, means, octaves and moments."""
         return tuple(self.total * (share if self.pure else math.sqrt(share)) for share in _SHARES)
 
+    @property
+    def at_once(self) -> tuple[float, float, float]:
+        """Of cells and means of whole boxes in one pass, and of means where cells stand out."""
+        cells, *first, last = self.parts
+        return cells, sum(first) if self.pure else math.hypot(*first), last
+
 
 class Stage(NamedTuple):
     """A part of a fit, of one release or more.

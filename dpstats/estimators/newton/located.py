@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD
+from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD, Zoomed, equal_cells, in_cells
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
@@ -39,6 +39,11 @@ _LOG_RATIO, _EFFECT, _SHOWN = 4.5, 2.0, 0.05
 _USABLE_SD = 0.5
 # relative error of an sd by octaves, within which squares are taken for even: in designs of the lottery
 _UNEVEN = 0.12
+# noise sd of a mean in its declared box, half-width 1, below which it says where octaves begin: a column with
+# an sd of a ten thousandth of its box is then seen in more than one
+_SHARP = 2.0**-15
+# edges of as many cells by octaves from the lower end of a box: counts and amounts may be far below the upper
+_UPWARDS = np.append(-1.0, 2.0 ** np.arange(-30, 2) - 1)
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -163,14 +168,11 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         Privacy noise of a coefficient in sampling sds, for a column of sd 1 whose rows all count.
     """
     d = len(problem.lower)
-    center, half, left = _where(curator, first, problem)
-    means = curator.release("column_means", left, center=center, half=half)
+    looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
+    center, half, origin, means, counts = looks
     mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
         mean_in_box[:d] = 0.0
-    origin = mean_in_box.copy()
-    origin[d] = -1.0  # spreads of the response are told from its lower end
-    counts = curator.release("column_octaves", octaves, center=center, half=half, origin=origin)
     spread, (usable, unread) = _cleaned(counts, origin, d), _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
@@ -225,26 +227,89 @@ def _moments(
     return found.clipped(~coded)
 
 
-def _where(curator: Curator, costs: FirstCosts, problem: Problem) -> tuple[Array, Array, float]:
-    """Middle and half-width of the boxes in which rows are looked at, and what is left for their means.
+class _Looks(NamedTuple):
+    """Boxes in which rows were looked at, on their scale where octaves begin, and the two releases there."""
 
-    Boxes of covariates that were seen in more than one place shrink to where they were seen. Without an
-    intercept nothing may be centred, and a column of 0 and 1 fills its box. The box of counts and amounts,
-    whose upper bound may be far beyond any, keeps its lower end: its mean is where the iteration starts.
+    center: Array
+    half: Array
+    origin: Array
+    means: Release
+    octaves: Release
+
+
+def _in_turn(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks:
+    """Find where in their declared boxes columns lie, then their means, then octaves about these."""
+    asked, chosen = _looked_for(problem)
+    zoomed, left = zoom_in(curator, costs, asked, chosen)
+    center, half = _boxes(problem, zoomed, chosen)
+    means = curator.release("column_means", left, center=center, half=half)
+    origin = _origin(means.values[0] / means.n, problem)
+    found = curator.release("column_octaves", octaves, center=center, half=half, origin=origin)
+    return _Looks(center, half, origin, means, found)
+
+
+def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks | None:
+    """The same by two passes, if noise is so small that means of whole boxes say where octaves begin."""
+    asked, chosen = _looked_for(problem)
+    (whole, width), (cells, first, last) = problem.boxes, costs.at_once
+    public = dict(center=whole, half=width)
+    _, sds = curator.noise("column_means", first, **public)
+    if not float(sds[0].max()) < _SHARP * curator.n:
+        return None
+    edges = equal_cells(int(chosen.sum()))
+    if not problem.family.two_valued:
+        edges[-1] = _UPWARDS
+    counts, means = curator.release_together(
+        ("reach_counts", cells, dict(asked, chosen=chosen[:-1], edges=edges[:, 1:-1])),
+        ("column_means", first, public),
+    )
+    seen = in_cells(counts, edges)
+    center, half = _boxes(problem, seen.among(chosen), chosen)
+    middle = whole + width * means.values[0] / means.n / seen.held.mean()
+    origin = _origin((middle - center) / half, problem)
+    means, found = curator.release_together(
+        ("column_means", last, dict(center=center, half=half)),
+        ("column_octaves", octaves, dict(center=center, half=half, origin=origin)),
+    )
+    return _Looks(center, half, origin, means, found)
+
+
+def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
+    """Public parameters of looks at declared boxes, and which columns are looked for, the response the last.
+
+    Without an intercept nothing may be centred, and a column of 0 and 1 fills its box.
     """
     (center, half), d = problem.boxes, len(problem.lower)
-    chosen = np.append(~problem.zero_or_one & problem.intercept, True)
     # an offset is of the linear predictor, and the response is a mean
     public = dict(center=center[: d + 1], half=half[: d + 1], log=False, apart=True)
-    zoomed, left = zoom_in(curator, costs, public, chosen)
-    moved = np.flatnonzero(chosen[:-1] & (zoomed.hidden[:-1] == 0))
-    center[moved] += half[moved] * zoomed.center[moved]
-    half[moved] *= zoomed.half[moved]
+    return public, np.append(~problem.zero_or_one & problem.intercept, True)
+
+
+def _boxes(problem: Problem, seen: Zoomed, chosen: Array) -> tuple[Array, Array]:
+    """Middle and half-width of the boxes in which rows are looked at.
+
+    Boxes of covariates that were seen in more than one place shrink to where they were seen. The box of
+    counts and amounts, whose upper bound may be far beyond any, keeps its lower end: its mean is where the
+    iteration starts.
+    """
+    (center, half), d = problem.boxes, len(problem.lower)
+    moved = np.flatnonzero(chosen[:-1] & (seen.hidden[:-1] == 0))
+    center[moved] += half[moved] * seen.center[moved]
+    half[moved] *= seen.half[moved]
     if not problem.family.two_valued:
-        low, top = center[d] - half[d], zoomed.center[-1] + zoomed.half[-1]
+        low, top = center[d] - half[d], seen.center[-1] + seen.half[-1]
         half[d] *= (1 + top) / 2
         center[d] = low + half[d]
-    return center, half, left
+    return center, half
+
+
+def _origin(means: Array, problem: Problem) -> Array:
+    """Where octaves begin, in boxes: at means, or at 0 without an intercept."""
+    d = len(problem.lower)
+    origin = np.clip(means, -1.0, 1.0)
+    origin[: 0 if problem.intercept else d] = 0.0
+    origin[d] = -1.0  # spreads of the response are told from its lower end
+    return origin
 
 
 def _usable(octaves: Release) -> tuple[float, bool]:
