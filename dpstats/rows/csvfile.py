@@ -209,6 +209,7 @@ class CsvPart:
     start: int
     stop: int | None
     portable = True
+    ordered = True
 
     @property
     def size(self) -> int:

@@ -101,6 +101,7 @@ class ParquetPart:
     groups: tuple[int, ...]
     rows: int
     portable = True
+    ordered = True
 
     @staticmethod
     def all_of(path: Path, asked: Asked) -> Iterator[ParquetPart]:
@@ -148,6 +149,7 @@ class ArrowPart:
     stamp: Stamp
     asked: Asked
     portable = True
+    ordered = True
 
     @property
     def size(self) -> int:

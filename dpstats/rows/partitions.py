@@ -18,19 +18,17 @@ import pandas as pd
 
 from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
-from dpstats.rows.encode import Batch, Encoder
+from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
-from dpstats.rows.parts import KEPT_BYTES, UnitPiece, as_block, of_parts
+from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
+from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
 from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
-from dpstats.rows.units import as_one
 from dpstats.running import current, default_client
-from dpstats.schema import WEIGHS
 
 __all__ = ["is_of_dask", "of_dask"]
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
-_WORDS = ("first word", "second word")  # of an id, in coded partitions; variables are numbered there
 # tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
@@ -118,19 +116,22 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
         return ()
     coded = frame.map_partitions(_coded, asked, meta=_coded(frame._meta, asked))
     # by tasks: the order of rows then does not depend on which worker was faster
-    moved = coded.shuffle(on=list(_WORDS), npartitions=frame.npartitions, shuffle_method="tasks")
-    frames = _Frames(client.persist(moved))
-    return tuple(UnitPiece(UnitPartition(asked, frames, place), asked) for place in range(moved.npartitions))
+    moved = coded.shuffle(on=list(WORDS), npartitions=frame.npartitions, shuffle_method="tasks")
+    marked = moved.map_partitions(_marked, asked, meta=_marked(coded._meta, asked))
+    frames = _Frames(client.persist(marked))
+    return tuple(UnitPiece(UnitPartition(asked, frames, place), asked) for place in range(marked.npartitions))
 
 
 def _coded(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """Numbers and codes of each row, and its id as two words."""
-    encoder = Encoder(asked.schema, asked.names)
-    columns = encoder(of_partition(frame, asked))
-    words = as_one(columns.pop(WEIGHS)).T.view(np.int64)
-    block = as_block(columns, encoder.levels)
-    numbered = {str(place): block[name] for place, name in enumerate(asked.names)}
-    return pd.DataFrame(numbered | dict(zip(_WORDS, words, strict=True)))
+    return pd.DataFrame(coded_rows(of_partition(frame, asked), asked))
+
+
+def _marked(coded: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    return pd.DataFrame(marked_rows(_arrays(coded), asked))
+
+
+def _arrays(frame: pd.DataFrame) -> dict[str, Array]:
+    return {name: frame[name].to_numpy() for name in frame.columns}
 
 
 class _Frames(HoldsRows):
@@ -185,16 +186,9 @@ class UnitPartition(Partition):
     def __reduce__(self) -> tuple[Any, ...]:
         return HandedUnits, (self.asked,)
 
-    def coded(self) -> dict[str, Array]:
-        """Its columns, and the ids of units under `WEIGHS`."""
-        return _columns(_computed(self.inputs[0]), self.asked)
-
-
-def _columns(coded: pd.DataFrame, asked: Asked) -> dict[str, Array]:
-    """What `_coded` made a frame of."""
-    columns: dict[str, Array] = {name: coded[str(place)].to_numpy() for place, name in enumerate(asked.names)}
-    words = np.stack([coded[word].to_numpy() for word in _WORDS], axis=1)
-    return columns | {WEIGHS: words.view(np.uint64)}
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """Its columns, and which of its rows weigh under `WEIGHS`."""
+        yield columns_of(_arrays(_computed(self.inputs[0])), self.asked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,6 +207,6 @@ class Handed:
 class HandedUnits(Handed):
     """The same of coded rows."""
 
-    def coded(self) -> dict[str, Array]:
+    def coded(self) -> Iterator[dict[str, Array]]:
         """As of `UnitPartition`."""
-        return _columns(self.frame, self.asked)
+        yield columns_of(_arrays(self.frame), self.asked)

@@ -22,8 +22,7 @@ from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
 from dpstats.rows.sources import Asked, Source
-from dpstats.rows.units import weighing
-from dpstats.schema import WEIGHS, Unit
+from dpstats.schema import WEIGHS
 
 BLOCK_ROWS = 8192  # a block of some ten columns stays in a core's cache (docs/architecture.md#blocks)
 KEPT_BYTES = 2**27  # of coded columns, as public sizes tell; a larger table is read at every pass
@@ -98,16 +97,15 @@ def of_parts(parts: Sequence[Part], asked: Asked, broken: str) -> Source:
     )
 
 
-def streamed(source: Source | None, unit: Unit) -> tuple[Piece, ...]:
-    """The parts of a table that is read again at every pass; none of a table that is read once and kept.
+def are_kept(pieces: Sequence[Piece]) -> bool:
+    """Whether a table in these parts is read once and kept, or has no parts."""
+    return sum(piece.part.size for piece in pieces) <= KEPT_BYTES
 
-    Where a unit of privacy may have several rows, all rows of a unit are needed at once: the source brings
-    them together, or all rows are kept.
-    """
-    if unit.column:
-        return source.by_unit() if source and source.by_unit else ()
-    parts: tuple[Piece, ...] = source.parts if source else ()
-    if sum(piece.part.size for piece in parts) <= KEPT_BYTES:
+
+def streamed(source: Source) -> tuple[Piece, ...]:
+    """The parts of a table that is read again at every pass; none of a table that is read once and kept."""
+    parts: tuple[Piece, ...] = source.parts
+    if are_kept(parts):
         return ()
     for piece in parts:
         piece.part.hold()
@@ -151,6 +149,11 @@ class Piece:
         return self.part.portable
 
     @property
+    def ordered(self) -> bool:
+        """Whether its records come in one order whenever it is read."""
+        return getattr(self.part, "ordered", False)
+
+    @property
     def inputs(self) -> tuple[Any, ...]:
         """What a cluster computes and hands to the task; nothing of a part that is read."""
         return getattr(self.part, "inputs", ())
@@ -177,6 +180,12 @@ class Piece:
         DataError
             If the part cannot be read to its end; never because of a value.
         """
+        kept = (*self.asked.levels, WEIGHS)
+        for block in cut(self.coded(), size):
+            yield as_block(block, kept)
+
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """Its rows in the terms of the encoder, as they come."""
         encoder = Encoder(self.asked.schema, self.asked.names)
         # to ask for batches may be to run a query, whose exceptions may quote a cell
         batches = _told(self.part, lambda: iter(self.part.batches()))
@@ -186,21 +195,17 @@ class Piece:
             return None if batch is None else encoder(batch)
 
         whole: Iterator[dict[str, Array]] = iter(lambda: _told(self.part, coded), None)
-        for block in cut(ahead(whole) if self.portable else whole, size):  # a connection may be of one thread
-            yield as_block(block, encoder.levels)
+        return ahead(whole) if self.portable else whole  # a connection may be of one thread
 
 
 class UnitPiece(Piece):
-    """A part that holds coded rows, all those of each of its units of privacy."""
+    """A part of rows that are coded, and of which it is known which weigh."""
 
-    def blocks(self, size: int) -> Iterator[dict[str, Array]]:
-        """As of any part, with the rows that weigh; all are in memory while it is read."""
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """Its rows, and under `WEIGHS` which of them weigh."""
         part: Any = self.part
-        columns: dict[str, Array] = _told(part, part.coded)
-        columns[WEIGHS] = weighing(columns.pop(WEIGHS), columns, self.asked.schema.privacy_unit.max_rows)
-        kept = (*Encoder(self.asked.schema, self.asked.names).levels, WEIGHS)
-        for block in cut([columns], size):
-            yield as_block(block, kept)
+        found = _told(part, lambda: iter(part.coded()))
+        return iter(lambda: _told(part, lambda: next(found, None)), None)
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:

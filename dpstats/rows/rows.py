@@ -33,6 +33,7 @@ from dpstats.rows.sources import (
     of_mapping,
     of_stream,
 )
+from dpstats.rows.unit_parts import of_units
 from dpstats.rows.units import alike, weighing
 from dpstats.schema import WEIGHS, Schema, Unit
 
@@ -68,7 +69,8 @@ class Rows(HoldsRows):
         if self._parts is None:
             source, unit = self._source, self.unit
             failure = DataError(source.broken if source else "")
-            self._parts = protected(lambda: streamed(source, unit), failure, (SpecificationError,))
+            of = of_units if unit.column else streamed
+            self._parts = protected(lambda: of(source) if source else (), failure, (SpecificationError,))
         return self._parts
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[dict[str, Array]]:
@@ -114,7 +116,7 @@ class Rows(HoldsRows):
 
 
 def _coded(source: Source, encoder: Encoder, unit: Unit) -> dict[str, Array]:
-    blocks = [encoder(batch) for batch in alike(source.batches(), unit.column)] or [encoder.nothing()]
+    blocks = [encoder(batch) for batch in alike(source.batches(), unit.column, set())] or [encoder.nothing()]
     if len(blocks) == 1:
         columns = blocks[0]
     else:  # column by column, lest all of them are there twice

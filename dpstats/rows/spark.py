@@ -10,19 +10,24 @@ import contextlib
 import io
 import re
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
-from dpstats.rows.parts import KEPT_BYTES, of_parts
+from dpstats.rows.grammar import Array
+from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, marked_rows, numbered
+from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
 from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+from dpstats.rows.units import spread
 
 __all__ = ["is_of_spark", "of_spark"]
 
@@ -30,6 +35,7 @@ _KIND = "dataframe of Spark"
 _BROKEN = f"this {_KIND} cannot be computed to its end. {HIDDEN}"
 # how plans name the reading of a text file, by either of Spark's two kinds of readers
 _PARSING = re.compile(r"\b(?:FileScan|BatchScan|Relation(?:V2)? ?\[[^\]]*\]) (?:csv|json|text|xml)\b", re.I)
+_SHARE, _SHARE_ROWS = "share", 2**17  # of units, that are looked at together; about so many rows
 _ANSWERS = pa.schema([pa.field("place", pa.int32()), pa.field("answer", pa.binary())])
 
 
@@ -50,7 +56,57 @@ def of_spark(data: Any, asked: Asked) -> Source:
         raise refusal(_KIND)
     chosen = protected(lambda: data.select(*map(_quoted, asked.columns)), cannot)
     check_arrow(protected(lambda: chosen.limit(0).toArrow().schema, cannot), asked)
-    return of_parts([SparkFrame(asked, chosen)], asked, _BROKEN)
+    by_unit = partial(_by_unit, chosen, asked)
+    return replace(of_parts([SparkFrame(asked, chosen)], asked, _BROKEN), by_unit=by_unit)
+
+
+def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
+    """Coded rows that Spark brings together by their ids, all of a unit in one group, and keeps for the fit.
+
+    What a group of Spark's holds is a promise of its own; where rows stand after a repartition is none.
+    """
+    n = int(protected(frame.count, DataError(_BROKEN)))
+    numbers = ", ".join(f"`{name}` double" for name in numbered(asked))
+    coded = frame.mapInArrow(
+        partial(_coded, asked, 1 + n // _SHARE_ROWS),
+        f"{numbers}, {', '.join(f'`{word}` bigint' for word in WORDS)}, {_SHARE} bigint",
+    )
+    marked = coded.groupBy(_SHARE).applyInArrow(
+        lambda table: _marked(
+            asked, table
+        ),  # from types that are declared Spark would guess a way to call it
+        f"{numbers}, {WEIGHING} boolean",
+    )
+    held = marked.persist()
+    part = UnitFrame(asked, held, n)
+    weakref.finalize(part, _let_go, held).atexit = False
+    return (UnitPiece(part, asked),)
+
+
+def _let_go(held: Any) -> None:
+    with contextlib.suppress(Exception):  # Spark may have ended
+        held.unpersist()
+
+
+def _coded(asked: Asked, shares: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        found = protected(partial(_coded_batch, asked, shares, batch), RuntimeError(_BROKEN))
+        yield pa.RecordBatch.from_pydict(found)
+
+
+def _coded_batch(asked: Asked, shares: int, batch: pa.RecordBatch) -> dict[str, Array]:
+    columns = coded_rows(batch_of(batch, asked), asked)
+    ids = np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
+    share = (spread(ids) % np.uint64(shares)).astype(np.int64)
+    return {name: columns[name].astype(np.float64) for name in numbered(asked)} | {
+        **{word: columns[word] for word in WORDS},
+        _SHARE: share,
+    }
+
+
+def _marked(asked: Asked, table: pa.Table) -> pa.Table:
+    columns = {name: table.column(name).to_numpy() for name in (*numbered(asked), *WORDS)}
+    return pa.table(protected(lambda: marked_rows(columns, asked), RuntimeError(_BROKEN)))
 
 
 def _quoted(name: str) -> str:
@@ -84,13 +140,33 @@ class SparkFrame:
         pass  # nothing is known of when what it is computed from was changed
 
     def batches(self) -> Iterator[Batch]:
+        return (batch_of(batch, self.asked) for batch in self._arriving())
+
+    def _arriving(self) -> Iterator[pa.RecordBatch]:
         sent = self.frame.mapInArrow(_sent, "batch binary").toLocalIterator()  # a partition at a time
-        return (batch_of(batch, self.asked) for row in sent for batch in pa.ipc.open_stream(row.batch))
+        return (batch for row in sent for batch in pa.ipc.open_stream(row.batch))
 
     def mapped(self, answer: Callable[[Any], bytes]) -> list[tuple[int, bytes]]:
         """The place of each partition, and what a function answers for its batches, on an executor."""
         made = self.frame.mapInArrow(partial(_answered, answer), "place int, answer binary")
         return [(row.place, bytes(row.answer)) for row in made.collect()]
+
+
+@dataclass(frozen=True, repr=False)
+class UnitFrame(SparkFrame):
+    """The same of coded rows, all of a unit in one partition, and which of them weigh."""
+
+    rows: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArrivedUnits, (self.asked,)
+
+    def count(self) -> int:
+        return self.rows  # of the dataframe that was given
+
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """Its columns, and which of its rows weigh under `WEIGHS`."""
+        return (_columns(batch, self.asked) for batch in self._arriving())
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +180,19 @@ class Arrived:
 
     def batches(self) -> Iterator[Batch]:
         return (batch_of(batch, self.asked) for batch in self.frame)
+
+
+class ArrivedUnits(Arrived):
+    """The same of coded rows."""
+
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """As of `UnitFrame`."""
+        return (_columns(batch, self.asked) for batch in self.frame)
+
+
+def _columns(batch: pa.RecordBatch, asked: Asked) -> dict[str, Array]:
+    marked = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
+    return columns_of(marked, asked)
 
 
 def _answered(answer: Callable[[Any], bytes], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ may choose other rows. Each fit by itself is bounded, and their costs add up, wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 
 import numpy as np
@@ -72,15 +72,21 @@ def _digest(cell: bytes) -> bytes:
     return blake2b(text, digest_size=16, key=b"dpstats unit").digest()
 
 
-def alike(batches: Iterable[Mapping[str, Column]], column: str | None) -> Iterator[Mapping[str, Column]]:
+def alike(
+    batches: Iterable[Mapping[str, Column]], column: str | None, kinds: set[str]
+) -> Iterator[Mapping[str, Column]]:
     """The same batches, if all of them store the ids of units alike, or there are none.
+
+    Parameters
+    ----------
+    kinds : set of str
+        How batches that came before store them, to which those of these are added.
 
     Raises
     ------
     DataError
         If one has numbers and another texts or objects, as their types tell, which are public.
     """
-    kinds: set[str] = set()
     for batch in batches:
         kinds |= {stored(batch[column])} - {""} if column else set()
         if len(kinds) > 1:
@@ -108,14 +114,20 @@ def weighing(ids: Array, columns: Mapping[str, Array], max_rows: int) -> Array:
     -------
     bool array of shape (n,)
     """
+    return chosen(
+        ids, lambda rows: row_hashes({name: values[rows] for name, values in columns.items()}), max_rows
+    )
+
+
+def chosen(ids: Array, hashes: Callable[[Array], Array], max_rows: int) -> Array:
+    """The same by what gives the hashes of some of the rows, as `row_hashes` does."""
     weighs = np.asarray(ids.any(axis=1))
     order, rank, size = _ranked(ids)
     crowded = np.sort(order[size > max_rows])
     crowded = crowded[weighs[crowded]]
     if not len(crowded):
         return weighs
-    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})
-    order, rank, _ = _ranked(np.hstack([ids[crowded], _lots(ids[crowded], hashes)]))
+    order, rank, _ = _ranked(np.hstack([ids[crowded], _lots(ids[crowded], hashes(crowded))]))
     weighs[crowded[order]] = rank < max_rows
     return weighs
 
@@ -160,6 +172,11 @@ def _ranked(words: Array) -> tuple[Array, Array, Array]:
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=len(order))
     return order, np.arange(len(order)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
+
+
+def spread(ids: Array) -> Array:
+    """A hash of each id of 64 bits, by which units are parted into shares of about as many."""
+    return _mixed(_mixed(ids[:, 0]) ^ ids[:, 1])
 
 
 def row_hashes(columns: Mapping[str, Array]) -> Array:

@@ -5,6 +5,8 @@ from tests.mutants.mutant import planted
 
 TOGETHER = "rows/test_dask.py::test_a_cluster_brings_the_rows_of_a_unit_together_and_hands_none_out"
 BLOCK, LINES, UNITS, CELLS = "formula/block.py", "rows/lines.py", "rows/units.py", "rows/cells.py"
+IN_FILES = "rows/test_unit_parts.py::test_in_files_the_rows_weigh_that_do_in_memory_however_they_are_cut"
+PARTS_OF_UNITS = "rows/unit_parts.py"
 RECORD = "rows/test_csv.py::test_a_line_is_a_record"
 LINE = "privacy/test_every_replay.py::test_a_line_that_is_replaced[ols-gram-pure-row]"
 
@@ -229,14 +231,66 @@ MUTANTS = (
         TOGETHER,
         (
             "rows/partitions.py",
-            "frames = _Frames(client.persist(moved))",
-            "frames = _Frames(client.persist(coded))",
+            "marked = moved.map_partitions(",
+            "marked = coded.map_partitions(",
         ),
     ),
     planted(
         "all rows of a unit weigh that a cluster brought together",
         TOGETHER,
-        ("rows/parts.py", "self.asked.schema.privacy_unit.max_rows)", "9**9)"),
+        ("rows/moved.py", "asked.schema.privacy_unit.max_rows)", "9**9)"),
+    ),
+    planted(
+        "executors of Spark choose which rows of a unit weigh before they are brought together",
+        "rows/test_spark.py::test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out",
+        (
+            "rows/spark.py",
+            "share = (spread(ids) % np.uint64(shares))",
+            "share = (np.arange(len(ids)) % 2)",
+        ),
+    ),
+    planted(
+        "rows of one unit are spooled in several shares, each of which has its own rows that weigh",
+        IN_FILES,
+        (PARTS_OF_UNITS, "share = spread(words[:, :2]) %", "share = words[:, 4] %"),
+    ),
+    planted(
+        "the bits of a part are those of rows before it",
+        IN_FILES,
+        (PARTS_OF_UNITS, "found[start % 8 :]", "found[0:]"),
+    ),
+    planted(
+        "rows are taken for those that weigh by their place in a share, and not in the table",
+        IN_FILES,
+        (PARTS_OF_UNITS, "np.arange(self.rows, self.rows + len(ids)", "np.arange(0, len(ids)"),
+    ),
+    planted(
+        "a query of units is run again at every pass, whose rows may come in another order",
+        "rows/test_unit_parts.py::test_a_query_is_run_once_and_its_rows_weigh_as_in_memory",
+        (
+            PARTS_OF_UNITS,
+            "copy = None if all(piece.ordered for piece in pieces) else",
+            "copy = None if pieces else",
+        ),
+    ),
+    planted(
+        "rows that have come or gone since the choice take the bits of others",
+        "rows/test_unit_parts.py::test_rows_of_which_there_are_not_as_many_as_bits_are_refused",
+        (PARTS_OF_UNITS, "        if start != self.n:", "        if False:"),
+    ),
+    planted(
+        "files that store ids in two ways make two units of one",
+        "rows/test_unit_parts.py::test_files_that_store_ids_in_two_ways_are_refused",
+        (PARTS_OF_UNITS, "unit.column, kinds)", "unit.column, set())"),
+    ),
+    planted(
+        "rows of units are spooled in a file that has a name",
+        "rows/test_unit_parts.py::test_nothing_but_a_file_without_a_name_holds_rows",
+        (
+            "rows/spool.py",
+            "tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)",
+            "tempfile.NamedTemporaryFile(delete=False)",
+        ),
     ),
     planted(
         "a bar shows how many rows a part of units has",
@@ -335,8 +389,8 @@ MUTANTS = (
         "rows/test_units.py::test_neither_order_nor_partition_matters",
         (
             UNITS,
-            "    hashes = row_hashes({name: values[crowded] for name, values in columns.items()})",
-            "    hashes = np.zeros((len(crowded), 2), dtype=np.uint64)",
+            "_lots(ids[crowded], hashes(crowded))",
+            "_lots(ids[crowded], np.zeros((len(crowded), 2), dtype=np.uint64))",
         ),
     ),
     planted(

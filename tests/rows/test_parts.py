@@ -383,12 +383,6 @@ def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_pat
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("max_rows", [1, 2])
-def test_rows_of_units_are_kept_whatever_their_number(max_rows, path, monkeypatch):
-    stream(monkeypatch)
-    assert rows_of(path, SCHEMA.unit("other", max_rows=max_rows)).parts() == ()
-
-
 def changed(path):
     status = os.stat(path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))

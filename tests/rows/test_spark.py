@@ -1,5 +1,6 @@
 """Dataframes of Spark: the rows and the releases of the same table, whatever dies on its executors."""
 
+import gc
 import os
 import pickle
 import shutil
@@ -24,10 +25,11 @@ from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError
-from dpstats.rows.spark import Arrived, SparkFrame
+from dpstats.rows.spark import Arrived, SparkFrame, UnitFrame
 from dpstats.running import Running
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.rows.test_parts import DESIGN, PUBLIC, SCHEMA, TABLE, N, joined, rows_of, stream
+from tests.rows.test_unit_parts import HELD
 
 sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install dpstats[spark]")
 pytestmark = [
@@ -170,6 +172,61 @@ def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(frame, tmp_path, m
     fatal(tmp_path, monkeypatch)
     assert [one.tobytes() for one in exact(frame)] == [one.tobytes() for one in here]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+UNITS = SCHEMA.unit("unit", max_rows=3)
+
+
+@pytest.fixture(scope="module")
+def units(spark, tmp_path_factory):
+    """Units whose rows are in all partitions, and equal rows of some."""
+    made = tmp_path_factory.mktemp("units")
+    for place in range(FILES):
+        part = HELD.slice(place * N // FILES, N // FILES)
+        parquet.write_table(part, made / f"{place}.parquet", row_group_size=N)
+    return spark.read.parquet(str(made))
+
+
+def in_order(rows):
+    """The rows, of which it does not matter where they stand."""
+    columns = joined(rows.blocks())
+    numbers = np.column_stack([columns[name].astype(float) for name in sorted(columns)])
+    return np.sort(numbers.view([("", float)] * numbers.shape[1]), axis=0).tobytes()
+
+
+@pytest.mark.parametrize("partitions", [None, 1, 7])
+def test_spark_brings_the_rows_of_a_unit_together_and_hands_none_out(partitions, units, monkeypatch):
+    monkeypatch.setattr("dpstats.rows.spark._SHARE_ROWS", 1000)
+    rows = rows_of(units.repartition(partitions) if partitions else units, UNITS)
+    (piece,) = rows.parts()
+    assert in_order(rows) == in_order(rows_of(HELD, UNITS)) and rows.n == N
+    for refused in ("batches", "coded"):
+        monkeypatch.setattr(UnitFrame, refused, None)
+    recording = Recording(NoNoise())
+    curator = Curator(rows, DESIGN, dps.gdp(9), recording, recording.record)
+    here = Curator(rows_of(HELD, UNITS), DESIGN, dps.gdp(9), recording, recording.record)
+    for one in (curator, curator, here):
+        one.release("event_moments", 1.0, **PUBLIC)
+    first, second, expected = (record.exact for record in recording.records)
+    assert first.tobytes() == second.tobytes() and (np.abs(first - expected) <= SLACK).all()
+    assert len(pickle.dumps(piece)) < 4000
+    held = piece.part.frame
+    assert held.is_cached
+    del rows, piece, curator, one
+    gc.collect()
+    assert not held.is_cached  # by nobody any longer
+
+
+def test_a_worker_that_is_killed_while_units_are_summed_changes_no_bit(units, tmp_path, monkeypatch):
+    def sums():
+        recording = Recording(NoNoise())
+        curator = Curator(rows_of(units, UNITS), DESIGN, dps.gdp(9), recording, recording.record)
+        curator.release("event_moments", 1.0, **PUBLIC)
+        return recording.records[0].exact
+
+    here = sums()
+    fatal(tmp_path, monkeypatch)
+    assert sums().tobytes() == here.tobytes() and len(list(tmp_path.iterdir())) == 1
 
 
 class Failing:

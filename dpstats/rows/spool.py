@@ -1,0 +1,61 @@
+"""Numbers that may not fit into memory, in a temporary file that has no name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats._private import HoldsRows
+from dpstats.errors import DataError
+from dpstats.rows.grammar import Array
+
+IN_MEMORY = 2**26  # bytes before a file is made
+
+
+class Place(NamedTuple):
+    """Where an array is."""
+
+    start: int
+    shape: tuple[int, ...]
+
+
+class Spool(HoldsRows):
+    """Arrays of numbers of 8 bytes, which are put one after the other and read in any order.
+
+    Few are held in memory. More go to a file in the folder for temporary files, which has no name from the
+    beginning, or loses it at once where a system cannot do that. So no other user opens it, and the system
+    frees it however the process ends, by a signal that nobody can catch, too. What a disk still holds of a
+    file that is gone, an encrypted one hides.
+    """
+
+    def __init__(self, dtype: type) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with its owner
+        self._dtype = np.dtype(dtype)
+
+    def put(self, array: Array) -> Place:
+        """Add an array of the type."""
+        full = False
+        try:
+            start = self._file.seek(0, os.SEEK_END)
+            self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data)
+            self._file.flush()
+        except OSError:
+            full = True
+        if full:
+            raise DataError(
+                f"the folder for temporary files, {tempfile.gettempdir()}, has no room for the rows of "
+                "units. They take 8 bytes for each number that the formula reads, and 40 bytes more, in each "
+                "row; name a folder with room in the environment variable TMPDIR"
+            )
+        return Place(start, array.shape)
+
+    def get(self, place: Place) -> Array:
+        """The array that is there."""
+        out = np.empty(place.shape, dtype=self._dtype)
+        self._file.seek(place.start)
+        if self._file.readinto(out.reshape(-1).view(np.uint8).data) != out.nbytes:
+            raise OSError
+        return out

@@ -1,0 +1,171 @@
+"""Tables larger than memory in which a unit of privacy may have several rows: which of all rows weigh.
+
+A row's unit and the hash of its cells decide (:mod:`dpstats.rows.units`), and nothing else of it. So one pass
+over the table writes these words of each row to a spool, parted by a hash of the id, and the rows of some
+units are looked at at a time. Of each row of the table one bit is left. Files are then read again at every
+pass, beside the bits of their rows, by any process. Whether a query has its rows in the same order again is
+not known: it is run once, and its coded rows are spooled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpstats._private import HoldsRows
+from dpstats.errors import DataError
+from dpstats.rows.encode import Batch, Encoder
+from dpstats.rows.grammar import Array
+from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block
+from dpstats.rows.sources import Asked, Source
+from dpstats.rows.spool import Place, Spool
+from dpstats.rows.units import alike, chosen, row_hashes, spread
+from dpstats.schema import WEIGHS
+
+__all__ = ["of_units"]
+
+_SHARE_ROWS = 2**19  # of which the choice is made at a time: 40 bytes each, and some times that to sort them
+_NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table
+
+
+def of_units(source: Source) -> tuple[Piece, ...]:
+    """The parts of a table that is not kept, with the rows that weigh; none of a table that is kept."""
+    found: tuple[Piece, ...] = source.by_unit() if source.by_unit else ()
+    return found or (() if are_kept(source.parts) else _weighed(source.parts))
+
+
+def _weighed(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    asked = pieces[0].asked
+    unit, encoder = asked.schema.privacy_unit, Encoder(asked.schema, asked.names)
+    rows = sum(piece.part.size for piece in pieces) // (8 * len(asked.columns))  # about, as public sizes tell
+    choice = Choice(1 + rows // _SHARE_ROWS)
+    copy = None if all(piece.ordered for piece in pieces) else Copy(asked)
+    ends, kinds = [0], set[str]()
+    for piece in pieces:
+        for batch in alike(piece.part.batches(), unit.column, kinds):
+            columns = encoder(batch)
+            choice.add(columns.pop(WEIGHS), columns)
+            if copy:
+                copy.add(columns)
+        ends.append(choice.rows)
+    bits, broken = choice.made(unit.max_rows), pieces[0].part.broken
+    if copy:
+        return (UnitPiece(Marked(copy, bits.tobytes(), choice.rows, broken), asked),)  # in one order now
+    marked = [
+        Marked(_without_ids(piece), _cut_out(bits, start, stop), stop - start, piece.part.broken)
+        for piece, (start, stop) in zip(pieces, pairwise(ends), strict=True)
+    ]
+    return tuple(UnitPiece(part, asked) for part in marked)
+
+
+def _without_ids(piece: Piece) -> Piece:
+    part: Any = piece.part
+    return Piece(replace(part, asked=piece.asked.without_ids), piece.asked.without_ids)
+
+
+def _cut_out(bits: Array, start: int, stop: int) -> bytes:
+    """Some of the packed bits."""
+    found = np.unpackbits(bits[start // 8 : -(-stop // 8)])
+    return np.packbits(found[start % 8 :][: stop - start]).tobytes()
+
+
+class Choice(HoldsRows):
+    """Which rows weigh of those that are added, whose words are spooled in shares, each of whole units."""
+
+    def __init__(self, shares: int) -> None:
+        self.rows = 0
+        self._spool, self._places = Spool(np.uint64), [list[Place]() for _ in range(shares)]
+
+    def add(self, ids: Array, columns: dict[str, Array]) -> None:
+        """Rows that come next: their ids, and their coded cells."""
+        places = np.arange(self.rows, self.rows + len(ids), dtype=np.uint64)
+        self.rows += len(ids)
+        somebody = ids.any(axis=1)
+        words = np.column_stack([ids, row_hashes(columns), places])[somebody]
+        share = spread(words[:, :2]) % np.uint64(len(self._places))
+        order = np.argsort(share, kind="stable")
+        cuts = np.searchsorted(share[order], np.arange(1, len(self._places), dtype=np.uint64))
+        for held, part in zip(self._places, np.split(words[order], cuts), strict=True):
+            if len(part):
+                held.append(self._spool.put(part))
+
+    def made(self, max_rows: int) -> Array:
+        """One bit of each row, packed; what was added is gone."""
+        bits = np.zeros(-(-self.rows // 8), dtype=np.uint8)
+        for held in self._places:
+            places = _weighing(np.concatenate([_NO_WORDS, *map(self._spool.get, held)]), max_rows)
+            held.clear()
+            np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
+        return bits
+
+
+def _weighing(words: Array, max_rows: int) -> Array:
+    """The places of the rows that weigh, of rows of whole units in their order."""
+    weighs = chosen(words[:, :2], lambda rows: words[rows, 2:4], max_rows)
+    return words[weighs, 4].astype(np.int64)
+
+
+class Copy(HoldsRows):
+    """Coded rows in a spool, in the order in which they were added."""
+
+    portable = False
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked, self._spool, self._places = asked, Spool(np.float64), list[Place]()
+
+    def add(self, columns: dict[str, Array]) -> None:
+        """Rows that come next."""
+        block = as_block(columns, self._asked.levels)
+        self._places.append(self._spool.put(np.stack([block[name] for name in self._asked.names])))
+
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """All rows."""
+        for place in self._places:
+            yield _as_levels(dict(zip(self._asked.names, self._spool.get(place), strict=True)), self._asked)
+
+
+def _as_levels(columns: dict[str, Array], asked: Asked) -> dict[str, Array]:
+    return {
+        name: values.astype(np.int16) if name in asked.levels else values for name, values in columns.items()
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class Marked:
+    """Rows that come in one order, and a packed bit of each, whether it weighs."""
+
+    rows: Any
+    bits: bytes
+    n: int
+    broken: str
+    size = 0
+
+    @property
+    def portable(self) -> bool:
+        return bool(self.rows.portable)
+
+    def count(self) -> int:
+        return self.n
+
+    def batches(self) -> Iterator[Batch]:
+        raise NotImplementedError  # they are coded
+
+    def hold(self) -> None:
+        pass  # each part of a file looks for itself
+
+    def coded(self) -> Iterator[dict[str, Array]]:
+        """The rows, and which of them weigh; DataError unless there are as many as bits."""
+        weighs = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=self.n).astype(bool)
+        start = 0
+        for columns in self.rows.coded():
+            stop = start + len(next(iter(columns.values())))
+            if stop > self.n:
+                break
+            yield columns | {WEIGHS: weighs[start:stop]}
+            start = stop
+        if start != self.n:
+            raise DataError(self.broken)
