@@ -30,6 +30,18 @@ read_lung <- function() {
   d
 }
 
+read_veteran <- function() {
+  d <- censor_at(read("veteran.csv"), "time", "status", 1, 1000)
+  d$celltype <- factor(d$celltype, levels = c("squamous", "smallcell", "adeno", "large"))
+  d$karno <- clip(d$karno, 0, 100)
+  d
+}
+read_hdfail <- function() {
+  d <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
+  d$temp <- clip(d$temp, 10, 50)
+  d
+}
+
 number <- function(x) sprintf("%.17g", x)
 array <- function(x) paste0("[", paste(x, collapse = ", "), "]")
 quoted <- function(x) paste0('"', gsub('"', '\\\\"', x), '"')

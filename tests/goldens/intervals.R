@@ -16,20 +16,10 @@ inspected <- function(d, time, event, step) {
   d
 }
 
-rotterdam <- read("rotterdam.csv")
-rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
-rotterdam$age <- clip(rotterdam$age, 18, 100)
-rotterdam$grade <- clip(rotterdam$grade, 1, 3)
-rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
-lung <- read("lung.csv")
-lung$sex <- ifelse(lung$sex == 2, 1, 0)
-lung$age <- clip(lung$age, 18, 100)
-lung$ph_ecog <- clip(lung$ph_ecog, 0, 4)
-veteran <- read("veteran.csv")
-veteran$celltype <- factor(veteran$celltype, levels = c("squamous", "smallcell", "adeno", "large"))
-veteran$karno <- clip(veteran$karno, 0, 100)
+rotterdam <- read_rotterdam()
+lung <- read_lung()
 frames <- list(rotterdam = inspected(rotterdam, "dtime", rotterdam$death, 365),
-               lung = inspected(lung, "time", lung$status == 2, 90), veteran = veteran)
+               lung = inspected(lung, "time", lung$status, 90), veteran = read_veteran())
 models <- list(
   rotterdam = c('Surv(lower, upper, type="interval2")', "size + age + grade + nodes + hormon"),
   lung = c('Surv(lower, upper, type="interval2")', "age + sex + ph_ecog"),

@@ -7,8 +7,7 @@ source("tests/goldens/common.R")
 
 rotterdam <- read_rotterdam()
 lung <- read_lung()
-hdfail <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
-hdfail$temp <- clip(hdfail$temp, 10, 50)
+hdfail <- read_hdfail()
 frames <- list(rotterdam = rotterdam, lung = lung, hdfail = hdfail)
 models <- list(
   c("lung", "weibull", "Surv(time, status) ~ age + ph_ecog + strata(sex)"),

@@ -4,8 +4,7 @@
 library(survival)
 source("tests/goldens/common.R")
 
-hdfail <- censor_at(read("hdfail.csv.gz"), "time", "status", 1, 12000)
-hdfail$temp <- clip(hdfail$temp, 10, 50)
+hdfail <- read_hdfail()
 
 engines <- censor_at(read("cmapss_engines.csv"), "observed_cycles", "failed", 1, 500)
 ranges <- list(
@@ -23,11 +22,9 @@ rotterdam$er <- clip(rotterdam$er, 0, 2000)
 
 lung <- read_lung()
 
-veteran <- censor_at(read("veteran.csv"), "time", "status", 1, 1000)
-veteran$celltype <- factor(veteran$celltype, levels = c("squamous", "smallcell", "adeno", "large"))
+veteran <- read_veteran()
 veteran$trt <- ifelse(veteran$trt == 2, 1, 0)
 veteran$prior <- ifelse(veteran$prior == 10, 1, 0)
-veteran$karno <- clip(veteran$karno, 0, 100)
 veteran$diagtime <- clip(veteran$diagtime, 0, 120)
 veteran$age <- clip(veteran$age, 18, 100)
 

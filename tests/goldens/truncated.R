@@ -8,24 +8,6 @@
 library(survival)
 source("tests/goldens/common.R")
 
-rotterdam <- read("rotterdam.csv")
-stopifnot(max(rotterdam$dtime) <= 7300, rotterdam$age >= 18, rotterdam$age <= 100)
-rotterdam$dtime <- clip(rotterdam$dtime, 1, 7300)
-rotterdam$size <- factor(rotterdam$size, levels = c("<=20", "20-50", ">50"))
-rotterdam$grade <- clip(rotterdam$grade, 1, 3)
-rotterdam$nodes <- clip(rotterdam$nodes, 0, 40)
-
-veteran <- read("veteran.csv")
-stopifnot(max(veteran$time) <= 1000, veteran$diagtime <= 120)
-veteran$time <- clip(veteran$time, 1, 1000)
-veteran$celltype <- factor(veteran$celltype, levels = c("squamous", "smallcell", "adeno", "large"))
-veteran$karno <- clip(veteran$karno, 0, 100)
-
-hdfail <- read("hdfail.csv.gz")
-stopifnot(max(hdfail$time) <= 12000)
-hdfail$time <- clip(hdfail$time, 1, 12000)
-hdfail$temp <- clip(hdfail$temp, 10, 50)
-
 # age as the time scale: every woman enters at her age at surgery. Days since diagnosis: every veteran enters the
 # trial when he is randomised. Drives watched only since their 400th day: those that failed sooner are not seen.
 models <- list(
@@ -37,7 +19,7 @@ models <- list(
   hdfail_late = list(data = "hdfail", entry = "400", time = "time", event = "status",
                      rhs = "temp", formula = "temp")
 )
-frames <- list(rotterdam = rotterdam, veteran = veteran, hdfail = hdfail)
+frames <- list(rotterdam = read_rotterdam(), veteran = read_veteran(), hdfail = read_hdfail())
 
 # derivatives of the log hazard and of the cumulative hazard H of the standard error
 families <- list(
