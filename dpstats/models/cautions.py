@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpstats.results.cautions import ALL, WEAK
+from dpstats.results.cautions import ALL, SOME, WEAK
 
 _WHOLE = {
     "budget": (
         "below_budget",
         "near the end of the usable range of this budget: intervals are widened, take them as rough",
     ),
-    "hopeless": (
-        "not_estimable",
-        ALL,
-    ),
+    "hopeless": ("not_estimable", ALL),
     "unsettled": (
         "unsettled",
         "the averaged steps scatter more than their noise explains; intervals were widened for it",
@@ -67,7 +64,7 @@ _WHOLE = {
     ),
 }
 _NAMED = {
-    "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",
+    "not_estimable": SOME,
     "weak": WEAK,
     "range": (
         "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
@@ -92,7 +89,7 @@ def cautions(
     """
     whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
     lost = {f"not_estimable:{place}" for place in range(len(names))}
-    if between and lost <= set(problems):
+    if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once
         problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
     found = [whole[code] for code in whole if code in problems]
     for code, words in _NAMED.items():

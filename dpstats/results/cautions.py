@@ -14,7 +14,7 @@ ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
     "where almost no row can be read: dps.check(data, schema, formula) shows which cannot, to you alone"
 )
-_SOME = "privacy noise outweighs what the data say about {}; use more rows or budget"
+SOME = "privacy noise outweighs what the data say about {}; use more rows or budget"
 
 
 def cautions(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -30,7 +30,7 @@ def cautions(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str],
     weak = [names[j] for j in solution.weak if not lost[j]]
     found = []
     if gone:
-        found.append(("not_estimable", ALL if lost.all() else _SOME.format(", ".join(gone))))
+        found.append(("not_estimable", ALL if lost.all() else SOME.format(", ".join(gone))))
     if weak:
         found.append(("weak", WEAK.format(", ".join(weak))))
     return tuple(found)

@@ -96,6 +96,12 @@ def level_of(alpha: float | None, level: float) -> float:
     return alpha if alpha >= LEAST_LEVEL else 1 - alpha
 
 
+def by_slope(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
+    """Return slope * se; what is not estimable stays infinite, also where the slope is 0."""
+    known = np.isfinite(se)
+    return np.where(known, slope * np.where(known, se, 0.0), np.inf)
+
+
 def standard_errors(gradient: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """Return sqrt(g' cov g) for each row g of `gradient`.
 

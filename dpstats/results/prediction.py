@@ -14,7 +14,7 @@ from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
 from dpstats.results.coefficients import Coefficients
-from dpstats.results.intervals import refuse_alpha, standard_errors, transformed
+from dpstats.results.intervals import by_slope, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
@@ -62,8 +62,7 @@ class Prediction:
     @property
     def se_mean(self) -> np.ndarray:
         """Standard errors on the scale of the response, by the delta method, shape (m,)."""
-        known = np.isfinite(self.se_linear)
-        return np.where(known, self.link.slope(self.linear) * np.where(known, self.se_linear, 0.0), np.inf)
+        return by_slope(self.link.slope(self.linear), self.se_linear)
 
     def conf_int(self, level: float = 0.95, obs: bool = False) -> np.ndarray:
         """Return limits of the mean, or of one new response.

@@ -21,7 +21,7 @@ from dpstats.results.estimates import Estimates
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent, percent, plain
-from dpstats.results.intervals import Estimate, refuse_alpha, standard_errors, transformed
+from dpstats.results.intervals import Estimate, by_slope, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor, where_estimable
@@ -400,20 +400,14 @@ class HazardFit(Fit, models=("coxph",)):
         se = np.where(time > given(self.record.baseline).last(at.stratum), np.inf, se)
         hazard = np.exp(centre)
         if kind == "cumhaz":
-            return hazard, _times(hazard, se)
-        return np.exp(-hazard), _times(hazard * np.exp(-hazard), se)
+            return hazard, by_slope(hazard, se)
+        return np.exp(-hazard), by_slope(hazard * np.exp(-hazard), se)
 
     def _of_line(self, at: Points, risk: bool) -> tuple[np.ndarray, np.ndarray]:
         linear, gradient = linear_predictor(self.record, at)
         se = standard_errors(gradient, self.record.cov)
-        return (np.exp(linear), _times(np.exp(linear), se)) if risk else (linear, se)
+        return (np.exp(linear), by_slope(np.exp(linear), se)) if risk else (linear, se)
 
 
 def _survival(log: np.ndarray) -> np.ndarray:
     return np.exp(-np.exp(np.minimum(log, 700.0)))
-
-
-def _times(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
-    """Return slope * se; what is not estimable stays infinite."""
-    known = np.isfinite(se)
-    return np.where(known, slope * np.where(known, se, 0.0), np.inf)

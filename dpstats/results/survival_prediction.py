@@ -13,7 +13,7 @@ import pandas as pd
 from dpstats.families import IDENTITY, LOG, Family, Link
 from dpstats.results import survival_quantities as quantities
 from dpstats.results.at_times import check_times
-from dpstats.results.intervals import standard_errors
+from dpstats.results.intervals import by_slope, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
@@ -84,12 +84,12 @@ def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:
         return _transformed(record, quantities.log_hazard(record, at, asked), LOG)
     z, gradient = quantities.standardized(record, at, asked)
     value, slope = _of_residual(quantities.dist_of(record).family, kind, z)
-    return value, _times(slope, standard_errors(gradient, record.cov))
+    return value, by_slope(slope, standard_errors(gradient, record.cov))
 
 
 def _transformed(record: Record, linear: quantities.Linear, back: Link) -> Errors:
     centre, gradient = linear
-    return back.inverse(centre), _times(back.slope(centre), standard_errors(gradient, record.cov))
+    return back.inverse(centre), by_slope(back.slope(centre), standard_errors(gradient, record.cov))
 
 
 def _of_residual(family: Family, kind: str, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,9 +100,3 @@ def _of_residual(family: Family, kind: str, z: np.ndarray) -> tuple[np.ndarray, 
     if kind == "survival":
         return family.sf(z), slope * family.sf(z)
     return np.where(begun, np.exp(family.log_cumulative_hazard(inside)), 0.0), slope
-
-
-def _times(slope: np.ndarray, se: np.ndarray) -> np.ndarray:
-    """Return slope * se; what is not estimable stays infinite, also where the slope is 0."""
-    known = np.isfinite(se)
-    return np.where(known, slope * np.where(known, se, 0.0), np.inf)
