@@ -48,7 +48,17 @@ def values(tree: ast.Module) -> Code:
         for target, value in pairs:
             for name, own in unpacked(target, value):
                 found[name].append(within(own))
+                for field, number in fields(own):
+                    found[f"{name}.{field}"].append(within(number))
     return found
+
+
+def fields(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """What a record is made of, such as ``TUNING = Tuning(far=2.0)``, and what records in it are."""
+    if isinstance(value, ast.Call):
+        for each in value.args:
+            yield from fields(each)
+        yield from ((each.arg, each.value) for each in value.keywords if each.arg)
 
 
 def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -118,10 +128,13 @@ def test_constants_of_the_theory_are_those_of_the_code() -> None:
         ("| `STEPS` | 8 | why |", ["STEPS: of a.STEPS, b.STEPS"]),
         ("| `b.STEPS` | 8 | why |", []),
         ("| `a.STEPS` | 8 | why |", ["a.STEPS: 8"]),
+        ("| `TUNING.first`, `TUNING.far` | 25 %, 2 | why |", []),
+        ("| `TUNING.far` | 3 | why |", ["TUNING.far: 3"]),
         ("| share of mu^2 | .3 | a name without backticks is no name |", []),
     ],
 )
 def test_a_constant_that_is_not_that_of_the_code_is_caught(row: str, said: list[str]) -> None:
     own = values(ast.parse("FREE, _BENT = 0.35, 0.05\n_NOTHING: float = 0.01\nSHARE = 0.01\nSHAPE = 2 / 3\n"))
     own |= {"a.STEPS": [{7.0}], "b.STEPS": [{8.0}]}
+    own |= values(ast.parse("TUNING = Tuning(Shares(first=0.25), far=2.0)\n"))
     assert wrong(stated(f"| constant | value | reason |\n|---|---|---|\n{row}\n"), own) == said

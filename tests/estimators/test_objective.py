@@ -1,6 +1,7 @@
 """Fits of losses of a margin: numbers of the page, limits without noise, and what the noise is said to do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ from dpstats.estimators.objective import (
     make_debiased_plan,
     make_plan,
 )
-from dpstats.estimators.objective.debiased import _corrected
+from dpstats.estimators.objective.debiased import Matrices, _corrected
 from dpstats.estimators.objective.plan import least_ridge
+from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS, huber_hinge
 from dpstats.families.glm import BINOMIAL
 from dpstats.formula import build_design
@@ -194,7 +196,11 @@ CURVATURE, RIDGE, ROWS = 0.2 * np.eye(2), 200.0, 10_000
 
 
 def corrected(
-    curvature: Array = CURVATURE, sd: float = 1e-6, moved: float = 0.0, prior: float = 1.0
+    curvature: Array = CURVATURE,
+    sd: float = 1e-6,
+    moved: float = 0.0,
+    prior: float = 1.0,
+    tuning: Tuning = TUNING,
 ) -> Estimate:
     """A minimum that lies so far from where the penalty leads, and its curvature."""
     one = np.ones(2)
@@ -205,7 +211,8 @@ def corrected(
         np.array([0.0, moved]), RIDGE, "spherical", 500 * one, "none", 0 * one, dps.pure(1), ROWS
     )
     problem = Problem(BINOMIAL, np.array([-1.0]), np.array([1.0]), (0.0, 1.0))
-    return _corrected(ball, problem, located, minimum, curvature, np.full((2, 2), sd), None)
+    matrices = Matrices(curvature, np.full((2, 2), sd), None)
+    return _corrected(ball, problem, located, minimum, matrices, tuning)
 
 
 def test_what_a_correction_may_lack_is_uncertain():
@@ -217,13 +224,15 @@ def test_what_a_correction_may_lack_is_uncertain():
     assert more == pytest.approx([0.0, correction**4], abs=1e-9)
 
 
-def test_noise_of_the_curvature_is_noise_of_the_correction():
-    """As much as half of what two sds of it make of the correction, which falls with the curvature."""
-    sd, far = 1e-3, 2.0
-    more = np.diag(corrected(sd=sd, moved=far).cov_privacy - corrected(moved=far).cov_privacy)
+@pytest.mark.parametrize("far", [0.5, TUNING.far, 4.0])
+def test_noise_of_the_curvature_is_noise_of_the_correction(far):
+    """As much as half of what some sds of it make of the correction, which falls with the curvature."""
+    sd, moved, tuning = 1e-3, 2.0, replace(TUNING, far=far)
+    fits = corrected(sd=sd, moved=moved, tuning=tuning), corrected(moved=moved, tuning=tuning)
+    more = np.diag(fits[0].cov_privacy - fits[1].cov_privacy)
     ratio, inverse = RIDGE / ROWS, 1 / CURVATURE[1, 1]
-    two_sds = CURVATURE[1, 1] / (CURVATURE[1, 1] - 2 * sd)
-    assert more == pytest.approx([(ratio * inverse**2 * far * sd * two_sds) ** 2] * 2, rel=1e-3)
+    less = CURVATURE[1, 1] / (CURVATURE[1, 1] - far * sd)
+    assert more == pytest.approx([(ratio * inverse**2 * moved * sd * less) ** 2] * 2, rel=1e-3)
 
 
 def test_what_noise_hides_of_the_curvature_is_as_uncertain_as_before():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,32 +27,36 @@ from dpstats.estimators.newton.levels import Scores, read_levels
 from dpstats.estimators.newton.located import Located, locate, weighted_square
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.objective.estimate import Estimate, estimate
-from dpstats.estimators.objective.plan import DEBIASED_SLACK, least_ridge
+from dpstats.estimators.objective.plan import least_ridge
+from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.solution import believed, seen_share
 
 Array = np.ndarray
 
-# Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for the
-# estimate and for the variance: one floor for both undercovers
-# (docs/theory/objective.md#the-penalty-taken-off)
-_FLOOR, _VARIANCE_FLOOR = 1.0, 0.2
-_FAR = 2.0  # sds of its noise by which an eigenvalue may be off
-_LEVEL = 0.2  # curvature of a row, about
-# its error that counts as much as sampling: a correlation of .95 leaves .05 of two columns
-_RESOLVED = 0.03
-# bias of a coefficient over the share of its column's square that is lost. Of 221 coefficients of real sets,
-# at lengths from 1.25 to 9: in the median .03 to .16, in one of ten .7 to 1.8.
-_OF_LOST = 0.3
-_LEAST_RIDGE = 1e-9  # per row: four times what the condition of the Hessian needs
-# share of a variance, of what the correction may lack, from which on a coefficient is weak: where no row
-# contradicts a covariate the penalty alone holds it. Of 91 fits of random designs 1 has more
-_RESTING = 0.2
-_USUAL = 1.0  # noise of a coefficient, in sampling sds, for which columns are scaled
+
+class Matrices(NamedTuple):
+    """Of a row, released at the minimum: its curvature, the sds of its noise, and squared scores if asked."""
+
+    curvature: Array
+    sds: Array
+    scores: Array | None
+
+    @property
+    def edge(self) -> float:
+        """The largest eigenvalue of the noise of the curvature, about."""
+        return noise_edge(self.sds)
+
+    @property
+    def floored(self) -> Array:
+        """The curvature with its eigenvalues raised to its noise as an operator."""
+        return with_floor(self.curvature, self.edge / math.sqrt(2))
 
 
-def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = False) -> Estimate:
+def fit_debiased(
+    curator: Curator, problem: Problem, plan: Plan, robust: bool = False, tuning: Tuning = TUNING
+) -> Estimate:
     """Release where the columns are, a lightly penalised minimum and its curvature; take the penalty off.
 
     Parameters
@@ -62,6 +66,7 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     plan : Plan
     robust : bool
         Release squared scores beside the curvature, for standard errors that hold where the model is wrong.
+    tuning : Tuning
 
     Notes
     -----
@@ -75,19 +80,19 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     the correction, r^2 A Cov(N v) A with v = A (t - t0), + the square of what it may lack. Along eigenvectors
     that noise hides, A is a guess: the variance that a coefficient may have there is added.
     """
-    located = locate(curator, plan.columns, plan.cost("octaves"), problem, _USUAL)
-    ball = _ball(curator, located, problem, plan)
+    located = locate(curator, plan.columns, plan.cost("octaves"), problem, tuning.usual)
+    ball = _ball(curator, located, problem, plan, tuning)
     origin = _origin(located, problem) * ball.radius
     minimum = curator.minimise(
         Pure(plan.cost("minimum")),
         loss=LOGISTIC_LOSS,
-        ridge=_ridge(curator, plan),
+        ridge=_ridge(curator, plan, tuning),
         origin=origin,
         **ball.public(),
     )
     matrices = _matrices(curator, ball, plan, minimum, robust)
-    found = _corrected(ball, problem, located, minimum, *matrices)
-    read, whole = _read(ball, *matrices[:2]), _unturned(ball, *matrices[:2])
+    found = _corrected(ball, problem, located, minimum, matrices, tuning)
+    read, whole = _read(ball, matrices), _unturned(ball, matrices)
     checks = (
         long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
         checked(plan.cost("check"), problem, located, read, found),
@@ -95,13 +100,13 @@ def fit_debiased(curator: Curator, problem: Problem, plan: Plan, robust: bool = 
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
-def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
+def check_debiased(curator: Curator, problem: Problem, plan: Plan, tuning: Tuning = TUNING) -> None:
     """Have the curator refuse what it would refuse after the ledger was charged."""
     k = problem.k
     curator.check_minimum(
         Pure(plan.cost("minimum")),
         loss=LOGISTIC_LOSS,
-        ridge=_ridge(curator, plan),
+        ridge=_ridge(curator, plan, tuning),
         center=np.zeros(k),
         scale=np.ones(k),
         reach=np.ones(k),
@@ -110,41 +115,43 @@ def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
     )
 
 
-def _ridge(curator: Curator, plan: Plan) -> float:
+def _ridge(curator: Curator, plan: Plan, tuning: Tuning) -> float:
     """The least that privacy needs, and that floats can do with."""
-    ridge = least_ridge(LOGISTIC_LOSS, 1.0, curator.cost_per_row(plan.cost("minimum")), debiased=True)
-    return max(ridge, _LEAST_RIDGE * curator.n)
+    cost = curator.cost_per_row(plan.cost("minimum"))
+    ridge = least_ridge(LOGISTIC_LOSS, 1.0, cost, tuning.slack, tuning.most_slack)
+    return max(ridge, tuning.least_ridge * curator.n)
 
 
-def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan) -> UnitBall:
+def _ball(curator: Curator, located: Located, problem: Problem, plan: Plan, tuning: Tuning) -> UnitBall:
     """Rows in the scales of the columns; those beyond a radius count less.
 
     The radius is that of least loss: noise of the minimum beyond `FREE` sampling sds, what weighting rows is
     taken to bias, and the error of the curvature, with which columns that are correlated are hidden.
     """
-    n, k = curator.n, problem.k
+    n, k, level = curator.n, problem.k, tuning.level
     about = dict(loss=LOGISTIC_LOSS, params=np.zeros(k))
     short = _of_length(LENGTHS[0], located, problem)
     _, (sds,) = curator.noise("margin_curvature", plan.cost("matrices"), **short.public(), **about)
     # both for a length of 1: they grow with its root, and with it
-    tilt = 2 * math.sqrt(k + 1) / curator.cost_per_row((1 - DEBIASED_SLACK) * plan.cost("minimum"))
-    noise, error = tilt * math.sqrt(k / (_LEVEL * n)), noise_edge(sds) / (_LEVEL * n) * k
+    tilt = 2 * math.sqrt(k + 1) / curator.cost_per_row((1 - tuning.slack) * plan.cost("minimum"))
+    noise, error = tilt * math.sqrt(k / (level * n)), noise_edge(sds) / (level * n) * k
 
     def loss(length: float) -> float:
-        bias = of_weighting(length, n * _LEVEL) + n * _LEVEL * _bias_of_tails(located, k, length) / k
-        return bias + max(noise * math.sqrt(length), FREE) ** 2 + max(error * length / _RESOLVED, FREE) ** 2
+        tails = n * level * _bias_of_tails(located, k, length, tuning.of_lost) / k
+        seen = max(error * length / tuning.resolved, FREE) ** 2
+        return of_weighting(length, n * level) + tails + max(noise * math.sqrt(length), FREE) ** 2 + seen
 
     return _of_length(min(LENGTHS, key=loss), located, problem)
 
 
-def _bias_of_tails(located: Located, k: int, length: float) -> float:
+def _bias_of_tails(located: Located, k: int, length: float, of_lost: float) -> float:
     """Squares of what weighting is taken to bias of coefficients of columns of sd 1, added up.
 
     A column loses the square of its long values with their weight. Where few rows hold much of it, that is
     more than of a normal column, of which `of_weighting` speaks.
     """
     kept = (weighted_square(*each, length * k, k - 1) / float(each[0] @ each[1]) for each in located.tails)
-    return sum((_OF_LOST * (1 - share)) ** 2 for share in kept)
+    return sum((of_lost * (1 - share)) ** 2 for share in kept)
 
 
 def _of_length(length: float, located: Located, problem: Problem) -> UnitBall:
@@ -169,9 +176,8 @@ def _corrected(
     problem: Problem,
     located: Located,
     minimum: Minimum,
-    curvature: Array,
-    sds: Array,
-    scores: Array | None,
+    matrices: Matrices,
+    tuning: Tuning = TUNING,
 ) -> Estimate:
     """The minimum without its penalty, and what is uncertain of it."""
     n, ratio, apart = (
@@ -179,15 +185,15 @@ def _corrected(
         minimum.ridge / minimum.n,
         minimum.params - _origin(located, problem) * ball.radius,
     )
-    edge = noise_edge(sds)
-    floor = edge / math.sqrt(2)  # s sqrt k
-    first, second = (_inverse(with_floor(curvature, share * floor)) for share in (_FLOOR, _VARIANCE_FLOOR))
+    (curvature, sds, scores), floor = matrices, matrices.edge / math.sqrt(2)  # s sqrt k
+    floors = tuning.floor * floor, tuning.variance_floor * floor
+    first, second = (symmetric_power(with_floor(curvature, each), -1.0) for each in floors)
     pull = first @ apart
     by_curvature = ratio**2 * second @ noise_of_product(sds, pull) @ second
     sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
-    blind, hidden, steep = _along(curvature, sds, edge)
+    blind, hidden, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
-    left = _left(ball, problem, curvature, ratio * second @ apart)
+    left = _left(ball, problem, curvature, ratio * second @ apart, tuning.level)
     guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
     result = estimate(
         ball,
@@ -200,7 +206,7 @@ def _corrected(
     guess, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, sampling / n))
     zeros, sds, sampled = np.zeros(problem.k), np.sqrt(np.diag(result.cov)), np.sqrt(np.diag(sampled))
     read = Scores(result.params[None], zeros, sds, sampled)
-    resting = weak(np.outer(ball.to_user @ left, ball.to_user @ left), result.cov, _RESTING)
+    resting = weak(np.outer(ball.to_user @ left, ball.to_user @ left), result.cov, tuning.resting)
     resting = np.setdiff1d(resting, problem.levels)
     result = replace(result, problems=tuple(f"weak:{j}" for j in resting))
     before = located.before(located.to_user(problem.intercept))
@@ -208,21 +214,20 @@ def _corrected(
     return read_levels(problem, located, result, read)
 
 
-def _read(ball: UnitBall, curvature: Array, sds: Array) -> Read:
+def _read(ball: UnitBall, matrices: Matrices) -> Read:
     """How rows were read: their moments are those of the curvature, with a constant of 1."""
-    moments = with_floor(curvature, noise_edge(sds) / math.sqrt(2))
+    moments = matrices.floored
     long = float(ball.reach @ ball.reach) > 1 + 1e-9
     lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
 
 
-def _unturned(ball: UnitBall, curvature: Array, sds: Array) -> dict[str, Any]:
+def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
     """What is else in the coordinates in which rows are long or not: those of columns of their own scales."""
-    information = with_floor(curvature, noise_edge(sds) / math.sqrt(2)) * ball.radius**2
-    return dict(whitening=np.eye(ball.k), radius=ball.radius, information=information)
+    return dict(whitening=np.eye(ball.k), radius=ball.radius, information=matrices.floored * ball.radius**2)
 
 
-def _along(curvature: Array, sds: Array, edge: float) -> tuple[Array, Array, Array]:
+def _along(matrices: Matrices, tuning: Tuning) -> tuple[Array, Array, Array]:
     """Projection onto eigenvectors that noise hides, the variance of params there, and a factor of errors.
 
     Little curvature bounds nothing: log odds differ by about 1 along a direction, so that what they weigh
@@ -230,43 +235,37 @@ def _along(curvature: Array, sds: Array, edge: float) -> tuple[Array, Array, Arr
     measure nearly the same that is far more than of others. The correction falls with the curvature: two sds
     less make it larger by more than twice what one does to first order, which the factor makes up for.
     """
-    values, vectors = np.linalg.eigh(curvature)
+    sds, far = matrices.sds, tuning.far
+    values, vectors = np.linalg.eigh(matrices.curvature)
     noise = np.array([math.sqrt(float(v @ noise_of_product(sds, v) @ v)) for v in vectors.T])
-    sizes = np.maximum(believed(noise), edge)
+    sizes = np.maximum(believed(noise), matrices.edge)
     unseen = 1 - seen_share(values, sizes)
-    most = _LEVEL / (np.maximum(values, 0.0) + _FAR * noise)
+    most = tuning.level / (np.maximum(values, 0.0) + far * noise)
     raised = np.maximum(values, sizes)
-    steep = 1 + (1 - unseen) * _FAR * noise / (raised - _FAR * noise)
+    steep = 1 + (1 - unseen) * far * noise / (raised - far * noise)
     parts = unseen, unseen**2 * most, steep
     first, second, third = ((vectors * part) @ vectors.T for part in parts)
     return first, second, third
 
 
-def _left(ball: UnitBall, problem: Problem, curvature: Array, moved: Array) -> Array:
+def _left(ball: UnitBall, problem: Problem, curvature: Array, moved: Array, level: float) -> Array:
     """What a correction by `moved` may lack: its share is the change of the log odds on its way, at most 1.
 
     By about that share the curvature changes. Log odds change as the curvature has it; those of the rows of
     one level by its coefficient.
     """
-    change = math.sqrt(float(moved @ with_floor(curvature, 0.0) @ moved) / _LEVEL)
+    change = math.sqrt(float(moved @ with_floor(curvature, 0.0) @ moved) / level)
     coefficients = ball.to_user @ moved
     coded = np.append(np.zeros(problem.k - len(problem.lower), dtype=bool), problem.zero_or_one)
     share = np.minimum(np.maximum(change, coded * np.abs(coefficients)), 1.0)
     return np.asarray(np.linalg.solve(ball.to_user, coefficients * share))
 
 
-def _inverse(matrix: Array) -> Array:
-    return symmetric_power(matrix, -1.0)
-
-
-def _matrices(
-    curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool
-) -> tuple[Array, Array, Array | None]:
-    """Curvature per row, its noise sds, and squared scores per row."""
+def _matrices(curator: Curator, ball: UnitBall, plan: Plan, minimum: Minimum, robust: bool) -> Matrices:
     about, n = dict(ball.public(), loss=LOGISTIC_LOSS, params=minimum.params), minimum.n
     if not robust:
         release = curator.release("margin_curvature", plan.cost("matrices"), **about)
-        return release.values[0] / n, release.sds[0] / n, None
+        return Matrices(release.values[0] / n, release.sds[0] / n, None)
     release = curator.release("margin_sandwich", plan.cost("matrices"), **about)
     weight = LOGISTIC_LOSS.together / ball.longest * n
-    return release.values[1] / weight, release.sds[1] / weight, release.values[0] / n
+    return Matrices(release.values[1] / weight, release.sds[1] / weight, release.values[0] / n)

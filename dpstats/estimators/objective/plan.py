@@ -8,19 +8,15 @@ from dataclasses import dataclass
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.estimators.engine import plan as engine
 from dpstats.estimators.engine.plan import Stage
+from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import MarginLoss
 
 # Shares of epsilon, or of mu squared. Of the paper's experiments: 0.5, 0.25 and 0.25 of epsilon, and
 # rho = epsilon^2 / 2 of each.
 MINIMUM_PURE, MINIMUM = 0.5, 2 / 3
-# Of epsilon, of a fit without penalty: means, octaves, minimum, curvature, what long rows say, and whether
-# responses bend. Noise of pure epsilon hides octaves first.
-DEBIASED = (0.05, 0.15, 0.39, 0.34, 0.04, 0.03)
 # Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set the
-# penalty. Where the penalty is taken off, what that leaves falls with its square, so that more slack is worth
-# its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000, epsilon = 1).
+# penalty. A fit without penalty has its own (`Tuning`).
 SLACK, MOST_SLACK = 0.05, 0.5
-DEBIASED_SLACK, MOST_DEBIASED_SLACK = 0.2, 5.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,9 @@ def make_plan(budget: Budget, pure_tilt: bool = False) -> Plan:
     return Plan(Pure(mu) if pure_tilt else Gdp(mu), Gdp(budget.mu * math.sqrt(1 - MINIMUM)))
 
 
-def make_debiased_plan(epsilon: float, robust: bool = False, constant: bool = True) -> engine.Plan:
+def make_debiased_plan(
+    epsilon: float, robust: bool = False, constant: bool = True, tuning: Tuning = TUNING
+) -> engine.Plan:
     """Split a pure budget for a fit without penalty.
 
     Parameters
@@ -62,24 +60,26 @@ def make_debiased_plan(epsilon: float, robust: bool = False, constant: bool = Tr
         With squared scores beside the curvature.
     constant : bool
         Whether the model has an intercept; without one no bend is looked for.
+    tuning : Tuning
     """
-    first, octaves, minimum, matrices, far, check = DEBIASED
+    shares = tuning.shares
     stages = dict(
-        columns=Stage(first, "column means"),
-        octaves=Stage(octaves, "column octaves"),
-        minimum=Stage(minimum + check * (not constant), "minimum"),
-        matrices=Stage(matrices, "curvature and scores" if robust else "curvature"),
-        far=Stage(far, "check of long rows"),
-        check=Stage(check * constant, "check for bends"),
+        columns=Stage(shares.columns, "column means"),
+        octaves=Stage(shares.octaves, "column octaves"),
+        minimum=Stage(shares.minimum + shares.check * (not constant), "minimum"),
+        matrices=Stage(shares.matrices, "curvature and scores" if robust else "curvature"),
+        far=Stage(shares.far, "check of long rows"),
+        check=Stage(shares.check * constant, "check for bends"),
     )
     return engine.Plan(epsilon, True, stages)
 
 
-def least_ridge(loss: MarginLoss, longest: float, cost: float, debiased: bool = False) -> float:
-    """The ridge, on the scale of the sum of losses, whose slack takes its share of a row's `cost`.
+def least_ridge(
+    loss: MarginLoss, longest: float, cost: float, share: float = SLACK, most: float = MOST_SLACK
+) -> float:
+    """The ridge, on the scale of the sum of losses, whose slack takes a `share` of a row's `cost`.
 
     It does not grow with the number of rows, so that the bias it makes falls as 1 / n
     (docs/theory/objective.md#the-penalised-fit).
     """
-    share, most = (DEBIASED_SLACK, MOST_DEBIASED_SLACK) if debiased else (SLACK, MOST_SLACK)
     return loss.steepest * longest / math.expm1(min(share * cost, most))

@@ -1,0 +1,95 @@
+"""Tuned numbers of a logistic regression under pure epsilon, without penalty: what they are, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["TUNING", "Shares", "Tuning"]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of epsilon, which add up to 1. Noise of pure epsilon hides octaves first.
+
+    Attributes
+    ----------
+    columns, octaves : float
+        Where the columns are, and how far they spread.
+    minimum, matrices : float
+        The minimum, and its curvature with squared scores if those are asked for. With .32 for the curvature
+        and .41 for the minimum 2 % more of ordinary fits of the lottery are lost.
+    far, check : float
+        Whether long rows say something else, and whether responses bend.
+    """
+
+    columns: float
+    octaves: float
+    minimum: float
+    matrices: float
+    far: float
+    check: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the route was tuned by; ``benchmarks/ablation.py --route "logit pure"`` varies each.
+
+    Attributes
+    ----------
+    shares : Shares
+    slack, most_slack : float
+        Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set
+        the penalty. Where the penalty is taken off, what that leaves falls with its square, so that more
+        slack is worth its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000,
+        epsilon = 1).
+    least_ridge : float
+        Penalty per row: four times what the condition of the Hessian needs.
+    usual : float
+        Noise of a coefficient, in sampling sds, for which columns are scaled.
+    level : float
+        Curvature of a row, about: that of a logistic law between even odds, .25, and odds of 1 to 3, .19.
+    resolved : float
+        Error of the curvature that counts as much as sampling: of two columns a correlation of .95
+        leaves .05.
+    of_lost : float
+        Bias of a coefficient over the share of its column's square that is lost. Of 221 coefficients of real
+        sets, at lengths from 1.25 to 9: in the median .03 to .16, in one of ten .7 to 1.8.
+    floor, variance_floor : float
+        Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for
+        the estimate and for the variance: one floor for both undercovers
+        (docs/theory/objective.md#the-penalty-taken-off).
+    far : float
+        Sds of its noise by which an eigenvalue may be off.
+    resting : float
+        Share of a variance, of what the correction may lack, from which on a coefficient is weak: where no
+        row contradicts a covariate the penalty alone holds it. Of 91 fits of random designs 1 has more.
+    """
+
+    shares: Shares
+    slack: float
+    most_slack: float
+    least_ridge: float
+    usual: float
+    level: float
+    resolved: float
+    of_lost: float
+    floor: float
+    variance_floor: float
+    far: float
+    resting: float
+
+
+TUNING = Tuning(
+    Shares(columns=0.05, octaves=0.15, minimum=0.39, matrices=0.34, far=0.04, check=0.03),
+    slack=0.2,
+    most_slack=5.0,
+    least_ridge=1e-9,
+    usual=1.0,
+    level=0.2,
+    resolved=0.03,
+    of_lost=0.3,
+    floor=1.0,
+    variance_floor=0.2,
+    far=2.0,
+    resting=0.2,
+)
