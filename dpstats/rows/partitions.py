@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -29,6 +29,8 @@ from dpstats.running import current, default_client
 __all__ = ["is_of_dask", "of_dask"]
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
+# steps that leave ids what they were in a frame of pandas, Python objects too
+_LEAVING = frozenset({"FromPandas", "Projection", "Filter", "Repartition"})
 # tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
@@ -53,13 +55,8 @@ def of_dask(data: Any, asked: Asked) -> Source:
             'dask.config.set({"dataframe.convert-string": False}), or give its columns types before'
         )
     unit = asked.schema.privacy_unit.column
-    if unit and protected(lambda: any(_may_lose_digits(step, unit) for step in [chosen, *steps]), cannot):
-        raise DataError(
-            f"the column {unit!r} names the unit of privacy, and its integers are numpy's in this dataframe "
-            "of Dask, which become floats where one is missing, so that long ids lose digits. Read it by "
-            "dd.read_parquet(path, dtype_backend='pyarrow'), or give a column of the type Int64 to "
-            "dd.from_pandas"
-        )
+    if unit:
+        _check_ids(unit, protected(lambda: [(step, _kind(step, unit)) for step in [chosen, *steps]], cannot))
     # last, since Dask makes partitions of a frame of pandas for it
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
         raise refusal("dataframe of Dask")
@@ -96,14 +93,32 @@ def _holds_objects(empty: Any) -> bool:
     return any(map(pd.api.types.is_object_dtype, [empty.index.dtype, *types]))
 
 
-def _may_lose_digits(step: Any, unit: str) -> bool:
-    """Whether the ids of units are numpy's integers there, which have no missing one."""
+def _kind(step: Any, unit: str) -> str:
+    """Which of numpy's kinds of types the ids of units have there; empty if they have another, or are not."""
     try:
         types = step._meta.dtypes
     except (AttributeError, NotImplementedError):  # it makes no frame
-        return False
+        return ""
     dtype = dict(types).get(unit) if isinstance(types, pd.Series) else None
-    return isinstance(dtype, np.dtype) and dtype.kind in "iu"
+    return dtype.kind if isinstance(dtype, np.dtype) else ""
+
+
+def _check_ids(unit: str, kinds: Sequence[tuple[Any, str]]) -> None:
+    """Refuse ids of which one that is missing makes another type of all that are in its partition."""
+    if any(kind in ("i", "u") for _, kind in kinds):
+        raise DataError(
+            f"the column {unit!r} names the unit of privacy, and its integers are numpy's in this dataframe "
+            "of Dask, which become floats where one is missing, so that long ids lose digits. Read it by "
+            "dd.read_parquet(path, dtype_backend='pyarrow'), or give a column of the type Int64 to "
+            "dd.from_pandas"
+        )
+    if any(kind == "O" and type(step).__name__ not in _LEAVING for step, kind in kinds[1:]):
+        raise DataError(
+            f"the column {unit!r} names the unit of privacy, and holds Python objects in this dataframe of "
+            "Dask, by a step that may make numbers of a partition, or floats where one is missing, so that "
+            "one record would decide how the ids of others are read. Give the column a type where it is "
+            "made, such as Int64 or string[pyarrow], both in meta= and in the function that makes a partition"
+        )
 
 
 def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:

@@ -5,7 +5,7 @@ A message repeats a path only if it looks like one: a cell, or the text of a tab
 
 from __future__ import annotations
 
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from itertools import takewhile
 from pathlib import Path
 
@@ -45,22 +45,27 @@ def existing(path: object) -> Path:
 def data_files(path: Path) -> tuple[Path, ...]:
     """The files that a path stands for, in alphabetical order: one, those of a folder, or of a pattern.
 
-    Of a folder those below it count, too. A file or folder whose name begins with a full stop or an
-    underscore holds no rows, as with other readers.
+    Of a folder those below it count, too, and those of folders that it links to. A file or folder whose name
+    begins with a full stop or an underscore holds no rows, as with other readers.
 
     Raises
     ------
     DataError
-        If there is none, they are of several formats, or one of them is there twice.
+        If there is none, they are of several formats, or one of them is there twice or is no file.
     """
     if path.is_dir():
-        base, found = path, list(path.rglob("*"))
+        base, found = path, [Path(name) for name in glob(f"{escape(str(path))}/**/*", recursive=True)]
     elif has_magic(str(path)) and not path.exists():
         base = Path(*takewhile(lambda part: not has_magic(part), path.parts))
         found = [Path(name) for name in glob(str(path), recursive=True)]
     else:
         return (existing(path),)
-    found = [file for file in found if file.is_file() and not _hidden(file.relative_to(base))]
+    found = [file for file in found if not (file.is_dir() or _hidden(file.relative_to(base)))]
+    lost = next((file for file in found if not file.is_file()), None)
+    if lost:
+        raise DataError(
+            f"{lost} is no file, or a link that leads nowhere; a part of the rows would be missing"
+        )
     if not found:
         raise DataError(f"there is no data file in the folder or of the pattern {path}")
     kinds = {kind_of(file) for file in found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,8 @@ class Spool(HoldsRows):
     """
 
     def __init__(self, dtype: type) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with its owner
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the spool
+        weakref.finalize(self, self._file.close)
         self._dtype = np.dtype(dtype)
 
     def put(self, array: Array) -> Place:

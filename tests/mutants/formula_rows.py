@@ -224,7 +224,12 @@ MUTANTS = (
     planted(
         "one missing id makes floats of all ids of a partition",
         "rows/test_dask.py::test_a_missing_id_neither_ends_a_fit_nor_changes_another_id",
-        ("rows/partitions.py", "    if unit and protected(", "    if False and protected("),
+        ("rows/partitions.py", 'if any(kind in ("i", "u") for', "if any(kind is None for"),
+    ),
+    planted(
+        "a missing id makes floats of all ids of a partition that a function makes",
+        "rows/test_dask.py::test_ids_whose_type_a_partition_may_choose_are_refused",
+        ("rows/partitions.py", "not in _LEAVING for", "in () for"),
     ),
     planted(
         "partitions choose which rows of a unit weigh before they are brought together",

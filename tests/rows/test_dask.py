@@ -294,3 +294,34 @@ def test_a_worker_that_is_killed_in_every_pass_changes_no_bit(client, tmp_path, 
         assert same(released(frame())[0], here)
     client.wait_for_workers(2, timeout=60)
     assert len(list((tmp_path / "flags").iterdir())) == 2
+
+
+OBJECTS = pd.DataFrame({"id": pd.Series([], dtype=object), "x": pd.Series([], dtype=float)})
+MADE = {
+    "from_map": lambda: dd.from_map(partition_of, [[1, 2], [3, None]], meta=OBJECTS),
+    "some rows of from_map": lambda: MADE["from_map"]().query("x > 0")[["x", "id"]],
+    "from_map, cast afterwards": lambda: MADE["from_map"]().astype({"id": "string[pyarrow]"}),
+    "from_delayed": lambda: dd.from_delayed(
+        [dask.delayed(partition_of)(ids) for ids in ([1, 2], [3, None])], meta=OBJECTS
+    ),
+    "map_partitions": lambda: dd.from_pandas(partition_of(["1", "2"]), npartitions=2).map_partitions(
+        lambda part: part.assign(id=pd.to_numeric(part.id)), meta=OBJECTS
+    ),
+}
+
+
+def partition_of(ids):
+    """Integers, or floats where one is missing."""
+    return pd.DataFrame({"id": ids, "x": 0.5})
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_ids_whose_type_a_partition_may_choose_are_refused(made):
+    """A missing id of one record would switch off the rows of all others in its partition."""
+    schema = X.unit("id", max_rows=1)
+    with dask.config.set({"dataframe.convert-string": False}):
+        with pytest.raises(DataError, match="'id' names the unit of privacy, and holds Python objects"):
+            rows_of(MADE[made](), schema)
+        held = dd.from_pandas(partition_of(pd.Series([1, "2", None, 1], dtype=object)), npartitions=2)
+        found = joined(rows_of(held[held.x > 0].repartition(npartitions=1), schema).blocks())
+    assert found[WEIGHS].tolist() == [True, True, False, False]

@@ -1,5 +1,6 @@
 """Of tables that are not kept the same rows of units weigh as in memory, in any parts, and nothing stays."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -186,6 +187,10 @@ def test_nothing_but_a_file_without_a_name_holds_rows(tmp_path, monkeypatch):
     assert status.st_nlink == 0 and status.st_mode & 0o777 == 0o600
     with pytest.raises(TypeError, match="holds private rows"):
         pickle.dumps(held)
+    file = held._file
+    del held
+    gc.collect()
+    assert file.closed
 
 
 KILLED = """
@@ -204,6 +209,9 @@ def test_a_process_that_is_killed_leaves_no_file(tmp_path):
 
 
 class Full:
+    def close(self):
+        pass
+
     def seek(self, *where):
         return 0
 
