@@ -28,18 +28,18 @@ from lots.score import model_of
 from lottery import seeds
 from provenance import header
 
-from dpstats.models import worth
+from dpstats.models import feasibility as least
 from dpstats.testing import SeededNoise, noise
 
 LEAST = {
-    "ols gaussian": worth.LINEAR,
-    "ols pure": worth.PURE_LINEAR,
-    "logit gaussian": worth.SCORES,
-    "poisson gaussian": worth.COUNTS,
-    "gamma gaussian": worth.SCORES,
-    "logit pure": worth.PURE_LOGIT,
-    "survreg gaussian": worth.TIMES,
-    "survreg pure": worth.PURE_TIMES,
+    "ols gaussian": least.LINEAR,
+    "ols pure": least.PURE_LINEAR,
+    "logit gaussian": least.SCORES,
+    "poisson gaussian": least.COUNTS,
+    "gamma gaussian": least.SCORES,
+    "logit pure": least.PURE_LOGIT,
+    "survreg gaussian": least.TIMES,
+    "survreg pure": least.PURE_TIMES,
 }
 UNIT = 3  # rows of a unit of privacy, where there is one
 MOST_COEFFICIENTS = 100  # that a design of the lottery has

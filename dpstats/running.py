@@ -17,7 +17,7 @@ MOST_WORKERS = 1024
 
 @dataclass(frozen=True)
 class Running:
-    """What `options` sets."""
+    """How fits run in this process, as :func:`dpstats.options` sets it."""
 
     workers: int = 1
     client: Any = None
@@ -28,7 +28,7 @@ _now = [Running()]
 
 
 def current() -> Running:
-    """What holds now."""
+    """How fits run now: as the innermost `options` says."""
     return _now[-1]
 
 

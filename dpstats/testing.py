@@ -23,7 +23,7 @@ __all__ = ["NoNoise", "Record", "Recording", "Replay", "SeededNoise", "noise"]
 
 
 class NoNoise:
-    """Adds nothing."""
+    """Noise of size 0: releases are the sums themselves."""
 
     def gaussian(self, value: np.ndarray, sensitivity: float, mu: float) -> np.ndarray:
         """A copy of `value`."""

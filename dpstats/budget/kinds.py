@@ -180,12 +180,12 @@ class Pure(Budget):
         return Promise(epsilon, rho=epsilon**2 / 2, square=mu**2, pair=(epsilon, Fraction(0)))
 
     def rule(self, first: Charge | None) -> Rule:
-        """Epsilons add up."""
+        """A total of pure epsilon is kept by adding epsilons."""
         return Rule(self, (exact(self.epsilon),), by_epsilon, lambda spent: Pure(max(up(spent[0]), LEAST)))
 
     @property
     def allowed(self) -> Fraction:
-        """Epsilon."""
+        """Epsilon: what the costs of a fit may add up to."""
         return Fraction(self.epsilon)
 
     def cost_of(self, price: Pure | Gdp) -> Fraction:
@@ -237,7 +237,7 @@ class Zcdp(Budget):
         return Promise.of_gaussian(2 * rho) if gaussian else Promise(rho=rho)
 
     def rule(self, first: Charge | None) -> Rule:
-        """Rhos add up."""
+        """A total of zCDP is kept by adding rhos."""
         return Rule(self, (exact(self.rho),), by_rho, lambda spent: Zcdp(max(up(spent[0]), LEAST)))
 
     def cost_of(self, price: Pure | Gdp) -> Fraction:
@@ -282,7 +282,7 @@ class Gdp(Budget):
         return Promise.of_gaussian(exact(self.mu) ** 2)
 
     def rule(self, first: Charge | None) -> Rule:
-        """Squares of mu add up."""
+        """A total of GDP is kept by adding squares of mu."""
         limit = (exact(self.mu) ** 2,)
         return Rule(self, limit, by_square, lambda spent: Gdp(max(root_up(spent[0]), LEAST)), gaussian=True)
 

@@ -67,7 +67,7 @@ class Charge:
 
     @property
     def promise(self) -> Promise:
-        """What it implies."""
+        """What the charge implies."""
         return self.budget.promise(self.gaussian)
 
 
@@ -101,7 +101,7 @@ class Rule:
 
     @property
     def zero(self) -> Amount:
-        """Nothing spent."""
+        """The amount of which nothing was spent."""
         return tuple(Fraction(0) for _ in self.limit)
 
     def in_units(self, spent: Amount) -> Budget | None:

@@ -12,7 +12,7 @@ from dpstats.ledger import Ledger
 
 
 def create(options: argparse.Namespace) -> None:
-    """Start a ledger."""
+    """Start a ledger with a total, for ``dpstats ledger create``."""
     total = parse_budget(options.total)
     if options.path.exists():
         raise LedgerError(f"{options.path} exists; see what it is with dpstats ledger show {options.path}")
@@ -35,12 +35,12 @@ def charge(options: argparse.Namespace) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print its report."""
+    """Print the report of a ledger, for ``dpstats ledger show``."""
     print(Ledger(options.path).report())
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write all charges."""
+    """Write all charges of a ledger to a file, for ``dpstats ledger export``."""
     report = Ledger(options.path).report()
     text = report.frame.to_csv() if options.format == "csv" else json.dumps(report.to_dict(), indent=1) + "\n"
     write(text, options.out, (f".{options.format}",))

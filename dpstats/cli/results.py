@@ -240,7 +240,7 @@ def _frame(result: Any, level: float, more: dict[str, Any] | None = None) -> pd.
 
 
 def _page(result: Any, level: float, more: dict[str, Any] | None = None) -> Shown:
-    """The printed result."""
+    """A result as it is printed: a fit by its summary."""
     if isinstance(result, Fit | CurveFit):
         return result.summary(level, **(more or {}))
     if isinstance(result, Shown):

@@ -36,7 +36,7 @@ class Rejected:
     duplicate: int = 0
 
     def to_dict(self) -> dict[str, int]:
-        """By reason."""
+        """How many messages were left out, by reason."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
 

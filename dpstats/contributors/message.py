@@ -47,7 +47,7 @@ class Message:
         return {"plan": self.plan, "id": self.id.hex(), "values": self.values.tolist()}
 
     def to_json(self) -> str:
-        """One line."""
+        """The message as one line of JSON."""
         return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False)
 
     def __repr__(self) -> str:

@@ -111,7 +111,7 @@ class Map:
 
     @property
     def k(self) -> int:
-        """Length of x~."""
+        """Number of coordinates of a row x~, with the constant if there is one."""
         return len(self.center) + self.constant
 
     @property

@@ -92,7 +92,7 @@ class BoundedScore:
         return score, np.minimum(weight * curvature, self.curvature_limit)
 
     def weight(self, eta: Array) -> Array:
-        """v of eta."""
+        """Weight v of a row with this linear predictor."""
         return self._weight(eta, self.family.curvature(eta))
 
     def _weight(self, eta: Array, curvature: Array) -> Array:

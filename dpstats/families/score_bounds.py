@@ -178,7 +178,7 @@ class Rounding(NamedTuple):
 
 
 def rounding(where: Truncation) -> Rounding:
-    """From public numbers."""
+    """Bounds on the rounding of a score, from public numbers."""
     cut, (low, high), m = where.cut, map(abs, where.limits), max(map(abs, where.pivots))
     s, r = cut.steepest, max(low, high)
     steep = max(1.0, 1 / (cut.stop - cut.start))

@@ -27,7 +27,7 @@ class Constant:
     variables: frozenset[str] = frozenset()
 
     def values(self, leaves: Mapping[str, Array]) -> Any:
-        """The number itself."""
+        """The number, the same for all rows."""
         return self.value
 
     def interval(self, boxes: Mapping[str, Interval]) -> Interval:

@@ -48,12 +48,12 @@ class IntervalResponse:
 
     @property
     def measured(self) -> Expression:
-        """The upper end."""
+        """The upper end of the interval in which a unit failed."""
         return self._upper
 
     @property
     def began(self) -> Expression:
-        """The lower end."""
+        """The lower end of the interval in which a unit failed."""
         return self._lower
 
     @property

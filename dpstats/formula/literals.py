@@ -50,7 +50,7 @@ def increasing(tree: ast.expr, what: str) -> tuple[float, ...]:
 
 
 def truth(tree: ast.expr) -> bool:
-    """``True`` or ``False``."""
+    """The truth value that is written, ``True`` or ``False``."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, bool):
         return tree.value
     raise FormulaError(f"{ast.unparse(tree)!r} must be True or False")

@@ -128,7 +128,7 @@ class NumericResponse:
 
     @property
     def measured(self) -> Expression:
-        """The number itself."""
+        """The number that is the response."""
         return self._expression
 
     @property

@@ -120,7 +120,7 @@ class _Reader:
         return self._schema[name]
 
     def _compared(self, left: ast.expr, right: ast.expr, how: ast.cmpop) -> Condition:
-        """One comparison."""
+        """The condition of one comparison, of a level or of numbers."""
         for side, other in ((left, right), (right, left)):
             name = variable_name(side)
             if name is not None and isinstance(self._schema.get(name), Levels):

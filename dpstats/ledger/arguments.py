@@ -39,7 +39,7 @@ def releases(released: object) -> dict[str, str]:
 
 
 def absolute(path: Path) -> Path:
-    """A path whole."""
+    """A path from the root of the file system, with ``~`` as the user's home."""
     try:
         return Path(os.path.abspath(path.expanduser()))
     except (OSError, RuntimeError):

@@ -261,7 +261,7 @@ def verify(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def entries(connection: sqlite3.Connection, where: str = "") -> list[Entry]:
-    """Charges in order."""
+    """All charges of a ledger, or those `where` says, in the order they were made."""
     columns = COLUMNS if _format(connection) > 1 else COLUMNS.replace("unit", f"'{ROW.short}'")
     return [_entry(row) for row in connection.execute(f"SELECT {columns} FROM charges {where} ORDER BY seq")]
 

@@ -19,10 +19,10 @@ from dpstats.estimators.row_scale import Box
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget, rows_of
-from dpstats.models.kept import reusable
+from dpstats.models.feasibility import TIMES, check_worth
 from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
-from dpstats.models.worth import TIMES, check_worth
+from dpstats.models.reuse import reusable
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 
@@ -176,7 +176,7 @@ class Coxph(Plannable):
         )
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"model": "coxph", "times": self.times.tolist()}
 
     @always_shown

@@ -26,9 +26,9 @@ from dpstats.models.checks import (
     rows_of,
 )
 from dpstats.models.contributed import fit_logistic
+from dpstats.models.feasibility import COUNTS, PURE_LOGIT, SCORES, check_worth
 from dpstats.models.glm_problem import check_options, problem_of
 from dpstats.models.glm_routes import costs_of, estimated
-from dpstats.models.kept import reusable
 from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
@@ -36,7 +36,7 @@ from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_
 from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
-from dpstats.models.worth import COUNTS, PURE_LOGIT, SCORES, check_worth
+from dpstats.models.reuse import reusable
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
 
@@ -330,7 +330,7 @@ class GlmModel(Plannable):
         return f"{self.family.name}{', whose alpha is sought' if self.family.seek else ''}"
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"name": self._name, "family": self.family.name, "public": stated(self._public)}
 
     @always_shown

@@ -19,8 +19,8 @@ from dpstats.estimators.exit_times import find_times, how_many, public_times
 from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget
-from dpstats.models.kept import reusable
 from dpstats.models.publishing import pay
+from dpstats.models.reuse import reusable
 from dpstats.models.unfitted import Unfitted
 from dpstats.results import CurveFit
 from dpstats.rows import open_rows
@@ -167,7 +167,7 @@ class KaplanMeier(Unfitted):
         return find_times(curator, costs["times"], edges, groups, low, count)
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"times": None if self.times is None else self.times.tolist()}
 
     @always_shown

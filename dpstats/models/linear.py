@@ -23,11 +23,11 @@ from dpstats.ledger import Ledger
 from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
-from dpstats.models.kept import reusable
+from dpstats.models.feasibility import LINEAR, PURE_LINEAR, check_worth
 from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_public, check_apart, stated
 from dpstats.models.publishing import pay
-from dpstats.models.worth import LINEAR, PURE_LINEAR, check_worth
+from dpstats.models.reuse import reusable
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
 from dpstats.results.record import penalty
@@ -268,7 +268,7 @@ class LinearModel(Plannable):
         return fit_linear(self._name, self.design, self.alpha, messages, plan)
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"name": self._name, "alpha": self.alpha, "public": stated(self._public)}
 
     def _check_fit(self, budget: Budget, method: str, compat: str | None) -> None:

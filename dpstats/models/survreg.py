@@ -40,13 +40,13 @@ from dpstats.formula import (
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
 from dpstats.models.checks import check_budget, check_dist, check_named, rows_of
+from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
-from dpstats.models.kept import reusable
 from dpstats.models.law_names import dist_named
 from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
-from dpstats.models.worth import PURE_TIMES, TIMES, check_worth
+from dpstats.models.reuse import reusable
 from dpstats.results import SurvivalFit
 from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema
@@ -287,7 +287,7 @@ class Survreg(Plannable):
         return replace(_problem(scales.design, DISTS[self.dist], None), strata=strata)
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"dist": self.dist, **({} if self.scale is None else {"scale": self.scale})}
 
     def _has_log_likelihood(self, budget: Budget, method: str) -> tuple[bool, str]:

@@ -12,8 +12,8 @@ from dpstats.families import huber_hinge
 from dpstats.formula import Design, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_named
-from dpstats.models.kept import reusable
 from dpstats.models.margin import MarginModel, check_labels, fit_margin
+from dpstats.models.reuse import reusable
 from dpstats.models.unfitted import Unfitted
 from dpstats.results import SvmFit
 from dpstats.rows import open_rows
@@ -138,7 +138,7 @@ class Svm(Unfitted):
         return fit_margin(SvmFit, asked, budget, method, self._c, ledger, compat)
 
     def _stated(self) -> dict[str, Any]:
-        """What else it was given, for :mod:`dpstats.models.kept`."""
+        """What else it was given, for :mod:`dpstats.models.reuse`."""
         return {"h": self._h, "c": self._c}
 
     @always_shown

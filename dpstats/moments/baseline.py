@@ -187,7 +187,7 @@ class Trend:
             raise ValueError("a trend has a finite change of each coefficient, and their covariance")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """A trend as plain values for JSON; `from_dict` reads them back."""
         return {"change": _plain(self.change), "cov": _plain(self.cov)}
 
     @classmethod

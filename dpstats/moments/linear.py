@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
-from dpstats.moments.pulled import Pulled
+from dpstats.moments.shrinkage import Pulled
 from dpstats.moments.solution import Solution, judged
 from dpstats.moments.spread import (
     Quantity,
@@ -54,7 +54,7 @@ class LinearMoments(NoisyMoments):
         from them (:mod:`dpstats.moments.posterior`). `hidden` stands for what of delta was left out. What
         clipping may have moved the mean of residuals by counts in the variance of the intercept, and in that
         of all what weighting may have moved a line by that bends. A penalty
-        adds what is not known of the covariates (:mod:`dpstats.moments.pulled`).
+        adds what is not known of the covariates (:mod:`dpstats.moments.shrinkage`).
         """
         fit, params, parts = self._found(alpha) if alpha else self._line
         if alpha > 0 and self.penalised.any():

@@ -10,7 +10,7 @@ from scipy import special
 from dpstats.budget import Budget, Gdp, Pure, measure
 from dpstats.families import DISTS
 from dpstats.models import Coxph, GlmModel, LinearModel, Survreg
-from dpstats.models.made import Planned, fit_made
+from dpstats.models.simulated import Planned, fit_made
 from dpstats.planning.knowledge import Known
 from dpstats.planning.rows import Maker
 from dpstats.planning.truth import Asked, Law, MeanLaw, TimeLaw, linear_law

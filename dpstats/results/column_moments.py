@@ -78,7 +78,7 @@ class ColumnMoments(Shown):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """Names of the columns whose moments these are."""
         return self._record.column_names
 
     @property

@@ -271,7 +271,7 @@ class Fit(Predictions):
 
     @property
     def __maketables_depvar__(self) -> str:
-        """The response."""
+        """Name of the response, for tables of the package maketables."""
         return self.model.endog_names
 
     __maketables_vcov_info__: ClassVar = {"vcov_type": "sampling and privacy noise"}

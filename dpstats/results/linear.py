@@ -14,6 +14,7 @@ from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
 from dpstats.formula.terms import taken_out
 from dpstats.results.document import Document
+from dpstats.results.dropped_terms import without
 from dpstats.results.estimates import Estimates
 from dpstats.results.format import penalty_text, plain
 from dpstats.results.in_units import Units, in_units
@@ -23,7 +24,6 @@ from dpstats.results.plotting import plot_path
 from dpstats.results.prediction import Prediction
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given
-from dpstats.results.reduced import without
 from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, path
 from dpstats.results.summary import coefficient_table

@@ -38,10 +38,10 @@ class Coder(Protocol):
     nothing: Array
 
     def numbers(self, column: Numbers) -> Array:
-        """Of each number."""
+        """What each number means, shape (n, ...)."""
 
     def texts(self, cells: pa.Array) -> Array:
-        """Of each text."""
+        """What each text means, shape (n, ...)."""
 
 
 def coded(column: Column, coder: Coder) -> Array:

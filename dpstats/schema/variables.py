@@ -108,7 +108,7 @@ class _TwoCodes:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """0 and 1."""
+        """The bounds of an indicator, 0 and 1."""
         return 0.0, 1.0
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ def _answers(task: bytes, part: RowPart) -> list[tuple[int, bytes]]:
 
 
 def _answer(task: bytes, part: bytes, batches: Any) -> bytes:
-    """On an executor."""
+    """What an executor sends back for its part of the rows."""
     return pickle.dumps(run_given(task, part, batches))
 
 

@@ -57,7 +57,7 @@ class _Score(Statistic):
 
     @abstractmethod
     def _score(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """psi and h."""
+        """The bounded score psi of each row, and its expected information h."""
 
 
 class LogisticScore(_Score):

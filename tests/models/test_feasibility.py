@@ -8,7 +8,16 @@ import pytest
 
 import dpstats as dps
 from dpstats import testing
-from dpstats.models.worth import COUNTS, LINEAR, PURE_LINEAR, PURE_LOGIT, PURE_TIMES, SCORES, TIMES, Least
+from dpstats.models.feasibility import (
+    COUNTS,
+    LINEAR,
+    PURE_LINEAR,
+    PURE_LOGIT,
+    PURE_TIMES,
+    SCORES,
+    TIMES,
+    Least,
+)
 
 COLUMNS = [f"x{j}" for j in range(8)]
 SCHEMA = dps.Schema(
