@@ -20,7 +20,6 @@ from dpstats.estimators.pmt import costs, fit_pmt
 from dpstats.estimators.published.truncated import fit_truncated_ridge
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
 from dpstats.models.checks import PMT_METHOD, check_budget, check_gaussian, check_method, rows_of
 from dpstats.models.contributed import fit_linear
 from dpstats.models.feasibility import LINEAR, PURE_LINEAR, check_worth
@@ -30,6 +29,7 @@ from dpstats.models.publishing import pay
 from dpstats.models.reuse import reusable
 from dpstats.moments import Solution
 from dpstats.results import LinearFit
+from dpstats.results.cautions import cautions
 from dpstats.results.record import penalty
 from dpstats.results.ridge import fields_of
 from dpstats.schema import Schema

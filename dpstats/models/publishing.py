@@ -12,8 +12,8 @@ from dpstats.estimators.engine.finish import Estimate
 from dpstats.formula import Design, IntervalResponse
 from dpstats.formula.variables import VariableColumns
 from dpstats.ledger import Ledger
-from dpstats.models.cautions import cautions
 from dpstats.results import Fit
+from dpstats.results.cautions import cautions
 
 __all__ = ["pay", "publish"]
 

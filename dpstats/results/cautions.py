@@ -1,4 +1,7 @@
-"""Cautions about a noisy solution of a linear model, in words for the table."""
+"""What the codes of an estimator mean, in words for the table.
+
+See docs/theory/intervals.md#cautions.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,106 @@ import numpy as np
 
 from dpstats.moments import Solution
 
-WEAK = "privacy noise hides most of what the data say about {}; its interval rests on a wide guess"
-CODES = ("not_estimable", "weak")
-ALL = (
+__all__ = ["CODES", "cautions", "cautions_of_solution"]
+
+CODES = ("not_estimable", "weak")  # of a solution of a linear model
+_ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "
     "where almost no row can be read: dps.check(data, schema, formula) shows which cannot, to you alone"
 )
-SOME = "privacy noise outweighs what the data say about {}; use more rows or budget"
+_WHOLE = {
+    "budget": (
+        "below_budget",
+        "near the end of the usable range of this budget: intervals are widened, take them as rough",
+    ),
+    "hopeless": ("not_estimable", _ALL),
+    "unsettled": (
+        "unsettled",
+        "the averaged steps scatter more than their noise explains; intervals were widened for it",
+    ),
+    "law": (
+        "law",
+        "failures come at other times than this distribution says: the scale and quantiles such as B10 rest "
+        "on it and depend on the bounds of the score (see Estimand); try another dist",
+    ),
+    "changing": (
+        "changing",
+        "hazards are not proportional: effects change as time goes by (see fit.proportional_test()), so that "
+        "coefficients are means over time, which depend on how long units are watched; follow a shorter "
+        "time, or split it and fit each part",
+    ),
+    "bends": (
+        "bends",
+        "the response bends: it does not follow the linear predictor alone, so that coefficients depend on "
+        "which rows count in full (see Estimand), and intervals are widened for it; try a term such as "
+        "I(x**2), np.log or bs of a covariate",
+    ),
+    "shape": (
+        "shape",
+        "noise hides how covariates are correlated: standard errors take those for uncorrelated that do not "
+        "stand out, and are too short for any that nearly repeat another",
+    ),
+    "separated": (
+        "separated",
+        "covariates nearly tell the response: where no row contradicts them their effects have no upper "
+        "limit, and intervals are too short; drop the covariate that says what the response says",
+    ),
+    "published": (
+        "published",
+        "estimate and noise are as published, for reproduction only: sigma and intercept are not those of "
+        "the model, and a penalty shrinks the slopes; without compat they are corrected",
+    ),
+    "far": (
+        "far",
+        "responses far above the fit, where they are clipped (see Estimand), hold more than the family's law "
+        "allows: coefficients describe the bulk, and means of all are larger; fit the far ones apart, or "
+        "their share by logit",
+    ),
+    "tail": (
+        "tail",
+        "counts scatter far more than a Poisson law allows and far ones are clipped (see Estimand): the "
+        "coefficients rest on a negative binomial tail, and describe the bulk where it is longer",
+    ),
+}
+_NAMED = {
+    "not_estimable": "privacy noise outweighs what the data say about {}; use more rows or budget",
+    "weak": "privacy noise hides most of what the data say about {}; its interval rests on a wide guess",
+    "range": (
+        "most of the spread of {} lies in long rows on one side, beyond the row norm, which count less: if "
+        "its effect bends, the estimate describes the bulk; np.log1p of it helps"
+    ),
+}
 
 
-def cautions(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+_SWAPPED = (
+    "not_estimable",
+    f"{_ALL}. Rows whose first end is the larger weigh nothing: the order is Surv(lower, upper, "
+    "type='interval2')",
+)
+
+
+def cautions(
+    problems: Sequence[str], names: Sequence[str], between: bool = False
+) -> tuple[tuple[str, str], ...]:
     """Codes with their messages; the coefficients that one concerns stand in one.
 
-    Parameters
-    ----------
-    solution : Solution
-    names : sequence of str, length d
+    `between` says that the response is an interval, whose ends may stand in the wrong order in all rows.
     """
-    lost = np.isinf(np.diagonal(solution.cov))
-    gone = [name for name, is_lost in zip(names, lost, strict=True) if is_lost]
-    weak = [names[j] for j in solution.weak if not lost[j]]
-    found = []
-    if gone:
-        found.append(("not_estimable", ALL if lost.all() else SOME.format(", ".join(gone))))
-    if weak:
-        found.append(("weak", WEAK.format(", ".join(weak))))
+    whole = _WHOLE | {"hopeless": _SWAPPED} if between else _WHOLE
+    lost = {f"not_estimable:{place}" for place in range(len(names))}
+    if lost and lost <= set(problems):  # each of all is lost in its own way, or all at once
+        problems = [*(problem for problem in problems if problem not in lost), "hopeless"]
+    found = [whole[code] for code in whole if code in problems]
+    for code, words in _NAMED.items():
+        head = code + ":"
+        which = [names[int(problem.removeprefix(head))] for problem in problems if problem.startswith(head)]
+        if which:
+            found.append((code, words.format(", ".join(which))))
     return tuple(found)
+
+
+def cautions_of_solution(solution: Solution, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Codes with their messages for a solution of a linear model, whose coefficients have these names."""
+    lost = np.flatnonzero(np.isinf(np.diagonal(solution.cov)))
+    weak = [j for j in solution.weak if j not in lost]
+    return cautions([f"not_estimable:{j}" for j in lost] + [f"weak:{j}" for j in weak], names)

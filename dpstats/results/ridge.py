@@ -18,7 +18,7 @@ from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
-from dpstats.results.cautions import CODES, cautions
+from dpstats.results.cautions import CODES, cautions_of_solution
 from dpstats.results.document import Document
 from dpstats.results.estimates import Estimates, cells, limit_columns, points
 from dpstats.results.format import plain
@@ -49,7 +49,7 @@ def fields_of(solution: Solution, names: Sequence[str]) -> dict[str, Any]:
         "params": solution.params,
         "cov": solution.cov,
         "cov_privacy": solution.cov_privacy,
-        "flags": cautions(solution, names),
+        "flags": cautions_of_solution(solution, names),
     }
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 import dpstats as dps
-from dpstats.models.cautions import cautions
 from dpstats.models.survreg import SIGNS_METHOD, SIGNS_RELEASED
 from dpstats.results import Fit
+from dpstats.results.cautions import cautions
 
 USE = {"voltage": 200, "temperature": 170}
 STRESS = {"voltage": 350, "temperature": 180}
