@@ -149,7 +149,8 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     )
     share, score = min(FAR * line.unheard, 1.0), read.score or BoundedScore.unclipped(problem.family)
     release, found = yield "predictor_bend", cost, bend_public(line, score)
-    found = found.doubted(0.0, *("separated",) * separated(problem.family, line))
+    tells = separated(problem.family, line) and "hopeless" not in found.problems  # else noise is all there is
+    found = found.doubted(0.0, *("separated",) * tells)
     if not read.lost:
         return found
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)

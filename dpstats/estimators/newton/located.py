@@ -28,8 +28,11 @@ Array = np.ndarray
 _STRETCHED = 1.5
 # rows become longer as noise falls; the scale shall then not
 _LEAST_NOISE = 0.5
-# a column with more than this share of its rows in one octave may be constant
-_CONSTANT = 0.8
+# a column with more than this share of its rows in one octave may be constant; not if others are so many
+# octaves farther out, since one that hardly varies falls in two that are neighbours
+_CONSTANT, _APART = 0.8, 2
+# half-widths of where most of a column's rows are, within which others are looked for
+_REACH = 4.0
 # sd of an effect of which nothing is known: on log odds or log means, of a level against the others (of 340
 # levels of random designs one in twenty was off by more than 8.7 where its interval had an open end), and of
 # an sd of a column (its interval holds effects of 4); share of a column's square that may lie where nothing
@@ -169,7 +172,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     """
     d = len(problem.lower)
     looks = _at_once(curator, first, octaves, problem) or _in_turn(curator, first, octaves, problem)
-    center, half, origin, means, counts = looks
+    center, half, reach, origin, means, counts = looks
     mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
         mean_in_box[:d] = 0.0
@@ -179,7 +182,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     mean, sd = _response(spread, d, mean_in_box[d], noise_in_box, center[d], half[d])
     scales = np.array([_scale(spread, j, noise, problem.k) for j in range(d)])
     roots = np.sqrt(spread.mean_square[:d])
-    middle, width = center[:d] + half[:d] * mean_in_box[:d], half[:d] * scales
+    middle, width = center[:d] + half[:d] * mean_in_box[:d], reach[:d] * scales
     stretched = scales > _STRETCHED * roots
     first_column, rare = np.zeros(int(problem.intercept)), problem.zero_or_one & ~spread.known[:d]
     effects = np.where(problem.zero_or_one, np.maximum(_LOG_RATIO * width, _EFFECT), _EFFECT)
@@ -202,7 +205,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
         dim=np.append(first_column > 0, ~spread.known[:d] & ~rare),
         usable=usable,
         unread=unread,
-        columns=_moments(spread, problem, middle, half[:d], noise_in_box, means.n * usable),
+        columns=_moments(spread, problem, middle, (half[:d], reach[:d]), noise_in_box, means.n * usable),
         tails=tuple(
             (spread.shares[j], spread.squares[j] / scales[j] ** 2)
             for j in np.flatnonzero(spread.visible[:d] & ~problem.zero_or_one)
@@ -211,14 +214,17 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
 
 
 def _moments(
-    spread: _Spread, problem: Problem, middle: Array, half: Array, noise: float, rows: float
+    spread: _Spread, problem: Problem, middle: Array, boxes: tuple[Array, Array], noise: float, rows: float
 ) -> DesignMoments | None:
-    """Means, and sds by the octaves, in which squares are even; those of 0 and 1 follow from their means."""
+    """Means, and sds by the octaves, in which squares are even; those of 0 and 1 follow from their means.
+
+    `boxes` are half-widths in which means are told, and octaves.
+    """
     if not problem.intercept:
         return None
-    d = len(middle)
+    d, (half, reach) = len(middle), boxes
     square = spread.mean_square[:d]
-    sds, error = half * np.sqrt(square), np.hypot(spread.error[:d] / square / 2, _UNEVEN)
+    sds, error = reach * np.sqrt(square), np.hypot(spread.error[:d] / square / 2, _UNEVEN)
     coded = problem.zero_or_one
     share = np.clip(middle, 1 / rows, 1 - 1 / rows)
     sds = np.where(coded, np.sqrt(share * (1 - share)), sds)
@@ -228,10 +234,11 @@ def _moments(
 
 
 class _Looks(NamedTuple):
-    """Boxes in which rows were looked at, on their scale where octaves begin, and the two releases there."""
+    """Boxes in which rows were looked at, and octaves told; where these begin; and the two releases there."""
 
     center: Array
     half: Array
+    reach: Array
     origin: Array
     means: Release
     octaves: Release
@@ -243,9 +250,10 @@ def _in_turn(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     zoomed, left = zoom_in(curator, costs, asked, chosen)
     center, half = _boxes(problem, zoomed, chosen)
     means = curator.release("column_means", left, center=center, half=half)
-    origin = _origin(means.values[0] / means.n, problem)
-    found = curator.release("column_octaves", octaves, center=center, half=half, origin=origin)
-    return _Looks(center, half, origin, means, found)
+    reach = _reach(problem, center, half)
+    origin = _origin(means.values[0] / means.n, problem) * half / reach
+    found = curator.release("column_octaves", octaves, center=center, half=reach, origin=origin)
+    return _Looks(center, half, reach, origin, means, found)
 
 
 def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Problem) -> _Looks | None:
@@ -266,12 +274,13 @@ def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     seen = in_cells(counts, edges)
     center, half = _boxes(problem, seen.among(chosen), chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
-    origin = _origin((middle - center) / half, problem)
+    reach = _reach(problem, center, half)
+    origin = _origin((middle - center) / half, problem) * half / reach
     means, found = curator.release_together(
         ("column_means", last, dict(center=center, half=half)),
-        ("column_octaves", octaves, dict(center=center, half=half, origin=origin)),
+        ("column_octaves", octaves, dict(center=center, half=reach, origin=origin)),
     )
-    return _Looks(center, half, origin, means, found)
+    return _Looks(center, half, reach, origin, means, found)
 
 
 def _looked_for(problem: Problem) -> tuple[dict[str, Any], Array]:
@@ -312,6 +321,14 @@ def _origin(means: Array, problem: Problem) -> Array:
     return origin
 
 
+def _reach(problem: Problem, center: Array, half: Array) -> Array:
+    """Half-widths within which octaves are told: a far tail lies beyond where most rows of a column are."""
+    d, reach = len(problem.lower), half.copy()
+    declared = np.maximum(problem.upper - center[:d], center[:d] - problem.lower)
+    reach[:d] = np.clip(declared, half[:d], _REACH * half[:d])
+    return reach
+
+
 def _usable(octaves: Release) -> tuple[float, bool]:
     """Rows that can be used, per row, and whether noise explains them all; each is counted once a column."""
     columns, cells = octaves.values[0].shape
@@ -336,6 +353,7 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     # a covariate that seems constant may have rare values far away, which the noise hides
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
     constant[covariates:] = False
+    constant &= np.argmax(shares > 0, axis=1) > shares.argmax(axis=1) - _APART
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
     farthest = np.arange(octaves) == reach[:, None]
     shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)

@@ -1,0 +1,46 @@
+"""What octaves of the distance from a mean tell of a column that may be constant."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.budget import Budget, Gdp
+from dpstats.curator import Release
+from dpstats.curator.statistics.columns import ColumnOctaves
+from dpstats.estimators.newton.located import _cleaned
+from dpstats.testing import SeededNoise, noise
+
+ROWS, REST = 10_000, 6
+
+
+def octaves(farther: int) -> Release:
+    """Nine rows in ten of a column in one octave, and the others so many octaves farther out."""
+    counts = np.zeros((2, ColumnOctaves.OCTAVES))
+    counts[0, REST], counts[0, REST - farther], counts[1, 0] = 9_000.0, 1_000.0, ROWS
+    return Release("column_octaves", (counts,), 10.0, 2.0, Gdp(1.0), ROWS, "replace", "gaussian", (counts,))
+
+
+@pytest.mark.parametrize(("farther", "known"), [(1, False), (2, True), (4, True)])
+def test_a_column_varies_where_rows_lie_two_octaves_farther_out(farther: int, known: bool) -> None:
+    """In the next octave they prove nothing: a value near an edge falls in both."""
+    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), 1).known[0] == known
+
+
+def test_what_varies_has_the_squares_of_its_octaves_and_no_hidden_rows() -> None:
+    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), 1)
+    edges = 2.0 * 2.0 ** -np.array([REST, REST - 4])
+    assert spread.mean_square[0] == pytest.approx([0.9, 0.1] @ edges**2 * 7 / 12)
+
+
+@pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])
+def test_amounts_that_are_mostly_0_have_a_coefficient(budget: Budget) -> None:
+    """In bounds that are a hundred times as wide as they are."""
+    rng = np.random.default_rng(3)
+    x = rng.exponential(1.0, 40_000) * (rng.uniform(size=40_000) < 0.15)
+    y = (rng.uniform(size=40_000) < 1 / (1 + np.exp(1 - 0.8 * x))).astype(float)
+    schema = dps.Schema(x=dps.bounded(0, 500), y=dps.flag())
+    with noise(SeededNoise(1)):
+        fit = dps.logit("y ~ x", {"x": x, "y": y}, schema).fit(budget)
+    assert not [code for code, _ in fit.flags if code == "not_estimable"]
+    low, high = fit.conf_int().loc["x"]
+    assert low < 0.8 < high
