@@ -44,6 +44,7 @@ def bounding(dist: str) -> Bounding:
         fraction=FRACTION,
         fraction_sd=0.0,
         binary=np.zeros(2, dtype=bool),
+        varies=np.ones(2, dtype=bool),
         ratio=np.ones(2),
         error=np.zeros(2),
         shares=np.zeros((2, 0)),

@@ -1,6 +1,7 @@
 """0/1 columns that few rows have: what is known of their information, and what their scores can tell."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.levels import FARTHEST, SHIFTS, level
-from dpstats.estimators.location_scale.events import events_of, in_full
+from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
 from dpstats.estimators.location_scale.information import SEEN, usable
 from dpstats.estimators.location_scale.level_curve import level_curve
 from dpstats.estimators.newton.levels import Scores, read_levels
@@ -65,15 +66,20 @@ def flagged(share: float, width: int = 4, n: int = 40_000) -> tuple[np.ndarray, 
     )
 
 
+def shortened_to(square: float, x: np.ndarray, scale: RowScale) -> Events:
+    """What a release without noise says of these rows, none longer than the root of `square`."""
+    short = x * np.minimum(1, math.sqrt(square) / np.linalg.norm(x, axis=1))[:, None]
+    moments = np.zeros((len(x.T) + 1, len(x.T) + 1))
+    moments[:-1, :-1], moments[-1, -1] = short.T @ short / len(x), 1.0
+    return events_of(moments, 1e-6, scale, len(x))
+
+
 @pytest.mark.parametrize("share", [0.003, 0.01, 0.05, 0.3])
 def test_rows_of_a_rare_flag_count_in_full_however_long_they_are(share: float) -> None:
     """Shortened as their release has it, they said a quarter of what they say."""
     x, scale = flagged(share)
     square = len(x.T)
-    short = x * np.minimum(1, math.sqrt(square) / np.linalg.norm(x, axis=1))[:, None]
-    moments = np.zeros((square + 1, square + 1))
-    moments[:-1, :-1], moments[-1, -1] = short.T @ short / len(x), 1.0
-    events = events_of(moments, 1e-6, scale, len(x))
+    events = shortened_to(square, x, scale)
     found = in_full(events, scale, np.ones(square - 1, dtype=bool), square)
     truth = float(np.mean(x[:, 1] ** 2))
     assert found.square[1, 1] == pytest.approx(truth, rel=0.1)
@@ -81,6 +87,31 @@ def test_rows_of_a_rare_flag_count_in_full_however_long_they_are(share: float) -
     assert found.square[2:, 2:] == pytest.approx(events.square[2:, 2:])
     of_category = in_full(events, scale, np.zeros(square - 1, dtype=bool), square)
     assert of_category.square == pytest.approx(events.square)
+
+
+@pytest.mark.parametrize("shares", [(0.6, 0.37, 0.03), (0.1, 0.89, 0.01), (0.2, 0.3, 0.5)])
+def test_rows_of_a_rare_level_count_in_full_however_long_they_are(shares: tuple[float, ...]) -> None:
+    """Shortened, they said so little that Newton's steps went to and fro."""
+    x, scale = flagged(0.3)
+    coded = (np.searchsorted(np.cumsum(shares) * len(x), np.arange(len(x))) == [[1], [2]]).T * 1.0
+    center, size = np.array(shares[1:]), np.sqrt(np.array(shares[1:]) * (1 - np.array(shares[1:])))
+    x[:, 1:3] = (coded - center) / size
+    levels = np.full((3, 4), np.nan)
+    levels[:, :2] = (np.array([[0, 0], [1, 0], [0, 1]]) - center) / size
+    short = shortened_to(4.0, x, scale)
+    found = levels_in_full(short, scale, levels, 4.0)
+    back = np.linalg.inv(np.column_stack([np.ones(3), levels[:, :2]])).T
+    counted, before = (np.diag(back @ each.square[:3, :3] @ back.T) for each in (found, short))
+    assert counted == pytest.approx(shares, rel=0.15)
+    assert min(shares) > 0.1 or min(before) < 0.2 * min(shares)
+    assert found.square[3:, 3:] == pytest.approx(short.square[3:, 3:])
+    # as noisy as they were stretched
+    rng = np.random.default_rng(4)
+    errors = rng.normal(0, 1e-3 / math.sqrt(2), (2000, 5, 5))
+    errors = (errors + errors.swapaxes(1, 2)) / math.sqrt(2)
+    noisy = [levels_in_full(replace(short, square=short.square + e), scale, levels, 4.0) for e in errors]
+    sds = np.std([np.diag(each.square) for each in noisy], axis=0)
+    assert sds / 1e-3 == pytest.approx(found.noise_ratio, rel=0.1)
 
 
 @pytest.mark.parametrize("noise_sd", [0.15, 0.3, 0.4])

@@ -129,3 +129,21 @@ def test_noise_alone_is_seldom_taken_for_steps_that_have_not_settled():
             fit = dps.survreg("Surv(time, failed) ~ x", data, schema).fit(dps.pure(4))
         told += "unsettled" in dict(fit.flags)
     assert told <= 2
+
+
+def test_steps_arrive_where_a_level_is_rare_and_columns_are_many():
+    """Its rows are longer than the events' matrix has them, and steps by it went to and fro."""
+    names, shares = ["a", "b", "c"], [0.6, 0.37, 0.03]
+    schema = dps.Schema(time=dps.bounded(np.exp(-6), np.exp(6)), g=dps.levels(*names))
+    schema = schema | {f"x{j}": dps.bounded(-5, 5) for j in range(6)}
+    formula = "Surv(time) ~ g + " + " + ".join(f"x{j}" for j in range(6))
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        level, x = draw.choice(3, 20_000, p=shares), draw.normal(size=(20_000, 6)).clip(-5, 5)
+        log_time = 0.5 * (level == 2) + 0.1 * x.sum(axis=1) + 0.5 * np.log(draw.exponential(size=20_000))
+        data = {"time": np.exp(log_time), "g": np.array(names)[level]}
+        data |= {f"x{j}": column for j, column in enumerate(x.T)}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg(formula, data, schema).fit(dps.pure(4))
+        low, high = fit.conf_int().loc["g[T.c]"]
+        assert not fit.flags and low <= 0.5 <= high and high - low < 0.25

@@ -423,6 +423,20 @@ MUTANTS = (
         ("estimators/columns.py", "np.hypot(found.second_sd, by_mean)", "found.second_sd"),
     ),
     planted(
+        "rows of rare levels are as short as their release has them (survreg, pure epsilon)",
+        "estimators/test_survreg_pure.py::test_steps_arrive_where_a_level_is_rare_and_columns_are_many",
+        (
+            "estimators/location_scale/events.py",
+            "np.maximum(1.0, squares / radius_square)",
+            "np.ones(len(rows))",
+        ),
+    ),
+    planted(
+        "a slope of what may not vary rests on a guess (survreg)",
+        "models/test_loose_bounds.py::test_columns_that_noise_hides_in_their_bounds_have_no_short_interval",
+        ("estimators/location_scale/estimate.py", "& bounding.placement.scale.hardly_varies", "& False"),
+    ),
+    planted(
         "rows at the end of a part of a box are taken for one of two values",
         "estimators/test_columns.py::test_rare_amounts_are_not_taken_for_one_of_two_values",
         ("estimators/columns.py", "(whole & (second", "((second"),

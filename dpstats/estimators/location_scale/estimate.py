@@ -30,7 +30,8 @@ COUNT_USABLE = 0.15
 # error of log sigma over the square of the last step's length beyond noise: 1.4 to 3.2 in most fits that had
 # not arrived, where slopes together are 5 to 10 sigmas
 CURVED = 1.5
-_SHORT = 0.1  # variance of a column, against its scale's
+# share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
+_HIDES = 0.05
 _FARTHEST = 1e3  # sigmas; of a level that lies further off, no more is to be said
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
@@ -176,7 +177,9 @@ def estimate(
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
-    blind = _few_events(bounding, information, whitening) | _without_scale(bounding, information)
+    vague = _without_scale(bounding, information)
+    # where nothing bounds a slope, nothing bounds the intercept
+    blind = np.append(vague.any(), _few_events(bounding, information, whitening) | vague)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
@@ -217,7 +220,7 @@ def _with_levels(
     """Coefficients of 0/1 columns by what their scores say, which is not in proportion to them.
 
     `steps` are those of coefficients if it were, their sds, infinite where noise hides them, and the part of
-    these without noise. Of columns that are `blind` nothing is known.
+    these without noise. Of the intercept and columns that are `blind` nothing is known.
     """
     if "hopeless" in result.problems:
         return result
@@ -228,8 +231,8 @@ def _with_levels(
     params, factors = result.params.copy(), np.ones(len(result.params))
     points = points[:, 1:-1] * scale.y_scale / scale.scale
     widths, shares = _two_values(bounding)
-    factors[1:-1][blind] = np.inf
-    for j in np.flatnonzero(problem.binary & ~blind & np.isfinite(steps[1, 1 : len(points[0]) + 1])):
+    factors[:-1][blind] = np.inf
+    for j in np.flatnonzero(problem.binary & ~blind[1:] & np.isfinite(steps[1, 1 : len(points[0]) + 1])):
         unit = widths[j] / sigma  # what a coefficient moves rows by, in sigmas
         share = float(shares[j])
         moved, *linear = (
@@ -270,9 +273,12 @@ def _few_events(bounding: Bounding[Placement], information: Information, whiteni
 
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
-    """Columns that are not seen, and vary far less than their scale: no guess in its units is wide; (d,)."""
+    """Columns that may vary far less than their scale, and are not seen in full; shape (d,).
+
+    No guess in units of the scale is then wide enough.
+    """
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
-    return np.asarray((hidden > 0.5) & (bounding.placement.scale.ratio < _SHORT))
+    return np.asarray((hidden > _HIDES) & bounding.placement.scale.hardly_varies)
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information, k: int) -> Array:

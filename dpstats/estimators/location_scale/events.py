@@ -162,7 +162,34 @@ def in_full(events: Events, scale: RowScale, alone: Array, radius_square: float)
         events,
         square=square,
         floored=with_floor(square, events.spread * events.fraction),
-        noise_ratio=np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
+        noise_ratio=events.noise_ratio * np.append(1.0, np.where(rare, growth / np.sqrt(1 + noisier), 1.0)),
+    )
+
+
+def levels_in_full(events: Events, scale: RowScale, levels: Array, radius_square: float) -> Events:
+    """With the moments of levels of categories as they are, not as shortened rows of a rare level have them.
+
+    What a category's columns hold at each of its levels is public, so that their moments tell how often each
+    level was counted, and how long its rows are by how much each was shortened. All entries of a level grow
+    alike, and correlations with other columns stay.
+    """
+    k, growth, held = len(events.square), np.eye(len(events.square)), ~np.isnan(levels)
+    for columns in np.unique(held, axis=0):
+        own = np.append(True, columns)
+        rows = scale.typical(levels[(held == columns).all(axis=1)])[:, own]
+        if len(rows) != own.sum():
+            continue
+        squares = np.sum(rows**2, axis=1) + np.sum(scale.ratio[~columns])
+        longer = np.sqrt(np.maximum(1.0, squares / radius_square))
+        block = np.eye(k)
+        block[np.ix_(own, own)] = np.linalg.solve(rows, longer[:, None] * rows).T
+        growth = block @ growth
+    square = growth @ events.square @ growth.T
+    return replace(
+        events,
+        square=square,
+        floored=with_floor(square, events.spread * events.fraction),
+        noise_ratio=np.sum(growth**2, axis=1),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -20,7 +20,13 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
-from dpstats.estimators.location_scale.events import Events, events_of, in_full, starting_values
+from dpstats.estimators.location_scale.events import (
+    Events,
+    events_of,
+    in_full,
+    levels_in_full,
+    starting_values,
+)
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Known, estimated
 from dpstats.estimators.location_scale.newton import located
@@ -43,6 +49,9 @@ _LEAST_SQUARE = 0.1
 # sd of the correlations of coefficients and log sigma, once that of the intercept is known; and the one with
 # which they enter the information, so that its own guess, which is none at all, hardly counts
 _CROSS_SD, _CROSS_ENTERS = 0.1, 0.03
+# noise of the eigenvalues of the events' matrix, per event, up to which rows may be longer than is expected;
+# and the square that a response adds
+_AFFORDABLE, _RESPONSE = 0.03, 6.0
 _UNTOLD = 1e150  # sd of what was not released
 # share of the pivot's slopes that is too much once rows are cut and weighted, as the events' line is not:
 # 0.28 to 0.49 of them with 30 and 60 % censored, in all families
@@ -68,6 +77,13 @@ class _Frame:
 
     def pivot(self, point: Array) -> Array:
         return self.bounding.placement.pivot(point)
+
+
+class _Length(NamedTuple):
+    """Of covariates, and of rows with their response, to which the event matrix shortens longer ones."""
+
+    radius: float
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -142,14 +158,9 @@ def _whitening(bounding: PureBounding, point: Array) -> Whitening:
 
 def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
     """The event matrix; correlations, if they may be none, are shrunk by what noise makes of none."""
-    k = len(scale.center) + 1
-    release = curator.release(
-        "event_matrix",
-        cost,
-        **scale.public(),
-        radius=math.sqrt(k),
-        limit=math.sqrt(k + 1),
-    )
+    k, public = len(scale.center) + 1, scale.public()
+    length = _event_length(curator, cost, scale)
+    release = curator.release("event_matrix", cost, **public, radius=length.radius, limit=length.limit)
     matrix, noise = release.values[0] / release.n, release.sd / release.n
     off = ~np.eye(k + 1, dtype=bool)
     off[k, :] = off[:, k] = False
@@ -158,7 +169,18 @@ def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) ->
     events = events_of(matrix, noise, scale, release.n)
     least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
-    return in_full(events, scale, problem.alone, k)
+    events = levels_in_full(events, scale, problem.levels, length.radius**2)
+    return in_full(events, scale, problem.alone, length.radius**2)
+
+
+def _event_length(curator: Curator, cost: float, scale: RowScale) -> _Length:
+    """As long as noise can afford, so that few rows are shortened; at least as long as rows are expected."""
+    k = len(scale.center) + 1
+    one = curator.noise("event_matrix", cost, **scale.public(), radius=1.0, limit=1.0)[1][0][0, 0]
+    room = _AFFORDABLE * curator.n * scale.fraction / (float(one) * math.sqrt(2 * k))
+    farthest = 1 + float(np.sum(np.maximum(scale.lower[:-1] ** 2, scale.upper[:-1] ** 2)))
+    square = max(k, min(farthest, room - _RESPONSE))
+    return _Length(math.sqrt(square), math.sqrt(max(k + 1, min(square + _RESPONSE, room))))
 
 
 def _far_start(fraction: float, noise: float) -> float:

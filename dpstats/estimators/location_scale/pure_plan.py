@@ -12,7 +12,7 @@ from dpstats.estimators.engine.plan import Plan, Stage, alike
 # Then more early steps find their way from a start that many censored rows make bad.
 SHARES = (
     (4000.0, 12, (0.05, 0.11, 0.01, 0.10, 0.36, 0.34, 0.03)),
-    (1000.0, 2, (0.10, 0.12, 0.01, 0.04, 0.20, 0.50, 0.03)),
+    (1000.0, 6, (0.10, 0.14, 0.01, 0.07, 0.28, 0.37, 0.03)),
     (0.0, 2, (0.08, 0.25, 0.01, 0.06, 0.20, 0.38, 0.02)),
 )
 LOCATION_STEPS = 2
