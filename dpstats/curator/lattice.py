@@ -95,6 +95,8 @@ class Part:
     right_scale: np.ndarray | None = None
     off_diagonal: float = math.sqrt(2)
     units: np.ndarray = field(init=False, repr=False)
+    ones: tuple[bool, bool] = field(init=False, repr=False)
+    """Whether scales of the left factor, and of the right, are all 1, as those of what is counted."""
 
     def __post_init__(self) -> None:
         for name in ("left_scale", "right_scale"):
@@ -103,6 +105,7 @@ class Part:
                 object.__setattr__(self, name, _checked_scale(scale))
         right = self.left_scale if self.right_scale is None else self.right_scale
         object.__setattr__(self, "units", np.outer(self.left_scale, right))
+        object.__setattr__(self, "ones", (bool((self.left_scale == 1).all()), bool((right == 1).all())))
 
     @property
     def symmetric(self) -> bool:
@@ -270,17 +273,17 @@ class LatticeSum:
         part = self._parts[index]
         if part.symmetric is not (factor.right is None):
             raise ValueError("only a symmetric part has no right factor")
-        left = self._clipped(f"left {index}", factor.left, part.left_scale)
+        left = self._clipped(f"left {index}", factor.left, part.left_scale, part.ones[0])
         if factor.right is None or part.right_scale is None:
             return left, None
         if factor.right.ndim == 1:
-            return left, _cells(factor.right, part.right_scale)
-        return left, self._clipped(f"right {index}", factor.right, part.right_scale)
+            return left, _cells(factor.right, len(part.right_scale), part.ones[1])
+        return left, self._clipped(f"right {index}", factor.right, part.right_scale, part.ones[1])
 
-    def _clipped(self, key: str, entries: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def _clipped(self, key: str, entries: np.ndarray, scale: np.ndarray, ones: bool) -> np.ndarray:
         """Entries clipped to their scales, in place; NaN stays NaN. Entries of bool are copied."""
         columns, counted = entries.T, entries.dtype == bool
-        if columns.ndim != 2 or len(columns) != len(scale) or (counted and not (scale == 1).all()):
+        if columns.ndim != 2 or len(columns) != len(scale) or (counted and not ones):
             raise ValueError("a factor has one column for each scale of its part, 1 for entries of bool")
         if counted:
             copied = self._scratch(key, *columns.shape, dtype=bool)
@@ -305,12 +308,12 @@ def _gram(columns: np.ndarray) -> np.ndarray:
     return product
 
 
-def _cells(cells: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _cells(cells: np.ndarray, columns: int, ones: bool) -> np.ndarray:
     """Numbers of columns, moved to columns that there are."""
-    if not (scale == 1).all() or not np.issubdtype(cells.dtype, np.integer):
+    if not ones or cells.dtype.kind not in "iu":
         raise ValueError("columns are numbered by integers, and of scale 1")
     largest = cells.view(f"u{cells.itemsize}").max(initial=0)  # a number below 0 is a large one there
-    return np.clip(cells, 0, len(scale) - 1) if largest >= len(scale) else cells
+    return np.clip(cells, 0, columns - 1) if largest >= columns else cells
 
 
 def _switch_off(pairs: list[Pair], rows: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from dpstats.curator import Curator, Release
 
 Array = np.ndarray
 
-_CELLS, _OCTAVES = 32, 14
+EQUAL_CELLS, _OCTAVES = 32, 14
 # chance that noise alone makes any cell of a release stand out
 _FALSE_CELL = 0.02
 # a column is seen where the cells that stand out hold more than this share of the rows; one of which less is
@@ -95,8 +95,7 @@ class Zoomed:
 def would_see(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> bool:
     """Whether a column that is in sight would stand out at all; no row is read."""
     count = int(np.sum(public["chosen"])) + 1
-    edges = np.zeros((count, 2 * _OCTAVES - 1))
-    law, sds = curator.noise("reach_counts", costs[2], edges=edges, **public)
+    law, sds = curator.noise("reach_counts", costs[2], cells=2 * _OCTAVES, origin=np.zeros(count), **public)
     return least_seen(law, sds[0].size) * float(sds[0][0, 0]) < _IN_SIGHT * curator.n
 
 
@@ -107,17 +106,12 @@ def unzoomed(count: int) -> Zoomed:
     return nothing.among(np.zeros(count, dtype=bool))
 
 
-def equal_cells(count: int) -> Array:
-    """Edges of equal cells of `count` declared boxes, shape (count, cells + 1)."""
-    return np.tile(np.linspace(-1, 1, _CELLS + 1), (count, 1))
-
-
-def in_cells(counts: Release, edges: Array) -> Zoomed:
+def in_cells(counts: Release, origin: Array) -> Zoomed:
     """Where counts stand out, and as `held` what share of the rows they are; nothing else is told."""
-    lower, upper, _ = _visible(counts, edges)
+    lower, upper, _ = _visible(counts, _edges(counts, origin))
     half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
     held = np.clip(counts.values[0].sum(axis=1), counts.sd, counts.n) / counts.n
-    return replace(unzoomed(len(edges)), center=(lower + upper) / 2, half=half, held=held)
+    return replace(unzoomed(len(origin)), center=(lower + upper) / 2, half=half, held=held)
 
 
 def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> Zoomed:
@@ -132,8 +126,8 @@ def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> 
         Parameters of the statistic "reach_means": the declared boxes, and which covariates to look at.
     """
     chosen = np.append(public["chosen"], True)
-    edges = equal_cells(int(chosen.sum()))
-    cells = in_cells(_counts(curator, costs[0], public, edges), edges)
+    everywhere = np.full(int(chosen.sum()), np.nan)
+    cells = in_cells(_counts(curator, costs[0], public, EQUAL_CELLS, everywhere), everywhere)
     middle, width = cells.center, cells.half
     center, half = public["center"].copy(), public["half"].copy()
     center[chosen] += half[chosen] * middle
@@ -141,13 +135,19 @@ def zoom(curator: Curator, costs: tuple[float, ...], public: dict[str, Any]) -> 
     means = curator.release("reach_means", costs[1], **{**public, "center": center, "half": half})
     # an origin, wherever it lies: the response's mean is over events, whose number is not known yet
     origin = np.clip(middle + width * np.clip(means.values[0] / means.n, -1, 1), -1, 1)
-    ends = 2.0 ** (1 - np.arange(_OCTAVES))
-    edges = np.clip(origin[:, None] + np.concatenate([-ends, [0.0], ends[::-1]]), -1, 1)
-    return _seen(_counts(curator, costs[2], public, edges), edges, origin)
+    return _seen(_counts(curator, costs[2], public, 2 * _OCTAVES, origin), origin)
 
 
-def _counts(curator: Curator, cost: float, public: dict[str, Any], edges: Array) -> Release:
-    return curator.release("reach_counts", cost, edges=edges[:, 1:-1], **public)
+def _counts(curator: Curator, cost: float, public: dict[str, Any], cells: int, origin: Array) -> Release:
+    return curator.release("reach_counts", cost, cells=cells, origin=origin, **public)
+
+
+def _edges(counts: Release, origin: Array) -> Array:
+    """Of the cells of each column, shape (m, cells + 1)."""
+    cells = counts.values[0].shape[1]
+    ends = 2.0 ** (1 - np.arange(cells // 2))
+    octaves = np.clip(origin[:, None] + np.concatenate([-ends, [0.0], ends[::-1]]), -1, 1)
+    return np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
 
 
 @functools.cache  # scipy checks arguments at length, and each look asks twice
@@ -168,7 +168,8 @@ def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:
     return np.where(found, edges[rows, first], -1.0), np.where(found, edges[rows, last], 1.0), visible
 
 
-def _seen(counts: Release, edges: Array, origin: Array) -> Zoomed:
+def _seen(counts: Release, origin: Array) -> Zoomed:
+    edges = _edges(counts, origin)
     lower, upper, visible = _visible(counts, edges)
     cells, total = np.where(visible, counts.values[0], 0.0), counts.values[0].sum(axis=1)
     if len(total) > 1:

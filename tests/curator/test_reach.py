@@ -12,7 +12,7 @@ from tests.made import MadeDesign, MadeRows, made_columns
 D, N = 3, 5000
 CHOSEN = np.array([True, False, True])
 BOX = dict(center=np.array([0.0, 0, 0.5, 2.0]), half=np.array([1.0, 1, 0.5, 3.0]), log=True, chosen=CHOSEN)
-EDGES = np.array([[-0.5, 0.0, 0.5], [-0.5, -0.5, 0.1], [-1.0, 0.2, 1.0]])
+ORIGIN = np.array([np.nan, 0.3, -1.0])
 
 
 def released(name: str, columns: dict[str, np.ndarray], **public: object) -> np.ndarray:
@@ -32,19 +32,41 @@ def test_means_are_over_rows_and_those_of_the_response_over_events() -> None:
     np.testing.assert_allclose(released("reach_means", columns, **BOX), rows.sum(axis=0), atol=1e-4)
 
 
-def test_each_row_counts_in_one_cell_of_a_column_and_a_censored_one_in_none_of_the_response() -> None:
+def cell_of(column: np.ndarray, origin: float, cells: int) -> np.ndarray:
+    if np.isnan(origin):
+        return np.searchsorted(np.linspace(-1, 1, cells + 1)[1:-1], column, side="right")
+    half = cells // 2
+    octave = np.searchsorted(2.0 ** np.arange(2 - half, 1), np.abs(column - origin), side="right")
+    at = np.where(column >= origin, half + octave, half - 1 - octave)
+    return np.where(column == 1, cells - 1, at)
+
+
+@pytest.mark.parametrize("cells", [2, 6, 32])
+@pytest.mark.parametrize("origin", [ORIGIN, np.full(3, np.nan), np.array([0.0, 0.25, 1.0])])
+def test_each_row_counts_in_one_cell_of_a_column_and_a_censored_one_in_none_of_the_response(
+    cells: int, origin: np.ndarray
+) -> None:
     columns = made_columns(N, D)
-    counts, rows = released("reach_counts", columns, edges=EDGES, **BOX), boxed(columns)
+    columns["x"][:9, 0] = [0.0, 0.25, -0.25, 1.0, -1.0, 0.5, -0.5, 0.75, -0.0]  # at ends of cells
+    counts, rows = released("reach_counts", columns, cells=cells, origin=origin, **BOX), boxed(columns)
     weighing = (np.ones(N), np.ones(N), columns["event"])
-    for column, edges, count, weights in zip(rows.T, EDGES, counts, weighing, strict=True):
-        cells = np.searchsorted(edges, column, side="right")
-        np.testing.assert_allclose(count, np.bincount(cells, weights, minlength=4))
+    for column, start, count, weights in zip(rows.T, origin, counts, weighing, strict=True):
+        at = cell_of(column, start, cells)
+        np.testing.assert_allclose(count, np.bincount(at, weights, minlength=cells))
     assert (counts[:2].sum(axis=1) == N).all() and counts[2].sum() == columns["event"].sum()
 
 
 @pytest.mark.parametrize(
-    "wrong", [dict(edges=EDGES[:2]), dict(edges=EDGES[:, ::-1]), dict(edges=np.zeros((3, 256)))]
+    "wrong",
+    [
+        dict(origin=ORIGIN[:2]),
+        dict(origin=ORIGIN[::-1]),
+        dict(origin=np.array([np.nan, 0.0, 1.1])),
+        dict(cells=5),
+        dict(cells=0),
+        dict(cells=128),
+    ],
 )
-def test_edges_that_do_not_fit_are_refused(wrong: dict[str, np.ndarray]) -> None:
-    with pytest.raises(ValueError, match="edges"):
-        ReachCounts(MadeDesign(D), **BOX, **wrong)
+def test_cells_that_are_none_are_refused(wrong: dict[str, np.ndarray]) -> None:
+    with pytest.raises(ValueError, match=r"cells|origin"):
+        ReachCounts(MadeDesign(D), **BOX, **dict(cells=4, origin=ORIGIN) | wrong)

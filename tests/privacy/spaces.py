@@ -296,13 +296,13 @@ def boxes(d: int) -> dict[str, Any]:
     return dict(center=np.zeros(d + 1), half=np.ones(d + 1), log=False)
 
 
-def reach(**more: np.ndarray) -> Build:
-    """All covariates but the second, where there is one."""
+def reach(**more: float) -> Build:
+    """All covariates but the second, where there is one; any `origin` is that of each column."""
 
     def public(d: int) -> dict[str, Any]:
         chosen = np.arange(d) != 1
-        count = int(chosen.sum()) + 1
-        return dict(boxes(d), chosen=chosen, **{name: np.tile(at, (count, 1)) for name, at in more.items()})
+        origin = {name: np.full(chosen.sum() + 1, at) for name, at in more.items() if name == "origin"}
+        return dict(boxes(d), chosen=chosen) | more | origin
 
     return public
 
@@ -359,7 +359,7 @@ SPACES = {
     ],
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],
-    "reach_counts": [Space(reach(edges=np.array([-0.5, 0.0, 0.5])), 1.5)],
+    "reach_counts": [Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)],
     "cell_counts": [Space(lambda d: dict(edges=[np.array([-0.5, 0.0, 0.5])] * d), 1.5, blank=1.2)],
     "present_moments": [Space(present, 1.5)],
     "present_products": [Space(lambda d: dict(present(d), radius=1.0, limit=1.5), 2.0, 0.8, blank=1.8)],

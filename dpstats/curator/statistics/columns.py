@@ -113,11 +113,19 @@ class ColumnOctaves(_Columns):
         distance = self._boxed(block, scratch)
         np.subtract(distance, self._origin[:, None], out=distance)
         np.abs(distance, out=distance)
+        at, e = (
+            scratch(name, count, size, dtype=dtype) for name, dtype in (("at", np.int8), ("e", np.int32))
+        )
+        near = scratch("near", count, size, dtype=bool)
+        np.logical_not(np.greater(distance, 0, out=near), out=near)
         # frexp: distance = mantissa 2^e with mantissa in [1/2, 1), hence octave 1 - e; 0 and NaN last
-        octave = np.where(distance > 0, np.clip(1 - np.frexp(distance)[1], 0, octaves - 1), octaves - 1)
+        np.frexp(distance, out=(distance, e))
+        np.subtract(1, e, out=e)
+        np.copyto(at, np.clip(e, 0, octaves - 1, out=e), casting="unsafe")
+        np.copyto(at, octaves - 1, where=near)
         counts = scratch("octaves", octaves, count, size, dtype=bool)
         for j in range(octaves):
-            np.equal(octave, j, out=counts[j])
+            np.equal(at, j, out=counts[j])
         return (Factor(block.ok[:, None], counts.reshape(octaves * count, size).T),)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -20,7 +20,7 @@ from dpstats.curator.statistics.base import Statistic
 __all__ = ["ReachCounts", "ReachMeans"]
 
 
-_MOST_EDGES = 255  # cells are numbered in bytes
+_MOST_CELLS = 126  # numbered by bytes with a sign
 
 
 class _Reach(Statistic):
@@ -98,33 +98,40 @@ class ReachMeans(_Reach):
 class ReachCounts(_Reach):
     """How many rows lie in each cell of a column; shape (m, cells).
 
-    With a as in :class:`ReachMeans`, a row counts in cell j of a column if edges[j] <= a < edges[j + 1]; the
-    first cell begins at -1, and the last one ends with 1. Rows without an event do not count in the response.
+    With a as in :class:`ReachMeans`, cells of a column are equal parts of [-1, 1], or octaves of the distance
+    from an origin: with h = cells / 2, a row with a >= origin counts in cell h + j if 2^(j - h + 1) <= a -
+    origin < 2^(j - h + 2), in cell h where a is nearer, and as far below in cell h - 1 - j. A row at the
+    upper end of a box counts in the last cell. Rows without an event do not count in the response.
 
     Parameters
     ----------
     design, center, half, log, chosen, apart
         As in :class:`ReachMeans`.
-    edges : array_like, shape (m, cells - 1)
-        Between the cells, not decreasing.
+    cells : int
+        Even.
+    origin : array_like, shape (m,)
+        In [-1, 1]; NaN for equal cells, of the first columns.
 
     Notes
     -----
     Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
     rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
-    weighs nothing adds to none: at most one entry a column.
+    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone.
     """
 
     name = "reach_counts"
 
-    def __init__(self, design: PublicDesign, *, edges: np.ndarray, **public: Any) -> None:
+    def __init__(self, design: PublicDesign, *, cells: int, origin: np.ndarray, **public: Any) -> None:
         super().__init__(design, **public)
-        self._edges = np.asarray(edges, dtype=float)
-        if self._edges.shape[:-1] != (self._count,) or not (np.diff(self._edges) >= 0).all():
-            raise ValueError("edges hold numbers that do not decrease for each column")
-        if self._edges.shape[1] > _MOST_EDGES:
-            raise ValueError(f"a column has at most {_MOST_EDGES} edges")
-        cells = self._edges.shape[1] + 1
+        origin = np.asarray(origin, dtype=float)
+        if origin.shape != (self._count,) or (np.abs(origin) > 1).any():
+            raise ValueError("origin holds a number between -1 and 1, or NaN, for each column")
+        self._even = int(np.isnan(origin).sum())
+        if not np.isnan(origin[: self._even]).all():
+            raise ValueError("columns of equal cells come first")
+        if cells % 2 or not 2 <= cells <= _MOST_CELLS:
+            raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
+        self._cells, self._origin = cells, origin
         self.parts = (Part(np.ones(1), np.ones(cells)),) * self._count
         self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
         self.ranges = np.ones(cells * self._count)
@@ -132,17 +139,35 @@ class ReachCounts(_Reach):
     def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
         counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
         columns = self._boxed(block, scratch)
-        return tuple(
-            Factor(rows[:, None], self._cells(edges, column, scratch))
-            for rows, edges, column in zip(counted, self._edges, columns, strict=True)
-        )
+        cells = scratch("cells", *columns.shape, dtype=np.int8)
+        self._equal(columns[: self._even], cells[: self._even])
+        self._octaves(columns[self._even :], cells[self._even :], scratch)
+        return tuple(Factor(rows[:, None], column) for rows, column in zip(counted, cells, strict=True))
 
-    @staticmethod
-    def _cells(edges: np.ndarray, column: np.ndarray, scratch: Scratch) -> np.ndarray:
-        """How many edges a row has reached: for so few, three times as fast as to search for its place."""
-        reached = scratch("reached", len(edges), len(column), dtype=bool)
-        np.greater_equal(column, edges[:, None], out=reached)
-        return np.asarray(reached.view(np.uint8).sum(axis=0, dtype=np.uint8))
+    def _equal(self, columns: np.ndarray, cells: np.ndarray) -> None:
+        """Numbers of equal cells; columns are overwritten."""
+        np.add(columns, 1.0, out=columns)
+        np.multiply(columns, self._cells / 2, out=columns)
+        np.fmin(columns, self._cells - 1, out=columns)
+        np.copyto(cells, columns, casting="unsafe")
+
+    def _octaves(self, columns: np.ndarray, cells: np.ndarray, scratch: Scratch) -> None:
+        """Numbers of octaves on both sides; columns are overwritten."""
+        half, e = self._cells // 2, scratch("e", *columns.shape, dtype=np.int32)
+        told = scratch("told", 3, *columns.shape, dtype=np.int8)
+        last, some, below = told.view(bool)
+        np.equal(columns, 1.0, out=last)
+        np.subtract(columns, self._origin[self._even :, None], out=columns)
+        np.not_equal(columns, 0.0, out=some)
+        np.less(columns, 0.0, out=below)
+        # frexp: |a - origin| = |mantissa| 2^e with |mantissa| in [1/2, 1)
+        np.frexp(columns, out=(columns, e))
+        np.add(e, half - 2, out=e)
+        np.copyto(cells, np.clip(e, 0, half - 1, out=e), casting="unsafe")
+        np.multiply(cells, some, out=cells)
+        np.bitwise_xor(cells, np.negative(told[2], out=told[2]), out=cells)  # ~j = -1 - j
+        np.add(cells, half, out=cells)
+        np.copyto(cells, self._cells - 1, where=last)
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector.reshape(self._count, -1),)

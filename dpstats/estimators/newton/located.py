@@ -18,7 +18,7 @@ from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import ANY
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.newton.problem import Problem
-from dpstats.estimators.zoom import HIDDEN, UNSEEN_SD, Zoomed, equal_cells, in_cells
+from dpstats.estimators.zoom import EQUAL_CELLS, HIDDEN, UNSEEN_SD, Zoomed, in_cells
 from dpstats.moments.design import DesignMoments
 from dpstats.moments.noisy import SEEN
 
@@ -45,8 +45,6 @@ _UNEVEN = 0.12
 # noise sd of a mean in its declared box, half-width 1, below which it says where octaves begin: a column with
 # an sd of a ten thousandth of its box is then seen in more than one
 _SHARP = 2.0**-15
-# edges of as many cells by octaves from the lower end of a box: counts and amounts may be far below the upper
-_UPWARDS = np.append(-1.0, 2.0 ** np.arange(-30, 2) - 1)
 # as rarely exceeded by noise with longer tails
 _TAILS = {"laplace": 1.4}
 
@@ -264,14 +262,14 @@ def _at_once(curator: Curator, costs: FirstCosts, octaves: float, problem: Probl
     _, sds = curator.noise("column_means", first, **public)
     if not float(sds[0].max()) < _SHARP * curator.n:
         return None
-    edges = equal_cells(int(chosen.sum()))
+    start = np.full(int(chosen.sum()), np.nan)
     if not problem.family.two_valued:
-        edges[-1] = _UPWARDS
+        start[-1] = -1.0  # octaves: counts and amounts may lie far below their upper bound
     counts, means = curator.release_together(
-        ("reach_counts", cells, dict(asked, chosen=chosen[:-1], edges=edges[:, 1:-1])),
+        ("reach_counts", cells, dict(asked, chosen=chosen[:-1], cells=EQUAL_CELLS, origin=start)),
         ("column_means", first, public),
     )
-    seen = in_cells(counts, edges)
+    seen = in_cells(counts, start)
     center, half = _boxes(problem, seen.among(chosen), chosen)
     middle = whole + width * means.values[0] / means.n / seen.held.mean()
     reach = _reach(problem, center, half)
