@@ -707,6 +707,11 @@ MUTANTS = (
         (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
     ),
     planted(
+        "groups of amounts that are more skewed are not priced (gamma)",
+        "estimators/test_unlike.py::test_means_of_groups_of_unlike_skewness_hold",
+        ("estimators/newton/unlike.py", "if square - SURE * sd > whole:", "if square < 0:"),
+    ),
+    planted(
         "no column has a far tail (logit, pure)",
         "models/test_bends.py::test_rows_of_a_far_tail_keep_their_weight_under_pure_epsilon",
         (DEBIASED, "sum((of_lost * (1 - share)) ** 2 for share in kept)", "0.0 * sum(kept)"),

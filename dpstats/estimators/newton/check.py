@@ -16,6 +16,7 @@ from dpstats.estimators.levels import NORMAL
 from dpstats.estimators.newton.bounds import DISPERSIONS
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
+from dpstats.estimators.newton.unlike import Group
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.families.glm import GlmFamily
 
@@ -48,6 +49,8 @@ class Read:
         No whitened row counts as longer.
     information : array, shape (k, k)
         Per row, whitened.
+    unlike : tuple of Group
+        Of amounts that scatter more than the others.
     """
 
     whitening: Array
@@ -57,6 +60,7 @@ class Read:
     phi_sd: float = 0.0
     radius: float = math.inf
     information: Array = field(default_factory=lambda: np.eye(0))
+    unlike: tuple[Group, ...] = ()
 
 
 Asked = tuple[str, float, dict[str, Any]]
@@ -104,6 +108,9 @@ def tailed(cost: float, located: Located, read: Read, found: E) -> Check[E]:
     worth = WORTH * rows * math.sqrt(level_variance(back, found.cov))
     told = bool(abs(total) > max(sure, worth)) and math.isfinite(read.phi_sd)
     beyond = max(total**2 - usual**2, 0.0) / rows**2
+    for group in read.unlike:
+        moved = min((abs(total) + usual) / rows / group.share, group.lost(read.score)) * group.direction
+        found = found.doubted(np.outer(moved, moved))
     return found.doubted((drift**2 + beyond) * np.outer(first, first), *("far",) * told)
 
 

@@ -25,6 +25,7 @@ from dpstats.estimators.newton.information import dispersion, drawn, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
+from dpstats.estimators.newton.unlike import unlike
 from dpstats.estimators.newton.whitening import rewhitened
 
 Array = np.ndarray
@@ -76,6 +77,9 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
     read = _read(problem, located, state, averaged, found)
+    if problem.family.free_dispersion and read.score is not None:
+        groups = unlike(averaged, problem, located, read.score.limit, curator.n)
+        read = replace(read, unlike=groups)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         long_rows(plan.cost("far"), problem, located, read, found),

@@ -1,0 +1,91 @@
+"""Levels whose amounts scatter more than others, of which clipping takes more than is put back.
+
+See docs/theory/glm.md#levels-of-unlike-scatter.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from dpstats.estimators.columns import SURE
+from dpstats.estimators.newton.estimate import Averaged
+from dpstats.estimators.newton.located import Located
+from dpstats.estimators.newton.problem import Problem
+from dpstats.families.bounded_score import BoundedScore
+
+Array = np.ndarray
+
+# sds of the log of amounts that are tried, and shares of a standard normal law at which they are
+_TRIED = np.linspace(0.05, 3.0, 60)
+_NORMAL = scipy.special.ndtri((np.arange(4000) + 0.5) / 4000)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of a level, or all others, whose amounts surely scatter more than those of the whole.
+
+    Attributes
+    ----------
+    direction : array, shape (k,)
+        What a change of their log mean by 1 makes of the user's coefficients.
+    share : float
+        Of the rows.
+    square : float
+        Mean square of their clipped scores.
+    """
+
+    direction: Array
+    share: float
+    square: float
+
+    def lost(self, score: BoundedScore) -> float:
+        """What clipping takes from the mean of a score, if amounts are log-normal and scatter so much."""
+        amounts = np.exp(_TRIED[:, None] * _NORMAL - _TRIED[:, None] ** 2 / 2)
+        scores = np.clip(amounts - 1, -score.limit, score.limit)
+        squares, means = np.mean(scores**2, axis=1), np.mean(scores, axis=1)
+        rising = slice(int(np.argmax(squares)) + 1)
+        back = score.family.clipped_mean(np.zeros(1), np.array(score.limit), score.dispersion)
+        return abs(float(np.interp(self.square, squares[rising], means[rising]) - back[0]))
+
+
+def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float, n: int) -> tuple[Group, ...]:
+    """Groups whose clipped scores surely have a larger mean square than those of all rows.
+
+    Squared scores and information of rows of 0/1 columns are the released matrices along the column, or along
+    what is left of the constant. Long rows count less in both, and more so in the first: a rare level is not
+    found before it scatters more still.
+    """
+    if not problem.intercept or problem.family.support[0] < 0:
+        return ()
+    forth, axes = located.to_user(True), np.eye(problem.k)
+    turn = np.linalg.solve(averaged.whitening.T, np.linalg.inv(forth))
+    whole, _ = _square(averaged, turn[:, 0], limit, n)
+    found = []
+    for j in problem.levels:
+        pairs = (axes[j], axes[j]), (axes[0] - axes[j], axes[0] - axes[j])
+        for column, direction in pairs:
+            (square, sd), share = _square(averaged, turn @ column, limit, n), _share(averaged, turn, column)
+            if square - SURE * sd > whole:
+                found.append(Group(direction, share, square))
+    return tuple(found)
+
+
+def _share(averaged: Averaged, turn: Array, column: Array) -> float:
+    """Share of the information that rows of this 0/1 column hold."""
+    matrix, along, whole = averaged.information.matrix, turn @ column, turn[:, 0]
+    return float(along @ matrix @ along / (whole @ matrix @ whole))
+
+
+def _square(averaged: Averaged, along: Array, limit: float, n: int) -> tuple[float, float]:
+    """Mean square of the scores of rows of a 0/1 column, and its sd by noise and sampling."""
+    information, length = averaged.information, float(np.linalg.norm(along))
+    rows = float(along @ information.matrix @ along)
+    square = float(along @ averaged.variability.mean(averaged.whitening) @ along) / rows
+    noise = float(averaged.variability.sds(averaged.whitening, along[:, None] / length)[0]) * length**2
+    rows_noise = float(np.linalg.norm((information.vectors.T @ along) ** 2 * information.sds))
+    sampling = math.sqrt(max(square, 0.0) / (n * rows)) * limit
+    return square, math.hypot(noise / rows, square * rows_noise / rows, sampling)

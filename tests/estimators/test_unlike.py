@@ -1,0 +1,57 @@
+"""Levels whose amounts are more skewed than others have intervals that say so."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.estimators.newton import iterate
+from dpstats.estimators.newton.unlike import Group, unlike
+from dpstats.families.bounded_score import BoundedScore
+from dpstats.families.glm import GAMMA
+from dpstats.testing import SeededNoise, noise
+
+SCHEMA = dps.Schema(z=dps.flag(), y=dps.bounded(0.01, 1e6))
+N, EFFECT = 10_000, -0.3
+
+
+def costs(seed: int, skewed: float, others: float) -> dict[str, np.ndarray]:
+    """Log-normal, with these sds of the log in a group of two fifths and in the rest."""
+    rng = np.random.default_rng([seed, 61])
+    z = (rng.uniform(size=N) < 0.4).astype(float)
+    sd = np.where(z == 1, skewed, others)
+    return {"z": z, "y": np.clip(1000 * np.exp(EFFECT * z + sd * rng.normal(size=N) - sd**2 / 2), 0.01, 1e6)}
+
+
+def fitted(seed: int, skewed: float, others: float) -> dps.Fit:
+    with noise(SeededNoise(seed)):
+        return dps.glm("y ~ z", costs(seed, skewed, others), SCHEMA, "gamma").fit(dps.approx(1, 1e-6))
+
+
+@pytest.mark.parametrize(("skewed", "others"), [(1.5, 0.4), (0.4, 1.5)])
+def test_means_of_groups_of_unlike_skewness_hold(skewed: float, others: float) -> None:
+    """The effect was 4 half-lengths off in each of these."""
+    for seed in range(3):
+        low, high = fitted(seed, skewed, others).conf_int().loc["z"]
+        assert low < EFFECT < high
+
+
+def test_groups_that_scatter_alike_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Group] = []
+    monkeypatch.setattr(iterate, "unlike", lambda *args: found.extend(unlike(*args)) or unlike(*args))
+    for seed in range(3):
+        fitted(seed, 0.8, 0.8)
+    assert not found
+    fitted(0, 1.5, 0.4)
+    (group,) = found
+    assert group.share == pytest.approx(0.4, abs=0.03)
+    assert group.direction == pytest.approx([0.0, 1.0])
+
+
+@pytest.mark.parametrize("sd", [0.8, 1.2, 1.5])
+def test_what_clipping_takes_from_a_log_normal_law_is_told_by_its_clipped_squares(sd: float) -> None:
+    score = BoundedScore(GAMMA, limit=4.5, curvature_limit=1.0, dispersion=0.8)
+    amounts = np.exp(sd * np.random.default_rng(5).normal(size=1_000_000) - sd**2 / 2)
+    psi = np.clip(amounts - 1, -4.5, 4.5)
+    lost = abs(psi.mean() - float(GAMMA.clipped_mean(np.zeros(1), np.array(4.5), 0.8)[0]))
+    group = Group(np.eye(2)[1], 0.4, float(np.mean(psi**2)))
+    assert group.lost(score) == pytest.approx(lost, abs=0.003)
