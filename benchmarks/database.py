@@ -56,6 +56,11 @@ def in_parts(address: str, n: int) -> Any:
     return dps.read_sql(query, address, key="id", cuts=range(n // PARTS, n, n // PARTS))
 
 
+def of_units(address: str, n: int) -> Any:
+    return dps.read_sql(QUERY.replace(" FROM", f", id % {n // 5} AS unit FROM"), address)
+
+
+UNITS = "address, units of 5 rows, of which 3 weigh"
 WAYS: dict[str, Callable[[str, int], Any]] = {
     "Parquet": lambda address, n: os.environ["DPSTATS_FILE"],
     "ADBC connection": by_adbc,
@@ -63,16 +68,18 @@ WAYS: dict[str, Callable[[str, int], Any]] = {
     "address": lambda address, n: dps.read_sql(QUERY, address),
     f"address, {PARTS} ranges of a key": in_parts,
     f"address, {PARTS} ranges of a key, 2 workers": in_parts,
+    UNITS: of_units,
 }
 
 
 def measure(way: str, address: str, n: int) -> None:
     parts.KEPT_BYTES = 0  # read at every pass, however few rows
     workers = 2 if way.endswith("workers") else 1
+    schema = SCHEMA.unit("unit", max_rows=3) if way == UNITS else SCHEMA
     recording = Recording(SeededNoise(1))
     start = time.perf_counter()
     with noise(recording, recording.record), dps.options(workers=workers, progress=False):
-        fit = dps.ols(f"y ~ {RIGHT}", WAYS[way](address, n), SCHEMA).fit(dps.zcdp(0.5))
+        fit = dps.ols(f"y ~ {RIGHT}", WAYS[way](address, n), schema).fit(dps.zcdp(0.5))
     seconds = time.perf_counter() - start
     if workers > 1:
         loky.get_reusable_executor().shutdown()
@@ -100,13 +107,17 @@ def report(options: argparse.Namespace) -> None:
             f"{row['seconds']:.1f}",
             f"{row['processor']:.1f}",
             f"{row['peak']:.0f}",
-            f"{max(abs(a - b) for a, b in zip(row['params'], file['params'], strict=True)):.1g}",
+            "" if way == UNITS else f"{_apart(row['params'], file['params']):.1g}",
         )
         for way, row in found.items()
         if row["n"] == file["n"]
     ]
     heads = ("", "passes", "seconds", "processor", "peak MiB", "params differ by")
     print(tabulate(rows, heads, disable_numparse=True, colalign=("left", *["right"] * 5)))
+
+
+def _apart(params: list[float], others: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(params, others, strict=True))
 
 
 def copied(path: Path, address: str) -> None:
