@@ -6,11 +6,11 @@ import argparse
 from contextlib import ExitStack
 
 from dpstats.budget import parse_budget
+from dpstats.cli.engine import engine
 from dpstats.cli.output import JSON, SCHEMAS, new_file, save
 from dpstats.cli.tables import data
 from dpstats.ledger import Ledger
 from dpstats.models import describe
-from dpstats.running import options as running
 from dpstats.schema import Schema
 
 
@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> None:
     budget, schema = parse_budget(options.budget), Schema.load(options.schema)
     rows = data(options.data, options)
     book = Ledger(options.ledger) if options.ledger else None
-    with ExitStack() as files, running(workers=options.workers):
+    with ExitStack() as files, engine(options):
         for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
             if path:
                 files.enter_context(new_file(path, suffixes))

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpstats import models
 from dpstats.budget import parse_budget
+from dpstats.cli.engine import engine
 from dpstats.cli.options import MODELS
 from dpstats.cli.output import JSON, new_file, save
 from dpstats.cli.tables import data, table
@@ -16,7 +17,6 @@ from dpstats.errors import SpecificationError
 from dpstats.ledger import Ledger
 from dpstats.models import Coxph, GlmModel, KaplanMeier, LinearModel, Survreg, Svm
 from dpstats.moments import PublicMoments
-from dpstats.running import options as running
 from dpstats.schema import Schema
 
 Model = Survreg | Coxph | LinearModel | GlmModel | Svm | KaplanMeier
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     model = described(options, schema)
     book = Ledger(options.ledger) if options.ledger else None
     given = _asked(options, model)
-    with new_file(options.out, JSON), running(workers=options.workers):
+    with new_file(options.out, JSON), engine(options):
         save(model.fit(budget, ledger=book, **given), options.out)
 
 

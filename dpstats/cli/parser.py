@@ -25,7 +25,9 @@ class Parser(argparse.ArgumentParser):
         if rest:
             point = hasattr(options, "at") and any("=" in word and word[0] != "-" for word in rest)
             joined = "; commas join the values of one unit, as in --at temp=30,maker=HGST" * point
-            self.error(f"unrecognized arguments: {' '.join(rest)}{joined}")
+            files = hasattr(options, "data") and not any(word.startswith("-") for word in rest)
+            quoted = "; a pattern of files goes in quotes, such as 'drives/*.parquet'" * files
+            self.error(f"unrecognized arguments: {' '.join(rest)}{joined}{quoted}")
         return options, rest
 
     def error(self, message: str) -> NoReturn:
@@ -80,6 +82,9 @@ def add_running(command: Parser) -> None:
     command.add_argument("--query", metavar="SELECT", help="of postgresql://..., which needs it: the rows")
     command.add_argument(
         "--workers", type=int, default=1, help="processes that read a large table; default: %(default)s"
+    )
+    command.add_argument(
+        "--cluster", metavar="ADDRESS", help="of a Dask scheduler whose workers read it: tcp://scheduler:8786"
     )
 
 

@@ -12,7 +12,7 @@ import string
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -151,15 +151,16 @@ class CsvFile:
         """Whole lines of some tens of mebibytes; a compressed file has one part."""
         asked.require(self.names)
         stamp, start = Stamp.of(self.path), 0
+        file = replace(self, path=stamp.path)
         if not self._packed:
             with self._open() as stream:
                 while start + _PART < stamp.size:
                     stream.seek(start + _PART)
                     _rest(stream)
                     stop = stream.tell()  # at a line's beginning, however long the line before it is
-                    yield CsvPart(self, asked, stamp, start, stop)
+                    yield CsvPart(file, asked, stamp, start, stop)
                     start = stop
-        yield CsvPart(self, asked, stamp, start, None)
+        yield CsvPart(file, asked, stamp, start, None)
 
     def lines(self) -> Iterator[bytes]:
         """The lines after the header, of which each is a record, without the newlines that end them."""

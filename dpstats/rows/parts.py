@@ -59,7 +59,10 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file as it was when the table was opened: it must not change between passes."""
+    """A file as it was when the table was opened: it must not change between passes.
+
+    Its path is absolute: workers are in other folders, and a program may change its own.
+    """
 
     path: Path
     size: int
@@ -68,7 +71,7 @@ class Stamp:
     @staticmethod
     def of(path: Path) -> Stamp:
         status = os.stat(path)
-        return Stamp(path, status.st_size, status.st_mtime_ns)
+        return Stamp(path.absolute(), status.st_size, status.st_mtime_ns)
 
     def check(self) -> None:
         """Raise DataError if the file is another one by now, as its size or time of change tells."""

@@ -11,12 +11,14 @@ import pytest
 from pyarrow import parquet
 
 import dpstats as dps
+from dpstats.cli import main
 from dpstats.curator import Curator
-from dpstats.curator.engines import chosen
+from dpstats.curator.engines import chosen, gathered
 from dpstats.curator.engines.cluster import Cluster
 from dpstats.curator.progress import Bar
 from dpstats.curator.tasks import WorkError
 from dpstats.errors import DataError
+from dpstats.rows import parts
 from dpstats.rows.cells import of_arrow
 from dpstats.rows.encode import coded
 from dpstats.rows.partitions import Partition, UnitPartition
@@ -325,3 +327,19 @@ def test_ids_whose_type_a_partition_may_choose_are_refused(made):
         held = dd.from_pandas(partition_of(pd.Series([1, "2", None, 1], dtype=object)), npartitions=2)
         found = joined(rows_of(held[held.x > 0].repartition(npartitions=1), schema).blocks())
     assert found[WEIGHS].tolist() == [True, True, False, False]
+
+
+def test_the_command_line_fits_files_on_a_cluster(client, tmp_path, monkeypatch):
+    for place in range(2):
+        parquet.write_table(TABLE.slice(place * 9000, 9000), tmp_path / f"{place}.parquet")
+    SCHEMA.to_json(tmp_path / "s.json")
+    monkeypatch.chdir(tmp_path)  # of which the workers know nothing
+    monkeypatch.setattr(parts, "KEPT_BYTES", 0)
+    used = []
+    monkeypatch.setattr(
+        "dpstats.curator.curator.gathered", lambda *asked: used.append(asked) or gathered(*asked)
+    )
+    out = ["--out", "f.json", "--budget", "zcdp(5)", "--schema", "s.json"]
+    address = client.scheduler.address
+    assert main(["fit", "y ~ x + g", "*.parquet", *out, "--model", "ols", "--cluster", address]) == 0
+    assert dps.load(tmp_path / "f.json").nobs == 18_000 and isinstance(used[0][0], Cluster)

@@ -383,6 +383,18 @@ def test_a_line_of_any_length_is_one_record_wherever_a_file_is_cut(kept, tmp_pat
         np.testing.assert_array_equal(found, expected)
 
 
+def test_a_relative_path_is_that_of_when_the_table_was_opened(path, tmp_path, monkeypatch):
+    """Workers of a cluster are in other folders."""
+    monkeypatch.chdir(tmp_path)
+    kept, expected = rows_of(path.name), joined(rows_of(path).blocks())["x"].tobytes()
+    stream(monkeypatch)
+    streamed = rows_of(path.name)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for rows in (kept, streamed):
+        assert joined(rows.blocks())["x"].tobytes() == expected
+
+
 def changed(path):
     status = os.stat(path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
