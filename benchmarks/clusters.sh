@@ -17,4 +17,4 @@ fi
 
 python benchmarks/scale.py --rows "${1:-1e7}" --fits ols/2 ols/cluster $spark
 python -m pytest -q --disable-warnings -n 0 -m "long or not long" tests/curator/test_engines.py tests/rows/test_dask.py \
-    tests/rows/test_spark.py tests/rows/test_postgres.py
+    tests/rows/test_spark.py tests/rows/test_spark_cluster.py tests/rows/test_postgres.py
