@@ -229,10 +229,10 @@ def printed(records: pd.DataFrame, by: list[str]) -> str:
     )
 
 
-def medians(tables: int, budget: dps.budget.Budget, n: int = 5000) -> dict[str, Any]:
+def medians(tables: int, first: int, budget: dps.budget.Budget, n: int = 5000) -> dict[str, Any]:
     """Of a column that is declared a million sds wide."""
     wrong, half, schema = [], [], dps.Schema(x=dps.bounded(0, 1e6))
-    for number in range(tables):
+    for number in range(first, first + tables):
         draw = np.random.default_rng([1, number])
         values = draw.normal(draw.uniform(1e3, 999e3), 1, n)
         with noise(SeededNoise(number)):
@@ -297,7 +297,8 @@ def main() -> None:
     print(printed(records.assign(rows=sized(records["n"])), ["rows"]), "\n")
     print("Medians of 5,000 rows, sd 1, declared from 0 to 1e6; in sds")
     rows = [
-        medians(options.medians, budget) for budget in (dps.approx(0.5, 1e-6), dps.pure(0.5), dps.pure(1))
+        medians(options.medians, options.first, budget)
+        for budget in (dps.approx(0.5, 1e-6), dps.pure(0.5), dps.pure(1))
     ]
     print(tabulate(rows, headers="keys", floatfmt=".3g"), "\n")
     print(

@@ -142,7 +142,7 @@ def _check_worth(curator: Curator, budget: Budget, cost: float, count: int) -> N
     ------
     BudgetError
     """
-    _, sds = curator.noise("cell_counts", cost, edges=[np.zeros(0)] * count)
+    _, sds = curator.noise("cell_counts", cost, chosen=np.ones(count), edges=[np.zeros(0)] * count)
     half = 2 * float(sds[0][0]) / max(curator.n, 1)
     if half > _MOST and not curator.not_private:
         rows = math.ceil(2 * float(sds[0][0]) / _MOST)

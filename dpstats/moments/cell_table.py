@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy import special
 
 from dpstats.moments.mixture import LAWS, Tails
 
-__all__ = ["CellTable", "Found", "inverted", "spread_of_normal"]
+__all__ = ["CellTable", "CoarseCounts", "Found", "Noise", "inverted", "spread_of_normal"]
 
 Array = np.ndarray
 
@@ -80,6 +81,36 @@ def inverted(z: float, count: float, rows: float, noise: tuple[float, float, flo
     return min(max(middle - half, 0.0), 1.0), max(min(middle + half, 1.0), 0.0)
 
 
+def _one(errors: Array) -> float:
+    """Root of the sum of the squares of what each released number adds to a variance."""
+    return float(np.sqrt(np.sum(errors**4)))
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseCounts:
+    """Noisy counts of the same rows by cells each of which is some of a table's.
+
+    Attributes
+    ----------
+    places : array of int, shape (s - 1,)
+        Of its edges among those of the table, increasing.
+    raw : array, shape (s + 1,)
+        Counts by its s cells, and of missing values.
+    noise : Noise
+    """
+
+    places: Array
+    raw: Array
+    noise: Noise
+
+    def sums(self, size: int) -> Array:
+        """Which of the `size` counts of the table, missing values the last, each of these is the sum of."""
+        group = np.searchsorted(self.places, np.arange(size - 1), side="left")
+        sums = np.zeros((len(self.raw), size))
+        sums[np.append(group, len(self.raw) - 1), np.arange(size)] = 1.0
+        return sums
+
+
 @dataclass(frozen=True, eq=False)
 class CellTable:
     """Noisy counts of the rows of one variable by cells, and of rows without a value.
@@ -97,6 +128,8 @@ class CellTable:
         Public number of rows that weigh; None where it is not public.
     whole : bool
         Whether all values are integers.
+    coarse : CoarseCounts or None
+        Of the same rows, by fewer cells and with less noise.
     """
 
     bounds: tuple[float, float]
@@ -105,13 +138,40 @@ class CellTable:
     noise: Noise
     rows: float | None
     whole: bool = False
+    coarse: CoarseCounts | None = None
 
     @property
     def counts(self) -> Array:
-        """Counts that add up to the public number of rows: of all such, those nearest to the noisy ones."""
-        if self.rows is None:
-            return self.raw
-        return self.raw + (self.rows - self.raw.sum()) / len(self.raw)
+        """The best that both releases and the public number of rows say of the counts."""
+        return self._told[0]
+
+    @cached_property
+    def _told(self) -> tuple[Array, Array]:
+        """Counts by least squares, and a root of the covariance of their noise.
+
+        Each column of the root is what one released number errs by in all counts. Coarse counts are sums of
+        some of the counts, and a public number of rows is that of all, without noise.
+        """
+        size = len(self.raw)
+        counts, root = self.raw, self._least_noise(self.noise) * np.eye(size)
+        if self.coarse is not None:
+            sums = self.coarse.sums(size)
+            own = self._least_noise(self.coarse.noise) * np.eye(len(sums))
+            both = sums @ root @ root.T
+            gain = np.linalg.solve(both @ sums.T + own**2, both).T
+            counts = counts + gain @ (self.coarse.raw - sums @ counts)
+            root = np.hstack([root - gain @ (sums @ root), gain @ own])
+        if self.rows is not None:
+            all_of = root.sum(axis=0)
+            gain = root @ all_of / (all_of @ all_of)
+            counts = counts + gain * (self.rows - counts.sum())
+            root = root - np.outer(gain, all_of)
+        return counts, root
+
+    @staticmethod
+    def _least_noise(noise: Noise) -> float:
+        """Its sd, or one that stands for none."""
+        return max(noise.sd, 1e-9)
 
     @property
     def weighing(self) -> float:
@@ -123,25 +183,20 @@ class CellTable:
         """Rows with a value, at least one."""
         return max(float(self.counts[:-1].sum()), 1.0)
 
+    def noise_of(self, cells: Array) -> float:
+        """Variance of the noise of the sum of the counts of some cells."""
+        return float(np.sum(self._told[1][cells].sum(axis=0) ** 2))
+
     @property
     def usable_variance(self) -> float:
-        """Of the noise of that number."""
-        return self.noise.sd**2 * (len(self.raw) - 1) * (1 / len(self.raw) if self.rows is not None else 1.0)
-
-    def variance(self, left: Array | float, right: Array | float) -> tuple[Array | float, ...]:
-        """Of the noise of (1 - p) L - p R, L and R counts of so many cells: three terms in p."""
-        both = left + right
-        terms: tuple[Array | float, ...] = (left, -2 * left, both)
-        if self.rows is not None:
-            squares = (left**2, -2 * left * both, both**2)
-            terms = tuple(term - square / len(self.raw) for term, square in zip(terms, squares, strict=True))
-        return tuple(self.noise.sd**2 * term for term in terms)
+        """Of the noise of the number of usable rows."""
+        return self.noise_of(np.arange(len(self.raw) - 1))
 
     def in_use(self, level: float) -> Found:
         """Rows with a value; where the number that weigh is not public, limits are of the noise alone."""
         if self.rows is None:
             noise = self.usable_variance
-            one = self.noise.sd**2 * math.sqrt(len(self.raw) - 1)
+            one = _one(self._told[1][:-1].sum(axis=0))
             half = self.noise.widening(level, noise, noise, one) * math.sqrt(noise)
             return Found(self.usable, math.sqrt(noise), max(self.usable - half, 0.0), self.usable + half, 1.0)
         none = self.share(-1, level)
@@ -151,39 +206,37 @@ class CellTable:
 
     def share(self, cell: int, level: float) -> Found:
         """Of the usable rows, those in one cell; -1 for missing values, of all rows."""
-        count, cells = float(self.counts[cell]), len(self.raw) - 1
-        missing = cell in (-1, cells)
+        counts, root = self._told
+        missing = cell in (-1, len(counts) - 1)
+        of = slice(None) if missing else slice(-1)
         rows = self.weighing if missing else self.usable
-        noise = self.variance(1.0, float(cells if missing else cells - 1))
-        return self._of_count(count, rows, noise, level)
+        return self._of_count(float(counts[cell]), rows, (root[cell], root[of].sum(axis=0)), level)
 
-    def _of_count(self, count: float, rows: float, noise: tuple[Array | float, ...], level: float) -> Found:
-        constant, linear, square = (float(term) for term in noise)
+    def _of_count(self, count: float, rows: float, errors: tuple[Array, Array], level: float) -> Found:
+        """Share of rows, of noisy numbers both; errors are what each released number errs by in them."""
+        own, all_of = errors
         p = min(max(count / rows, 0.0), 1.0)
-        private = max(constant + linear * p + square * p**2, 0.0)
+        error = own - p * all_of
+        private = float(error @ error)
         variance = rows * p * (1 - p) + private
-        z = self.noise.widening(level, variance, private, self.noise.sd**2)
-        low, high = inverted(z, count, rows, (constant, linear, square))
+        z = self.noise.widening(level, variance, private, _one(error))
+        noise = float(own @ own), -2 * float(own @ all_of), float(all_of @ all_of)
+        low, high = inverted(z, count, rows, noise)
         share = private / variance if variance else 0.0
         return Found(p, math.sqrt(variance) / rows, low, high, share)
-
-    def beyond(self) -> tuple[float, float]:
-        """Rows in the first and in the last cell."""
-        return float(self.counts[0]), float(self.counts[-2])
 
     def quantile(self, p: float, level: float) -> Found:
         """Where the noisy distribution function passes p, and where it may."""
         ends, below = self._ends(), self._below()
-        cells = np.arange(1.0, len(self.edges) + 1)
-        constant, linear, square = self.variance(cells, len(self.raw) - 1 - cells)
-        private = np.maximum(constant + linear * p + square * p**2, 0.0)
+        errors = np.cumsum(self._told[1][:-1], axis=0)
+        errors = errors[:-1] - p * errors[-1]
+        private = np.sum(errors**2, axis=1)
         sampling = self.usable * p * (1 - p)
         gap = below - p * self.usable
         at = min(int(np.searchsorted(gap[1:-1], 0.0)), len(self.edges) - 1) if len(self.edges) else 0
-        noise = float(private[at]) if len(private) else 0.0
+        noise, one = (float(private[at]), _one(errors[at])) if len(private) else (0.0, 0.0)
         variance = sampling + noise
-        weights = self.noise.sd**2 * math.sqrt(len(self.raw))
-        z = self.noise.widening(level, variance, noise, min(weights * max(p, 1 - p) ** 2, noise))
+        z = self.noise.widening(level, variance, noise, one)
         reach = z * np.sqrt(sampling + np.concatenate([[0.0], private, [0.0]]))
         low, high = self._crossing(ends, gap + reach, -1), self._crossing(ends, gap - reach, 1)
         middle = self._crossing(ends, gap, 0)

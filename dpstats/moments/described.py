@@ -20,7 +20,8 @@ Array = np.ndarray
 # what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
 _EXCESS, _EXCESS_DOUBT = 0.4, 1.0
 _ROUNDING = 1e-9  # half-widths
-_STANDS_OUT = 3.5  # noise sds of a cell far out, of which there are six
+_STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
+NEAR = 4.0  # half-widths from the middle of a box within which a tail ends
 _SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
 
@@ -75,18 +76,19 @@ def in_box(column: ColumnSums) -> Located:
     rows, doubt = table.usable, table.usable_variance
     m, q = sums.first / rows, sums.second / rows
     m = min(max(m, -1.0), 1.0)
-    below, above = _beyond(table, sums)
-    far = _far(table, sums)
+    ends = _ends(table, sums)
+    groups = _far_groups(table, ends)
+    (below, above), counted = _beyond(table, ends, groups)
+    far = _far(table, ends, groups)
     shift = (_EXCESS * (above - below) + far.shift) / rows
     square = ((2 * _EXCESS + 2 * _EXCESS**2) * (above + below) + far.square) / rows
     mean = m + shift
     variance = q + square - mean**2
-    sd = table.noise.sd
-    tail = (_EXCESS / rows) ** 2 * (2 * sd**2 + _EXCESS_DOUBT**2 * (above**2 + below**2))
+    tail = (_EXCESS / rows) ** 2 * (counted + _EXCESS_DOUBT**2 * (above**2 + below**2))
     mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2 + tail
     wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
     noise = (sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt) / rows**2
-    kurtosis = _kurtosis(table, sums, m, max(variance, 1e-12))
+    kurtosis = _kurtosis(table, ends, groups, m, max(variance, 1e-12))
     return Located(
         sums.center + sums.half * mean,
         sums.half**2 * mean_noise,
@@ -113,44 +115,56 @@ def _ends(table: CellTable, sums: BoxSums) -> Array:
     return np.asarray((ends - sums.center) / sums.half)
 
 
-def _beyond(table: CellTable, sums: BoxSums) -> tuple[float, float]:
-    """Rows in the first cell below the box and in that above it; none where it ends at a bound."""
-    counts, (under, over) = table.counts[:-1], _outside(_ends(table, sums))
-    return max(float(counts[under[-1:]].sum()), 0.0), max(float(counts[over[:1]].sum()), 0.0)
-
-
 def _outside(ends: Array) -> tuple[Array, Array]:
-    """Cells below the box and above it."""
-    return np.flatnonzero(ends[1:] <= -1 + _ROUNDING), np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
+    """Cells below the box and above it, from the nearest on."""
+    return np.flatnonzero(ends[1:] <= -1 + _ROUNDING)[::-1], np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
 
 
-def _far_cells(table: CellTable, ends: Array) -> Array:
-    """Cells beyond the first outside the box whose rows stand out from the noise."""
-    under, over = _outside(ends)
-    cells = np.concatenate([under[:-1], over[1:]])
-    return np.asarray(cells[table.counts[cells] > _STANDS_OUT * table.noise.sd])
+def _far_groups(table: CellTable, ends: Array) -> list[Array]:
+    """Cells beyond the first outside the box whose rows stand out from the noise; or all on a side together.
+
+    All together are those beyond where a tail ends, whose number a coarse count tells better.
+    """
+    found: list[Array] = []
+    for side in _outside(ends):
+        cells = [side[at : at + 1] for at in range(1, len(side))]
+        nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
+        several = side[nearest >= NEAR - _ROUNDING]
+        seen = [one for one in cells if _stands_out(table, one)]
+        found += seen or [group for group in [np.sort(several)] if len(group) and _stands_out(table, group)]
+    return found
 
 
-def _far(table: CellTable, sums: BoxSums) -> _Far:
+def _stands_out(table: CellTable, cells: Array) -> bool:
+    return float(table.counts[cells].sum()) > _STANDS_OUT * math.sqrt(table.noise_of(cells))
+
+
+def _beyond(table: CellTable, ends: Array, far: list[Array]) -> tuple[tuple[float, float], float]:
+    """Rows below the box and above it that are not far out, and the variance of their noise."""
+    near = [np.setdiff1d(side, np.concatenate([np.zeros(0, dtype=int), *far])) for side in _outside(ends)]
+    below, above = (max(float(table.counts[cells].sum()), 0.0) for cells in near)
+    return (below, above), sum(table.noise_of(cells) for cells in near)
+
+
+def _far(table: CellTable, ends: Array, groups: list[Array]) -> _Far:
     """Rows in cells far out, which may be anywhere in their cells."""
-    ends, sd = _ends(table, sums), table.noise.sd
-    cells = _far_cells(table, ends)
-    middle, half = (ends[cells] + ends[cells + 1]) / 2, (ends[cells + 1] - ends[cells]) / 2
-    rows, excess = table.counts[cells], middle - np.sign(middle)
-    squares = middle**2 + half**2 / 3 - 1
+    spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
+    rows = np.array([table.counts[cells].sum() for cells in groups])
+    noise = np.array([table.noise_of(cells) for cells in groups])
+    middle, half = spans.mean(axis=1), (spans[:, 1] - spans[:, 0]) / 2
+    excess, squares = middle - np.sign(middle), middle**2 + half**2 / 3 - 1
     return _Far(
         float(rows @ excess),
         float(rows @ squares),
-        float(np.sum((excess * sd) ** 2 + (half * rows) ** 2)),
-        float(np.sum((squares * sd) ** 2 + (2 * middle * half * rows) ** 2)),
+        float(np.sum(excess**2 * noise + (half * rows) ** 2)),
+        float(np.sum(squares**2 * noise + (2 * middle * half * rows) ** 2)),
     )
 
 
-def _kurtosis(table: CellTable, sums: BoxSums, mean: float, variance: float) -> float:
+def _kurtosis(table: CellTable, ends: Array, groups: list[Array], mean: float, variance: float) -> float:
     """Fourth moment about the mean over the squared variance, by cells; a tail is at the end of the box."""
-    ends = _ends(table, sums)
     pairs = np.array([ends[:-1], ends[1:]])
-    inside, far = np.clip(pairs, -1.0, 1.0), _far_cells(table, ends)
+    inside, far = np.clip(pairs, -1.0, 1.0), np.concatenate([np.zeros(0, dtype=int), *groups])
     inside[:, far] = pairs[:, far]
     left, right = inside - mean
     fourth = (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4) / 5

@@ -10,7 +10,7 @@ import numpy as np
 from dpstats._stored import text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
-from dpstats.moments.cell_table import CellTable, Noise
+from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products
 from dpstats.schema import Bounded, Count, Levels, Schema, Variable
 
@@ -47,9 +47,18 @@ def _plain_column(column: ColumnSums) -> dict[str, Any]:
         "counts": table.raw.tolist(),
         "rows": table.rows,
         "noise": list(table.noise),
+        **({} if table.coarse is None else {"coarse": _plain_coarse(table.coarse)}),
         "sums": None
         if sums is None
         else {"noise": list(sums.noise), **{name: getattr(sums, name) for name in _SUMS}},
+    }
+
+
+def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
+    return {
+        "places": coarse.places.tolist(),
+        "counts": coarse.raw.tolist(),
+        "noise": list(coarse.noise),
     }
 
 
@@ -76,9 +85,9 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
     bounds = variable.bounds if isinstance(variable, Bounded | Count) else (0.0, levels - 1.0)
     edges, counts = _array(content["edges"]), _array(content["counts"])
     rows = None if content["rows"] is None else float(content["rows"])
-    table = CellTable(
-        bounds, edges, counts, _noise(content["noise"]), rows, not isinstance(variable, Bounded)
-    )
+    coarse = _coarse(content["coarse"], len(edges)) if "coarse" in content else None
+    whole = not isinstance(variable, Bounded)
+    table = CellTable(bounds, edges, counts, _noise(content["noise"]), rows, whole, coarse)
     sums = content["sums"]
     rising = bool((np.diff(edges) > 0).all()) and len(counts) == len(edges) + 2
     if not rising or number is (sums is None) or not (number or len(counts) == levels + 1):
@@ -89,6 +98,16 @@ def _column(variable: Variable, content: Mapping[str, Any]) -> ColumnSums:
     if not (values["half"] > 0 and values["second_sd"] >= 0):
         raise SpecificationError("the sums of a saved description have no box, or no noise")
     return ColumnSums(table, BoxSums(noise=_noise(sums["noise"]), **values))
+
+
+def _coarse(content: Mapping[str, Any], edges: int) -> CoarseCounts:
+    """Of a table of so many edges."""
+    places, counts = np.array(content["places"], dtype=int), _array(content["counts"])
+    places.setflags(write=False)
+    known = bool(((places >= 0) & (places < edges)).all()) and bool((np.diff(places) > 0).all())
+    if not known or len(counts) != len(places) + 2:
+        raise SpecificationError("the coarse counts of a saved description are not of its cells")
+    return CoarseCounts(places, counts, _noise(content["noise"]))
 
 
 def _noise(content: Any) -> Noise:

@@ -16,7 +16,7 @@ from dpstats.testing import NoNoise
 SCHEMA = dps.Schema(x=dps.bounded(-2, 2), g=dps.levels("a", "b"), z=dps.bounded(0, 1), k=dps.count(5))
 DESIGN = VariableColumns(SCHEMA, tuple(SCHEMA))
 N = 3000
-CHOSEN = np.array([True, False, True, False])
+CHOSEN, ALL = np.array([True, False, True, False]), np.ones(4, dtype=bool)
 BOX: dict[str, Any] = dict(chosen=CHOSEN, center=np.array([0.3, 0.5]), scale=np.array([0.8, 0.25]))
 
 
@@ -41,7 +41,7 @@ def values(data: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_each_row_counts_once_in_every_column_and_missing_values_in_the_last_cell() -> None:
     data, edges = made(), [np.array([-1.0, 0.0, 0.5]), np.array([0.5]), np.zeros(0), np.array([1.5, 2.5])]
-    found = released("cell_counts", data, edges=edges)
+    found = released("cell_counts", data, chosen=ALL, edges=edges)
     x, z = values(data)
     counts = np.histogram(x[~np.isnan(x)], [-np.inf, -1, 0, 0.5, np.inf])[0]
     np.testing.assert_array_equal(found[0], [*counts, np.isnan(x).sum()])
@@ -54,8 +54,18 @@ def test_each_row_counts_once_in_every_column_and_missing_values_in_the_last_cel
 def test_a_value_on_an_edge_belongs_to_the_cell_above_it() -> None:
     data = {"x": [0.0, -0.0, 2.0, 5.0], "g": ["a"] * 4, "z": [0.5] * 4, "k": [1] * 4}
     nothing = np.zeros(0)
-    found = released("cell_counts", data, edges=[np.array([0.0, 2.0]), nothing, nothing, nothing])
+    edges = [np.array([0.0, 2.0]), nothing, nothing, nothing]
+    found = released("cell_counts", data, chosen=ALL, edges=edges)
     np.testing.assert_array_equal(found[0], [0, 2, 2, 0])
+
+
+def test_columns_that_are_not_chosen_are_not_counted() -> None:
+    data, edges = made(), [np.array([-1.0, 0.0]), np.array([0.2])]
+    found = released("cell_counts", data, chosen=CHOSEN, edges=edges)
+    whole = released("cell_counts", data, chosen=ALL, edges=[edges[0], np.zeros(0), edges[1], np.zeros(0)])
+    assert len(found) == 2
+    np.testing.assert_array_equal(found[0], whole[0])
+    np.testing.assert_array_equal(found[1], whole[2])
 
 
 def test_moments_are_over_rows_that_have_a_value() -> None:
@@ -83,16 +93,18 @@ def test_products_are_over_rows_that_have_both_and_rows_that_lack_both_are_count
 def test_rows_that_their_unit_leaves_out_count_nowhere() -> None:
     data = made() | {"person": np.arange(N) // 3}
     nothing = [np.zeros(0)] * 4
-    found = released("cell_counts", data, SCHEMA.unit("person", max_rows=1), edges=nothing)
+    found = released("cell_counts", data, SCHEMA.unit("person", max_rows=1), chosen=ALL, edges=nothing)
     assert all(counts.sum() == N / 3 for counts in found)
 
 
 @pytest.mark.parametrize(
     ("make", "wrong"),
     [
-        (CellCounts, dict(edges=[np.zeros(0)] * 3)),
-        (CellCounts, dict(edges=[np.array([1.0, 0.0]), *[np.zeros(0)] * 3])),
-        (CellCounts, dict(edges=[np.array([np.nan]), *[np.zeros(0)] * 3])),
+        (CellCounts, dict(chosen=ALL, edges=[np.zeros(0)] * 3)),
+        (CellCounts, dict(chosen=ALL, edges=[np.array([1.0, 0.0]), *[np.zeros(0)] * 3])),
+        (CellCounts, dict(chosen=ALL, edges=[np.array([np.nan]), *[np.zeros(0)] * 3])),
+        (CellCounts, dict(chosen=~ALL, edges=[])),
+        (CellCounts, dict(chosen=ALL[:3], edges=[np.zeros(0)] * 3)),
         (PresentMoments, BOX | dict(chosen=CHOSEN[:3])),
         (PresentMoments, BOX | dict(scale=np.zeros(2))),
         (PresentProducts, BOX | dict(radius=0.0, limit=1.0)),

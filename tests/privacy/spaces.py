@@ -307,6 +307,16 @@ def reach(**more: float) -> Build:
     return public
 
 
+def cells(left_out: int = -1) -> Build:
+    """Of all covariates but one, if it is there."""
+
+    def public(d: int) -> dict[str, Any]:
+        chosen = np.arange(d) != left_out
+        return dict(chosen=chosen, edges=[np.array([-0.5, 0.0, 0.5])] * int(chosen.sum()))
+
+    return public
+
+
 def present(d: int) -> dict[str, Any]:
     return dict(chosen=np.ones(d, dtype=bool), center=np.zeros(d), scale=np.ones(d))
 
@@ -360,7 +370,7 @@ SPACES = {
     "event_moments": [Space(boxes, 1.5)],
     "reach_means": [Space(reach(), 1.5)],
     "reach_counts": [Space(reach(cells=4, origin=at), 1.5) for at in (np.nan, 0.1)],
-    "cell_counts": [Space(lambda d: dict(edges=[np.array([-0.5, 0.0, 0.5])] * d), 1.5, blank=1.2)],
+    "cell_counts": [Space(cells(), 1.5, blank=1.2), Space(cells(left_out=1), 1.5, blank=1.2)],
     "present_moments": [Space(present, 1.5)],
     "present_products": [Space(lambda d: dict(present(d), radius=1.0, limit=1.5), 2.0, 0.8, blank=1.8)],
     "event_matrix": [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dpstats.estimators.description.windows import (
     Wanted,
     Window,
     box,
+    coarse_places,
     first_edges,
     next_edges,
     reaches,
@@ -21,7 +22,7 @@ from dpstats.estimators.description.windows import (
     windows,
 )
 from dpstats.estimators.engine.plan import Plan
-from dpstats.moments.cell_table import CellTable, Noise
+from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
 from dpstats.moments.described import BoxSums, ColumnSums, Products, in_box
 
 __all__ = ["describe_columns"]
@@ -31,14 +32,6 @@ Array = np.ndarray
 _LAST = 4  # cells of the window of one quantile, when counts are released for good
 _LIMIT = 5.0  # sds that a value may be from its mean in a product
 _LONGEST = 2.5  # mean squares of a row of standardised columns that count in full, and two more
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What the rounds found of one column: windows of its quantiles, and the box of its moments."""
-
-    window: Window
-    box: tuple[float, float]
 
 
 def describe_columns(
@@ -56,73 +49,76 @@ def describe_columns(
     rows : int or None
         Those that weigh, where their number is public.
     """
-    chosen = np.array([isinstance(column, Wanted) for column in columns])
-    looks = _looks(curator, plan, columns) if chosen.any() else {}
-    edges = [
-        _last_edges(column, looks[j]) if isinstance(column, Wanted) else np.arange(1, column) - 0.5
-        for j, column in enumerate(columns)
-    ]
-    counts = curator.release("cell_counts", plan["counts"][0], edges=edges)
-    noise = Noise(counts.law, sum(map(len, counts.values)), float(counts.sds[0][0]))
-    tables = [
-        CellTable(_bounds(column), edges[j], counts.values[j], noise, rows, _whole(column))
-        for j, column in enumerate(columns)
-    ]
-    if not chosen.any():
-        return tuple(ColumnSums(table, None) for table in tables), None
-    boxes = _moments(curator, plan, chosen, [look.box for look in looks.values()])
-    sums = {j: boxes[place] for place, j in enumerate(looks)}
-    found = tuple(ColumnSums(table, sums.get(j)) for j, table in enumerate(tables))
-    return found, _products(curator, plan, chosen, found) if len(boxes) > 1 else None
-
-
-def _bounds(column: Wanted | int) -> tuple[float, float]:
-    return (column.lower, column.upper) if isinstance(column, Wanted) else (0.0, column - 1.0)
-
-
-def _whole(column: Wanted | int) -> bool:
-    return not isinstance(column, Wanted) or column.whole
-
-
-def _looks(curator: Curator, plan: Plan, columns: Sequence[Wanted | int]) -> dict[int, _Look]:
-    """Windows of the quantiles of each column of numbers, round by round."""
     wanted = {j: column for j, column in enumerate(columns) if isinstance(column, Wanted)}
+    chosen = np.array([j in wanted for j in range(len(columns))])
+    fine, boxes = _located(curator, plan, wanted, chosen, rows) if wanted else ({}, {})
+    places = {j: coarse_places(fine[j], boxes[j]) for j in wanted}
+    edges = [
+        np.arange(1, column) - 0.5 if isinstance(column, int) else fine[j].edges[places[j]]
+        for j, column in enumerate(columns)
+    ]
+    counts = curator.release("cell_counts", plan["counts"][0], chosen=np.ones(len(columns)), edges=edges)
+    noise = _noise(counts)
+    tables = [
+        CellTable((0.0, column - 1.0), edges[j], counts.values[j], noise, rows, whole=True)
+        if isinstance(column, int)
+        else replace(fine[j], coarse=CoarseCounts(places[j], counts.values[j], noise))
+        for j, column in enumerate(columns)
+    ]
+    if not wanted:
+        return tuple(ColumnSums(table, None) for table in tables), None
+    sums = dict(zip(wanted, _moments(curator, plan, chosen, list(boxes.values())), strict=True))
+    found = tuple(ColumnSums(table, sums.get(j)) for j, table in enumerate(tables))
+    return found, _products(curator, plan, chosen, found) if len(wanted) > 1 else None
+
+
+def _noise(counts: Release) -> Noise:
+    return Noise(counts.law, sum(map(len, counts.values)), float(counts.sds[0][0]))
+
+
+def _located(
+    curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: Array, rows: int | None
+) -> tuple[dict[int, CellTable], dict[int, tuple[float, float]]]:
+    """Of each column of numbers, counts by the cells of its windows, and the box of its moments."""
+    looks = _looks(curator, plan, wanted, chosen)
+    edges = {j: _last_edges(column, looks[j]) for j, column in wanted.items()}
+    counts = curator.release("cell_counts", plan["fine"][0], chosen=chosen, edges=list(edges.values()))
+    law, noise = _noise(counts), _noise_of_means(curator, plan, chosen)
+    fine = {
+        j: CellTable((column.lower, column.upper), edges[j], raw, law, rows, column.whole)
+        for (j, column), raw in zip(wanted.items(), counts.values, strict=True)
+    }
+    return fine, {j: box(column, looks[j], fine[j], noise) for j, column in wanted.items()}
+
+
+def _looks(curator: Curator, plan: Plan, wanted: Mapping[int, Wanted], chosen: Array) -> dict[int, Window]:
+    """Windows of the quantiles of each column of numbers, round by round."""
     edges = {j: first_edges(column) for j, column in wanted.items()}
-    nothing, costs = np.zeros(0), plan["looks"]
     found: dict[int, Window] = {}
-    release: Release | None = None
+    costs = plan["looks"]
     for at, cost in enumerate(costs):
-        asked = [edges.get(j, nothing) for j in range(len(columns))]
-        release = curator.release("cell_counts", cost, edges=asked)
+        release = curator.release("cell_counts", cost, chosen=chosen, edges=list(edges.values()))
         last = at == len(costs) - 1
-        for j, column in wanted.items():
+        for (j, column), counts in zip(wanted.items(), release.values, strict=True):
             sure = {"sure": SURE_AT_LAST} if last else {}
-            found[j] = windows(column, edges[j], release.values[j][:-1], float(release.sds[j][0]), **sure)
+            found[j] = windows(column, edges[j], counts[:-1], float(release.sds[0][0]), **sure)
             if not last:
                 beyond = np.concatenate(reaches(column, found[j]))
                 edges[j] = column.rounded(np.concatenate([next_edges(column, found[j]), beyond]))
-    assert release is not None
-    noise = _noise_of_means(curator, plan, columns)
-    return {
-        j: _Look(
-            found[j],
-            box(column, found[j], edges[j], release.values[j][:-1], float(release.sds[j][0]), noise),
-        )
-        for j, column in wanted.items()
-    }
+    return found
 
 
-def _noise_of_means(curator: Curator, plan: Plan, columns: Sequence[Wanted | int]) -> float:
+def _noise_of_means(curator: Curator, plan: Plan, chosen: Array) -> float:
     """sd of the noise of a mean in a box of half-width 1; no row is read."""
-    chosen = np.array([isinstance(column, Wanted) for column in columns])
     unit = np.ones(int(chosen.sum()))
     _, sds = curator.noise("present_moments", plan["moments"][0], chosen=chosen, center=unit, scale=unit)
     return float(sds[0][0]) / curator.n
 
 
-def _last_edges(column: Wanted, look: _Look) -> Array:
-    own = next_edges(column, look.window, _LAST)
-    return column.rounded(np.concatenate([own, look.box, rings(column, look.box)]))
+def _last_edges(column: Wanted, window: Window) -> Array:
+    down, up = reaches(column, window)
+    far = rings(column, (float(down[-1]), float(up[-1])))
+    return column.rounded(np.concatenate([next_edges(column, window, _LAST), down, up, far]))
 
 
 def _moments(

@@ -7,11 +7,12 @@ from dpstats.estimators.engine.plan import Plan, Stage, alike
 __all__ = ["ROUNDS", "make_plan"]
 
 ROUNDS = 4  # of which each narrows a window to a thirtieth, or to what its noise can tell
-# of the rounds, of all counts, of means and squares, and of products
-_SHARES = (0.3, 0.35, 0.2, 0.15)
-LOOKS, COUNTS, MOMENTS, PRODUCTS = (
+# of the rounds, of counts by cells and between quantiles, of means and squares, and of products
+_SHARES = (0.35, 0.12, 0.23, 0.15, 0.15)
+LOOKS, FINE, COUNTS, MOMENTS, PRODUCTS = (
     "counts that find the values",
-    "counts by cells",
+    "counts by fine cells",
+    "counts between quantiles, and of levels",
     "means and mean squares",
     "products of two columns",
 )
@@ -27,12 +28,12 @@ def make_plan(numbers: int, total: float, pure: bool) -> Plan:
         Epsilon of a pure budget, else mu.
     pure : bool
     """
-    looks, counts, moments, products = _SHARES
+    looks, fine, counts, moments, products = _SHARES
     if numbers == 0:
         return Plan(total, pure, {"counts": Stage(1.0, COUNTS)})
-    stages = {"looks": Stage(looks, LOOKS, alike(ROUNDS))}
+    stages = {"looks": Stage(looks, LOOKS, alike(ROUNDS)), "fine": Stage(fine, FINE)}
     if numbers == 1:
-        counts, moments = counts + products / 2, moments + products / 2
+        counts = counts + products
     stages |= {"counts": Stage(counts, COUNTS), "moments": Stage(moments, MOMENTS)}
     if numbers > 1:
         stages["products"] = Stage(products, PRODUCTS)

@@ -9,26 +9,37 @@ See docs/theory/describe.md#windows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.moments.cell_table import CellTable
+from dpstats.moments.described import NEAR
 from dpstats.moments.noisy import SEEN
 
-__all__ = ["Wanted", "Window", "first_edges", "next_edges", "projected", "reaches", "rings", "windows"]
+__all__ = [
+    "Wanted",
+    "Window",
+    "coarse_places",
+    "first_edges",
+    "next_edges",
+    "projected",
+    "reaches",
+    "rings",
+    "windows",
+]
 
 Array = np.ndarray
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_FIRST = 60  # cells of the declared bounds
+_FIRST, _SHIFT = 60, 0.382  # cells of the declared bounds, of which none ends at a round number
 _EACH = 5  # cells of the window of one quantile
 # noise sds between a quantile and the ends of its window, in all rounds but the last, and in that
 _SURE, SURE_AT_LAST = 2.0, 2.8
 # ends of cells beyond the outermost windows, in distances of these from the median
 _REACHES = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
-# half-widths from the middle of a box within which a tail ends, and cells from there to a bound
-_NEAR, _RINGS = 4.0, 3
+_RINGS = 3  # cells from where a tail ends to a bound
+_OUTWARDS = 2.0  # least half-width of a box, in distances of its outermost window from the median
 _LEAST = 2.0**-44  # width of a window, of that of the bounds
 
 
@@ -63,7 +74,8 @@ class Window:
 
 def first_edges(wanted: Wanted) -> Array:
     """Of equal cells of the declared bounds."""
-    return wanted.rounded(np.linspace(wanted.lower, wanted.upper, _FIRST + 1))
+    width = (wanted.upper - wanted.lower) / _FIRST
+    return wanted.rounded(wanted.lower + (np.arange(_FIRST) + _SHIFT) * width)
 
 
 def projected(counts: Array, total: float) -> Array:
@@ -126,8 +138,8 @@ def rings(wanted: Wanted, ends: tuple[float, float]) -> Array:
     found: list[Array] = []
     for side, bound in ((-1.0, wanted.lower), (1.0, wanted.upper)):
         farthest = abs(bound - middle) / max(half, 1e-300)
-        if farthest > _NEAR:
-            found.append(middle + side * half * np.geomspace(_NEAR, farthest, _RINGS + 1)[:-1])
+        if farthest > NEAR:
+            found.append(middle + side * half * np.geomspace(NEAR, farthest, _RINGS + 1)[:-1])
     return np.concatenate(found) if found else np.zeros(0)
 
 
@@ -140,31 +152,53 @@ def next_edges(wanted: Wanted, window: Window, each: int = _EACH) -> Array:
     return wanted.rounded(np.concatenate(inside))
 
 
-def box(
-    wanted: Wanted, window: Window, edges: Array, counts: Array, sd: float, noise: float
-) -> tuple[float, float]:
-    """Ends of the box in which mean and variance are to be released.
+def coarse_places(table: CellTable, ends: tuple[float, float]) -> Array:
+    """Places of edges of a table: the nearest to its quantiles, ends of a box, and those beyond its tails."""
+    below = np.cumsum(table.counts[:-1])
+    gaps = np.abs(below[:-1] - np.array(PROBABILITIES)[:, None] * below[-1])
+    nearest = gaps.argmin(axis=1) if gaps.size else np.zeros(0, dtype=int)
+    middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    low = int(np.searchsorted(table.edges, middle - NEAR * half, "right")) - 1
+    high = int(np.searchsorted(table.edges, middle + NEAR * half))
+    beyond = [place for place in (low, high) if 0 <= place < len(table.edges)]
+    return np.unique([*nearest, *np.flatnonzero(np.isin(table.edges, ends)), *beyond]).astype(int)
 
-    Each end is the candidate at which noise, which grows with the box, and what is seen beyond it add least
-    to the mean square error of the mean.
+
+def box(wanted: Wanted, before: Window, table: CellTable, noise: float) -> tuple[float, float]:
+    """Ends of the box in which mean and variance are to be released: edges of a table, or bounds.
+
+    Each end is the one at which noise, which grows with the box, and what is seen beyond it add least to the
+    mean square error of the mean, of those twice as far from the median as the outermost window. What is seen
+    in the first cell beyond may be at its far end, and elsewhere half a cell from where it is counted.
 
     Parameters
     ----------
-    wanted, window, edges, counts, sd
-        As of :func:`windows`, with the edges of :func:`reaches` among them.
+    wanted : Wanted
+    before : Window
+        Of the rounds, before the table.
+    table : CellTable
     noise : float
         sd of the noise of the mean in a box of half-width 1.
     """
-    ends = np.concatenate([[wanted.lower], edges, [wanted.upper]])
+    counts, sd = table.raw[:-1], table.noise.sd
+    window = windows(wanted, table.edges, counts, sd)
+    ends = np.concatenate([[wanted.lower], table.edges, [wanted.upper]])
     total = max(float(counts.sum()), sd)
     clean = np.where(counts > SEEN * sd, projected(counts, total), 0.0) / total
-    middles = (ends[1:] + ends[:-1]) / 2
-    chosen = []
-    for candidates in reaches(wanted, window):
-        costs = []
-        for end in candidates:
-            up = end > window.median
-            away = np.maximum(middles - end if up else end - middles, 0.0)
-            costs.append(math.hypot(noise * abs(end - window.median), float(clean @ away)))
-        chosen.append(float(candidates[1 + int(np.argmin(costs[1:]))]))
-    return chosen[0], chosen[1]
+    median = window.median
+    least = max(float(window.low[0]), min(float(before.low[0]), median))
+    most = min(float(window.high[-1]), max(float(before.high[-1]), median))
+    doubt = clean * np.diff(ends) / 2
+    low = -_best(-ends[::-1], doubt[::-1], -median, _OUTWARDS * (median - least), noise)
+    return low, _best(ends, doubt, median, _OUTWARDS * (most - median), noise)
+
+
+def _best(ends: Array, doubt: Array, median: float, least: float, noise: float) -> float:
+    """The best upper end of a box, at least so far above the median."""
+    candidates = np.flatnonzero(ends >= median + least)
+    if not len(candidates):
+        return float(ends[-1])
+    doubt = np.append(doubt, 0.0)
+    beyond = np.cumsum(doubt[::-1])[::-1] + doubt
+    costs = np.hypot(noise * (ends[candidates] - median), beyond[candidates])
+    return float(ends[candidates[costs.argmin()]])
