@@ -88,7 +88,7 @@ def in_box(column: ColumnSums) -> Located:
     mean_noise = (sums.noise.sd**2 + m**2 * doubt + far.shift_noise) / rows**2 + tail
     wide = (2 * _EXCESS + 2 * _EXCESS**2) / _EXCESS
     noise = (sums.second_sd**2 + (2 * m * sums.noise.sd) ** 2 + (q - 2 * m**2) ** 2 * doubt) / rows**2
-    kurtosis = _kurtosis(table, ends, groups, m, max(variance, 1e-12))
+    kurtosis = _kurtosis(table, ends, groups, m)
     return Located(
         sums.center + sums.half * mean,
         sums.half**2 * mean_noise,
@@ -161,17 +161,20 @@ def _far(table: CellTable, ends: Array, groups: list[Array]) -> _Far:
     )
 
 
-def _kurtosis(table: CellTable, ends: Array, groups: list[Array], mean: float, variance: float) -> float:
-    """Fourth moment about the mean over the squared variance, by cells; a tail is at the end of the box."""
+def _kurtosis(table: CellTable, ends: Array, groups: list[Array], mean: float) -> float:
+    """Fourth moment about the mean over the squared second, by cells; a tail is at the end of the box."""
     pairs = np.array([ends[:-1], ends[1:]])
     inside, far = np.clip(pairs, -1.0, 1.0), np.concatenate([np.zeros(0, dtype=int), *groups])
     inside[:, far] = pairs[:, far]
     left, right = inside - mean
-    fourth = (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4) / 5
     shares = np.maximum(table.counts[:-1], 0.0)
     shares = shares / max(float(shares.sum()), 1.0)
+    second = float(shares @ (left**2 + left * right + right**2)) / 3
+    fourth = (
+        float(shares @ (left**4 + left**3 * right + (left * right) ** 2 + left * right**3 + right**4)) / 5
+    )
     least, most = _KURTOSIS
-    return min(max(float(shares @ fourth) / variance**2, least), most)
+    return min(max(fourth / max(second, 1e-12) ** 2, least), most)
 
 
 def mean_of(column: ColumnSums, level: float) -> Found:
