@@ -153,6 +153,12 @@ def _plan(commands: _SubParsersAction[Parser]) -> None:
         nargs="+",
         help="of failures between two times: how far apart looks at a unit are, or all their times",
     )
+    plan.add_argument(
+        "--watches",
+        choices=("even", "equal"),
+        default="even",
+        help="whether units enter service evenly (the default), or all are watched as long",
+    )
     plan.add_argument("--power", nargs="+", metavar="TERM=VALUE", help="chance to find these effects")
     plan.add_argument("--half-width", nargs="+", metavar="TERM=VALUE", help="budget and rows for these")
     add_csv_options(plan)

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> None:
     budget = parse_budget(options.budget)
     if isinstance(model, Svm | KaplanMeier):
         raise SpecificationError("plan knows the models survreg, coxph, ols, ridge, logit and glm")
-    law = (coef, options.scale, options.events, options.inspections)
+    law = (coef, options.scale, options.events, options.inspections, options.watches)
     ahead = plan(model, budget, options.n, known, *law)
     print(ahead.summary())
     if options.power:

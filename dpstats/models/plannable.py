@@ -29,6 +29,7 @@ class Plannable(Unfitted):
         scale: float | None = None,
         events: float | None = None,
         inspections: float | Sequence[float] | None = None,
+        watches: str = "even",
     ) -> FitPlan:
         """Say what a fit will be worth, before its budget is spent; no row is read.
 
@@ -38,7 +39,7 @@ class Plannable(Unfitted):
             The budget of the fit to come.
         n : int, optional
             The number of its rows. Default: that of the model's data, which is public.
-        covariates, coef, scale, events, inspections : optional
+        covariates, coef, scale, events, inspections, watches : optional
             What is known, as :func:`dpstats.plan` takes it.
 
         Returns
@@ -64,4 +65,4 @@ class Plannable(Unfitted):
         if n is None and self._rows is NO_ROWS:
             raise SpecificationError("n must be given, the number of rows of the fit: the model has no data")
         rows = self._rows.n if n is None else n
-        return plan(self, budget, rows, covariates, coef, scale, events, inspections)
+        return plan(self, budget, rows, covariates, coef, scale, events, inspections, watches)

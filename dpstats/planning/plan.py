@@ -18,7 +18,7 @@ from dpstats.models.simulated import Planned, check_no_rows, without_rows
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.trials import Setting
-from dpstats.planning.truth import read_asked
+from dpstats.planning.truth import EVEN, read_asked
 
 Array = np.ndarray
 
@@ -35,6 +35,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     scale: float | None = None,
     events: float | None = None,
     inspections: float | Sequence[float] | None = None,
+    watches: str = EVEN,
 ) -> FitPlan:
     """Say what a fit will be worth, before its budget is spent.
 
@@ -68,6 +69,10 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     inspections : float or sequence of float, optional
         Of failures between two times: how far apart the looks at a unit are, or their times. The last look
         is at the end of its watch.
+    watches : {"even", "equal"}
+        Of times to failure, how long units are watched: "even" where they enter service evenly and the watch
+        ends for all at one time, so that watches of all lengths are as frequent; "equal" where all are
+        watched as long, as in a test that begins together.
 
     Returns
     -------
@@ -104,7 +109,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
     response = design.response.text if design.response.text in design.schema else None
     known = read_known(covariates, design, response)
     spread = known.spreads.get(response or "")
-    asked = read_asked(coef, scale, events, inspections, spread, design.names)
+    asked = read_asked(coef, scale, events, inspections, watches, spread, design.names)
     setting = Setting(without_rows(model), known, asked)
     return _planned(setting, budget, rows)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from dpstats._arguments import number, shown
+from dpstats._arguments import among, number, shown
 from dpstats.errors import SpecificationError
 from dpstats.families import Dist, GlmFamily
 from dpstats.families.glm import GAUSSIAN
@@ -24,6 +24,9 @@ from dpstats.schema import Event, Flag
 Array = np.ndarray
 INTERCEPT = "Intercept"
 
+# lengths of watches: all up to the longest as frequent, as of units that enter service evenly; or one
+EVEN, EQUAL = WATCHES = "even", "equal"
+_NO_WATCHES = "watches= is of times to failure, with fits of survreg and coxph; leave it out"
 _FARTHEST = 25.0  # sds or log-times of a standard residual: no float is lost beyond
 
 
@@ -43,6 +46,8 @@ class Asked:
         Mean and sd of a response.
     inspections : Inspections or None
         When units are looked at.
+    watches : str
+        How long they are watched, of `WATCHES`.
     """
 
     coef: Mapping[str, float]
@@ -50,6 +55,7 @@ class Asked:
     events: float | None
     response: Spread | None
     inspections: Inspections | None = None
+    watches: str = EVEN
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,8 @@ class Law:
         What is added to them.
     inspections : Inspections or None
         When units are looked at, where that is how failures are found.
+    watches : str
+        How long units are watched.
     scale : float
         Sd of residuals, of a gamma law the coefficient of variation, of times R's scale.
     end : float
@@ -78,12 +86,19 @@ class Law:
     assumed: tuple[str, ...]
     level: float = 0.0
     inspections: Inspections | None = None
+    watches: str = EVEN
 
 
 def read_asked(
-    coef: Any, scale: Any, events: Any, inspections: Any, response: Spread | None, names: tuple[str, ...]
+    coef: Any,
+    scale: Any,
+    events: Any,
+    inspections: Any,
+    watches: Any,
+    response: Spread | None,
+    names: tuple[str, ...],
 ) -> Asked:
-    """Read ``coef=``, ``scale=``, ``events=`` and ``inspections=``.
+    """Read ``coef=``, ``scale=``, ``events=``, ``inspections=`` and ``watches=``.
 
     Raises
     ------
@@ -99,7 +114,12 @@ def read_asked(
         raise SpecificationError(f"scale must be positive, got {scale:g}")
     if events is not None and not 0 < (events := _finite("events", events)) <= 1:
         raise SpecificationError(f"events is the share of failures or of ones, up to 1; got {events:g}")
-    return Asked(slopes, scale, events, response, read_inspections(inspections))
+    if not among(watches, WATCHES):
+        raise SpecificationError(
+            f"watches= is {EVEN!r}, where units enter service evenly, or {EQUAL!r}, where all are watched as "
+            f"long; got {shown(watches)}"
+        )
+    return Asked(slopes, scale, events, response, read_inspections(inspections), watches)
 
 
 def _finite(name: str, value: Any) -> float:
@@ -128,6 +148,8 @@ class MeanLaw:
         """Fill in what was not said, for rows such as these."""
         if asked.inspections is not None:
             raise SpecificationError(NO_INSPECTIONS)
+        if asked.watches != EVEN:
+            raise SpecificationError(_NO_WATCHES)
         coef, given = _coefficients(self._design, asked)
         eta, assumed = exog @ coef + offset, []
         mean = self._mean(asked)
@@ -193,8 +215,8 @@ class MeanLaw:
 class TimeLaw:
     """Of a time to failure that is censored when a unit's watch ends.
 
-    Units enter service evenly, so that watches of all lengths up to the longest are as frequent; times of
-    distributions that are not of logarithms end together.
+    Units enter service evenly, so that watches of all lengths up to the longest are as frequent, unless all
+    are watched as long; times of distributions that are not of logarithms end together.
 
     Parameters
     ----------
@@ -234,25 +256,25 @@ class TimeLaw:
         low, high = np.log(ends) if self._dist.log else ends
         rng, level = np.random.default_rng(1), 0.0
         life = exog @ coef + offset + scale * self._residuals(rng, len(exog))
-        over = life - self._watch(rng, len(exog))
+        over = life - self._watch(rng, len(exog), asked.watches)
         if events is None and not given:
             events = 0.5
             assumed.append("failures of half of the rows")
         if events is None:
             assumed.append(f"watches up to {ends[1]:.4g}")
-            return Law(coef, scale, high, tuple(assumed), inspections=asked.inspections)
+            return Law(coef, scale, high, tuple(assumed), 0.0, asked.inspections, asked.watches)
         if not given:
             middle = (low + high) / 2 - float(life.mean())
             level = middle if events == 1 else high - float(np.quantile(over, events))
             over = over + level
         end = math.inf if events == 1 else float(np.quantile(over, events))
-        return Law(coef, scale, end, tuple(assumed), level, asked.inspections)
+        return Law(coef, scale, end, tuple(assumed), level, asked.inspections, asked.watches)
 
     def columns(self, law: Law, exog: Array, offset: Array, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
         life = exog @ law.coef + law.level + self._of_time(law.scale) * offset
         life = life + law.scale * self._residuals(rng, len(exog))
-        watch = law.end + self._watch(rng, len(exog))
+        watch = law.end + self._watch(rng, len(exog), law.watches)
         failed = life <= watch
         time = np.minimum(life, watch)
         if self._dist.log:
@@ -273,9 +295,10 @@ class TimeLaw:
         drawn = self._dist.family.quantile(rng.uniform(1e-12, 1, n))
         return np.clip(drawn, -_FARTHEST, _FARTHEST)
 
-    def _watch(self, rng: np.random.Generator, n: int) -> Array:
+    def _watch(self, rng: np.random.Generator, n: int, watches: str) -> Array:
         """Ends of watches, less the longest."""
-        return np.log(rng.uniform(1e-3, 1, n)) if self._dist.log else np.zeros(n)
+        together = watches == EQUAL or not self._dist.log
+        return np.zeros(n) if together else np.log(rng.uniform(1e-3, 1, n))
 
 
 def _coefficients(design: Design, asked: Asked) -> tuple[Array, bool]:

@@ -318,6 +318,22 @@ def test_looks_at_a_unit_are_told() -> None:
         dps.plan(left, BUDGET, 4000, inspections=30)
 
 
+def test_watches_are_told_of_times_alone() -> None:
+    ends = []
+    for watches in ("equal", "even"):
+        ahead = dps.plan(MODELS["survreg"][0], BUDGET, N, covariates=KNOWN, watches=watches, **LIFE)
+        rng = np.random.default_rng(1)
+        _, exog, offset = ahead._trial._covariates(rng, 500)
+        made = ahead._trial._of.columns(ahead._trial.law, exog, offset, rng)
+        assert 0.3 < np.mean(made["failed"] == "dead") < 0.5
+        ends.append(len(np.unique(made["time"][made["failed"] == "alive"])))
+    assert ends[0] == 1 and ends[1] > 100
+    with pytest.raises(SpecificationError, match="watches= is of times to failure"):
+        dps.plan(MODELS["ols"][0], BUDGET, N, watches="equal")
+    with pytest.raises(SpecificationError, match="watches= is 'even'.*got 'end'"):
+        dps.plan(MODELS["survreg"][0], BUDGET, N, watches="end")
+
+
 def test_hazards_are_planned_by_their_coefficients() -> None:
     model, law = MODELS["coxph"]
     ahead = dps.plan(model, BUDGET, N, covariates=KNOWN, **law)
