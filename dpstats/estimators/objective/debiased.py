@@ -50,7 +50,7 @@ class Matrices(NamedTuple):
 
     @property
     def floored(self) -> Array:
-        """The curvature with its eigenvalues raised to its noise as an operator."""
+        """The curvature with its eigenvalues raised to its noise as an operator, s sqrt k."""
         return with_floor(self.curvature, self.edge / math.sqrt(2))
 
 
@@ -118,7 +118,7 @@ def check_debiased(curator: Curator, problem: Problem, plan: Plan, tuning: Tunin
 def _ridge(curator: Curator, plan: Plan, tuning: Tuning) -> float:
     """The least that privacy needs, and that floats can do with."""
     cost = curator.cost_per_row(plan.cost("minimum"))
-    ridge = least_ridge(LOGISTIC_LOSS, 1.0, cost, tuning.slack, tuning.most_slack)
+    ridge = least_ridge(LOGISTIC_LOSS, 1.0, cost, tuning.slack, math.inf)
     return max(ridge, tuning.least_ridge * curator.n)
 
 
@@ -180,27 +180,21 @@ def _corrected(
     tuning: Tuning = TUNING,
 ) -> Estimate:
     """The minimum without its penalty, and what is uncertain of it."""
-    n, ratio, apart = (
-        minimum.n,
-        minimum.ridge / minimum.n,
-        minimum.params - _origin(located, problem) * ball.radius,
-    )
-    (curvature, sds, scores), floor = matrices, matrices.edge / math.sqrt(2)  # s sqrt k
-    floors = tuning.floor * floor, tuning.variance_floor * floor
-    first, second = (symmetric_power(with_floor(curvature, each), -1.0) for each in floors)
-    pull = first @ apart
-    by_curvature = ratio**2 * second @ noise_of_product(sds, pull) @ second
-    sampling = second if scores is None else second @ with_floor(scores, 0.0) @ second
+    n, ratio, scores = minimum.n, minimum.ridge / minimum.n, matrices.scores
+    inverse = symmetric_power(matrices.floored, -1.0)
+    moved = ratio * inverse @ (minimum.params - _origin(located, problem) * ball.radius)
+    by_curvature = inverse @ noise_of_product(matrices.sds, moved) @ inverse
+    sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     blind, hidden, steep = _along(matrices, tuning)
     by_curvature = steep @ by_curvature @ steep
-    left = _left(ball, problem, curvature, ratio * second @ apart, tuning.level)
+    left = _left(ball, problem, matrices.curvature, moved, tuning.level)
     guess = ball.radius**2 * located.unknown(blind, np.eye(problem.k)) + hidden + np.outer(left, left)
     result = estimate(
         ball,
         minimum,
-        minimum.params + ratio * pull,
+        minimum.params + moved,
         sampling=sampling / n,
-        carried=second / n,
+        carried=inverse / n,
         more=by_curvature + guess,
     )
     guess, sampled = (ball.to_user @ part @ ball.to_user.T for part in (guess, sampling / n))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from scipy import special
+
 from dpstats.budget import Budget, Gdp, Pure
 from dpstats.estimators.engine import plan as engine
 from dpstats.estimators.engine.plan import Stage
@@ -82,4 +84,4 @@ def least_ridge(
     It does not grow with the number of rows, so that the bias it makes falls as 1 / n
     (docs/theory/objective.md#the-penalised-fit).
     """
-    return loss.steepest * longest / math.expm1(min(share * cost, most))
+    return loss.steepest * longest / float(special.expm1(min(share * cost, most)))

@@ -39,11 +39,10 @@ class Tuning:
     Attributes
     ----------
     shares : Shares
-    slack, most_slack : float
-        Share of the minimum's cost that the slack of the determinants takes, and the most it takes: they set
-        the penalty. Where the penalty is taken off, what that leaves falls with its square, so that more
-        slack is worth its noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000,
-        epsilon = 1).
+    slack : float
+        Share of the minimum's cost that the slack of the determinants takes, which sets the penalty. Where
+        the penalty is taken off, what that leaves falls with its square, so that more slack is worth its
+        noise: slopes of 3 sds of log odds cover .49 at .05 and .93 at .2 (n = 10,000, epsilon = 1).
     least_ridge : float
         Penalty per row: four times what the condition of the Hessian needs.
     usual : float
@@ -56,10 +55,6 @@ class Tuning:
     of_lost : float
         Bias of a coefficient over the share of its column's square that is lost. Of 221 coefficients of real
         sets, at lengths from 1.25 to 9: in the median .03 to .16, in one of ten .7 to 1.8.
-    floor, variance_floor : float
-        Eigenvalues of the curvature are raised to these multiples of its noise as an operator, s sqrt k, for
-        the estimate and for the variance: one floor for both undercovers
-        (docs/theory/objective.md#the-penalty-taken-off).
     far : float
         Sds of its noise by which an eigenvalue may be off.
     resting : float
@@ -69,14 +64,11 @@ class Tuning:
 
     shares: Shares
     slack: float
-    most_slack: float
     least_ridge: float
     usual: float
     level: float
     resolved: float
     of_lost: float
-    floor: float
-    variance_floor: float
     far: float
     resting: float
 
@@ -84,14 +76,11 @@ class Tuning:
 TUNING = Tuning(
     Shares(columns=0.12, octaves=0.08, minimum=0.40, matrices=0.33, far=0.04, check=0.03),
     slack=0.2,
-    most_slack=5.0,
     least_ridge=1e-9,
     usual=1.0,
     level=0.2,
     resolved=0.03,
     of_lost=0.3,
-    floor=1.0,
-    variance_floor=0.2,
     far=2.0,
     resting=0.2,
 )
