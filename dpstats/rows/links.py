@@ -70,6 +70,8 @@ class Held(HoldsRows):
         steady = not getattr(self.connection, "autocommit", True)
         named = large and steady and self._driver in ("psycopg", "psycopg2")
         with closing(self.connection.cursor(*["dpstats_rows"] * named)) as cursor:
+            if hasattr(cursor, "adbc_statement") and self.vendor == "postgresql":
+                _in_small_batches(cursor)
             if isinstance(cursor, sqlite3.Cursor):
                 with _any_text(cursor):
                     yield cursor
@@ -164,12 +166,17 @@ class Address:
         with closing(_connected(self.uri)) as connection, closing(connection.cursor()) as cursor:
             cursor.execute(f"SET {_FIXED} READ ONLY")
             cursor.execute(f"SET TRANSACTION SNAPSHOT '{self.snapshot}'")
-            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(_BATCH)})
+            _in_small_batches(cursor)
             yield cursor
 
     def shown(self) -> str:
         """Always the same."""
         return self.snapshot
+
+
+def _in_small_batches(cursor: Any) -> None:
+    """Of a cursor of ADBC to Postgres, whose batches have 16 MiB by themselves."""
+    cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(_BATCH)})
 
 
 def is_address(connection: object) -> bool:

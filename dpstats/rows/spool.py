@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.grammar import Array
 
-IN_MEMORY = 2**26  # bytes before a file is made
+IN_MEMORY = 2**22  # bytes before a file is made
 
 
 class Place(NamedTuple):
@@ -39,25 +40,29 @@ class Spool(HoldsRows):
 
     def put(self, array: Array) -> Place:
         """Add an array of the type."""
-        full = False
-        try:
-            start = self._file.seek(0, os.SEEK_END)
-            self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data)
-            self._file.flush()
-        except OSError:
-            full = True
-        if full:
-            raise DataError(
-                f"the folder for temporary files, {tempfile.gettempdir()}, has no room for the rows of "
-                "units. They take 8 bytes for each number that the formula reads, and 40 bytes more, in each "
-                "row; name a folder with room in the environment variable TMPDIR"
-            )
+        start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
+        self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
         return Place(start, array.shape)
 
     def get(self, place: Place) -> Array:
         """The array that is there."""
         out = np.empty(place.shape, dtype=self._dtype)
-        self._file.seek(place.start)
+        self._at_disk(lambda: self._file.seek(place.start))
         if self._file.readinto(out.reshape(-1).view(np.uint8).data) != out.nbytes:
             raise OSError
         return out
+
+    def _at_disk(self, do: Callable[[], int]) -> int:
+        """What writes, if only what was held back.
+
+        Raises
+        ------
+        DataError
+            If there is no room.
+        """
+        failure = DataError(
+            f"the folder for temporary files, {tempfile.gettempdir()}, has no room for the rows of units, "
+            "which take 8 bytes for each number that the formula reads, and 40 bytes more, in each row; name "
+            "a folder with room in the environment variable TMPDIR"
+        )
+        return protected(do, failure)
