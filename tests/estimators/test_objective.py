@@ -100,6 +100,20 @@ def debiased(n: int, epsilon: float, seed: int = 0, robust: bool = False) -> Est
     return fit_debiased(private, PROBLEM, make_debiased_plan(budget.epsilon, robust), robust)
 
 
+def slope_at(slack: float) -> float:
+    tuning = replace(TUNING, slack=slack)
+    with noise(NoNoise()):
+        plan = make_debiased_plan(1.0, tuning=tuning)
+        return float(fit_debiased(curator(4000, dps.pure(1.0)), PROBLEM, plan, tuning=tuning).params[1])
+
+
+def test_what_the_penalty_leaves_falls_with_its_square():
+    """Twice the slack is half of the penalty, of which the correction leaves about a quarter."""
+    least = slope_at(0.5)  # what is left there is that of the weights of long rows
+    left = [abs(slope_at(slack) - least) for slack in (0.05, 0.1, TUNING.slack)]
+    assert left[0] > 3 * left[1] > 9 * left[2] > 0
+
+
 def test_without_noise_and_penalty_it_is_maximum_likelihood():
     data = made(40000)
     exog = np.column_stack([np.ones(40000), data["a"], data["b"]])

@@ -100,13 +100,13 @@ def fit_debiased(
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
-def check_debiased(curator: Curator, problem: Problem, plan: Plan, tuning: Tuning = TUNING) -> None:
+def check_debiased(curator: Curator, problem: Problem, plan: Plan) -> None:
     """Have the curator refuse what it would refuse after the ledger was charged."""
     k = problem.k
     curator.check_minimum(
         Pure(plan.cost("minimum")),
         loss=LOGISTIC_LOSS,
-        ridge=_ridge(curator, plan, tuning),
+        ridge=_ridge(curator, plan, TUNING),
         center=np.zeros(k),
         scale=np.ones(k),
         reach=np.ones(k),
