@@ -61,7 +61,7 @@ def of_dask(data: Any, asked: Asked) -> Source:
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
         raise refusal("dataframe of Dask")
     frames = _Frames(chosen)
-    parts = [Partition(asked, frames, place) for place in range(data.npartitions)]
+    parts = [Partition(asked, frames, place) for place, _ in enumerate(frames.delayed)]
     return replace(of_parts(parts, asked, _BROKEN), by_unit=partial(_by_unit, chosen, asked))
 
 
@@ -134,7 +134,8 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
     moved = coded.shuffle(on=list(WORDS), npartitions=frame.npartitions, shuffle_method="tasks")
     marked = moved.map_partitions(_marked, asked, meta=_marked(coded._meta, asked))
     frames = _Frames(client.persist(marked))
-    return tuple(UnitPiece(UnitPartition(asked, frames, place), asked) for place in range(marked.npartitions))
+    parts = [UnitPartition(asked, frames, place) for place, _ in enumerate(frames.delayed)]
+    return tuple(UnitPiece(part, asked) for part in parts)
 
 
 def _coded(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
@@ -153,11 +154,14 @@ class _Frames(HoldsRows):
     """The partitions of a dataframe, and their numbers of rows, which are counted at once."""
 
     def __init__(self, frame: Any) -> None:
-        self._frame, self.delayed = frame, frame.to_delayed()
+        self.delayed = frame.to_delayed()
 
     @cached_property
     def lengths(self) -> list[int]:
-        return [int(length) for length in _computed(self._frame.map_partitions(len))]
+        """Of those that are handed out: where few columns of Parquet are read, Dask may join others."""
+        from dask import compute, delayed
+
+        return list(compute(*map(delayed(len), self.delayed), scheduler=current().client))
 
 
 def _computed(what: Any) -> Any:

@@ -198,6 +198,16 @@ def test_the_types_of_a_partition_end_no_fit():
     assert np.isnan(found["x"]).all() and not found[WEIGHS].any()
 
 
+@pytest.mark.parametrize("columns", [1, 40])
+def test_few_columns_of_many_files_are_read(columns, tmp_path):
+    """Dask joins partitions of which it reads few columns."""
+    others = {f"z{place}": np.zeros(5) for place in range(columns)}
+    for place in range(7):
+        parquet.write_table(pa.table({"x": np.full(5, place), **others}), tmp_path / f"{place}.parquet")
+    rows = rows_of(dd.read_parquet(tmp_path, dtype_backend="pyarrow"), X)
+    assert rows.n == 35 and sorted(joined(rows.blocks())["x"]) == sorted(np.repeat(np.arange(7.0), 5))
+
+
 class Spoken:
     def __str__(self):
         raise SystemExit("serial-4711")
