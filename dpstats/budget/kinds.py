@@ -395,5 +395,8 @@ def as_budget(name: str, value: object) -> Budget:
         If it is anything else.
     """
     if not isinstance(value, Budget):
-        raise BudgetError(f"{name} must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(value)}")
+        text = "; dps.parse_budget reads a text" if isinstance(value, str) else ""
+        raise BudgetError(
+            f"{name} must be a budget such as approx(1, 1e-6) or zcdp(0.5), got {shown(value)}{text}"
+        )
     return value

@@ -412,6 +412,10 @@ def _levels(coding: grammar.Coding, factors: Mapping[str, Factor]) -> Array:
 
 def _one_response(parsed: grammar.Parsed, formula: str) -> str:
     if len(parsed.response) == 1 and len(parsed.response[0]) == 1:
+        if parsed.response[0] in parsed.terms:
+            raise FormulaError(
+                f"the formula {brief(formula)} explains the response by itself; leave it out right of ~"
+            )
         return parsed.response[0][0]
     raise FormulaError(
         f"the formula {brief(formula)} needs one response on the left of ~, for example "

@@ -13,14 +13,14 @@ from dpstats.ledger.ledger import Ledger
 
 @forgetting
 def use_ledger(
-    path: str | Path | None, total: Budget | None = None, dataset: str | None = None
+    path: str | Path | Ledger | None, total: Budget | None = None, dataset: str | None = None
 ) -> Ledger | None:
     """Have every fit of this process charge a ledger, unless its ``ledger=`` is another.
 
     Parameters
     ----------
-    path : str, Path or None
-        The file of the ledger. With None fits charge no ledger from now on.
+    path : str, Path, Ledger or None
+        The file of the ledger, or one that is open. With None fits charge no ledger from now on.
     total, dataset : optional
         The same as in :class:`dpstats.Ledger`.
 
@@ -43,9 +43,12 @@ def use_ledger(
     1.00 of 3.00 spent on 'fleet'
     >>> dps.use_ledger(None)
     """
-    if path is None and not (total is None and dataset is None):
-        raise LedgerError("total and dataset are of a ledger, and path=None is none; give its path")
+    told = not (total is None and dataset is None)
+    if told and (path is None or isinstance(path, Ledger)):
+        raise LedgerError(
+            "total and dataset are of a ledger's file: give its path, or leave them out with None or a Ledger"
+        )
     default.require_none_entered()
-    ledger = None if path is None else Ledger(path, total, dataset)
+    ledger = path if path is None or isinstance(path, Ledger) else Ledger(path, total, dataset)
     default.use(ledger)
     return ledger

@@ -429,7 +429,8 @@ def _times(design: Design) -> SurvResponse | IntervalResponse:
     if isinstance(design.response, NumericResponse):
         raise FormulaError(
             "survreg needs Surv(time, event) left of ~, for example 'Surv(time, failed) ~ temp', or "
-            "Surv(time) if every row is a failure"
+            "Surv(time) if every row is a failure. For a number take dps.ols, for a yes or no dps.logit; "
+            "on the command line --model ols or --model logit"
         )
     return design.response
 

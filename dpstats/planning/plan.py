@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpstats._arguments import count, shown
 from dpstats._private import forgetting
@@ -15,6 +16,7 @@ from dpstats.errors import SpecificationError
 from dpstats.models.checks import check_budget
 from dpstats.models.plannable import Plannable
 from dpstats.models.simulated import Planned, check_no_rows, without_rows
+from dpstats.moments import PublicMoments
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known
 from dpstats.planning.trials import Setting
@@ -100,7 +102,7 @@ def plan(  # noqa: PLR0913 - what a user may know; public
             "support vectors cannot be planned; for example "
             'dps.plan(dps.ols("y ~ x", None, schema), budget, n=1000)'
         )
-    if covariates is not None and not isinstance(covariates, Mapping):
+    if isinstance(covariates, pd.DataFrame | PublicMoments):
         check_no_rows(model)
     rows, design = count("n", n), model.design
     if rows < 1:

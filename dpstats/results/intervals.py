@@ -149,6 +149,12 @@ class Estimate:
     def __float__(self) -> float:
         return self.estimate
 
+    def __round__(self, ndigits: int | None = None) -> float | int:
+        return round(self.estimate, ndigits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.estimate, spec) if spec else repr(self)
+
     def __repr__(self) -> str:
         if math.isinf(self.std_error):
             return f"{self.name}: not estimable at this budget"

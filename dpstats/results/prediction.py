@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpstats._arguments import among, shown, truth
 from dpstats._private import forgetful
+from dpstats._repr import always_shown
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.families import IDENTITY, Link
@@ -48,6 +49,10 @@ class Prediction:
     link: Link
     sd_obs: float | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    @always_shown
+    def __repr__(self) -> str:
+        return self.summary_frame().to_string(max_rows=20)
 
     @property
     def predicted_mean(self) -> np.ndarray:

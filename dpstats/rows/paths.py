@@ -22,6 +22,7 @@ _OTHERS = {
     **dict.fromkeys((".sav", ".dta", ".sas7bdat"), "give a frame, such as of pd.read_spss or pd.read_stata"),
 }
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+_KNOWN = (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW, *_OTHERS)
 
 
 def existing(path: object) -> Path:
@@ -38,7 +39,7 @@ def existing(path: object) -> Path:
     except OSError:  # a name that is too long, a folder that may not be read
         is_file = False
     if not is_file:
-        raise DataError(f"there is no file {told(found, (*SEPARATORS, *COMPRESSIONS, *PARQUET, *ARROW))}")
+        raise DataError(f"there is no file {told(found, _KNOWN)}")
     return found
 
 

@@ -165,4 +165,9 @@ def _names(names: list[str]) -> dict[Any, str | None]:
             "above it, each beginning with a letter, or say how the file is written, with dps.read_csv or "
             "--sep"
         )
+    if len(set(alone)) < len(alone):
+        raise DataError(
+            "the first line of the file holds a name twice; give each column a name of its own, such as cost "
+            "and cost_2"
+        )
     return dict.fromkeys(names)

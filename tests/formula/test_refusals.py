@@ -252,3 +252,11 @@ def test_a_logarithm_of_what_may_be_0_names_the_remedy() -> None:
     schema = Schema(y=bounded(0, 1), income=bounded(0, 1e5))
     with pytest.raises(FormulaError, match=r"write np\.log1p, or declare a lower bound above 0"):
         build_design("y ~ np.log(income)", schema)
+
+
+@pytest.mark.parametrize("formula", ["x ~ x + z", "log(y) ~ log(y)"])
+def test_a_response_is_not_explained_by_itself(formula: str) -> None:
+    schema = Schema(x=bounded(0, 1), y=bounded(1, 2), z=bounded(0, 1))
+    with pytest.raises(FormulaError, match="explains the response by itself"):
+        build_design(formula, schema)
+    assert build_design("y ~ log(y) + z", schema).names == ("Intercept", "log(y)", "z")

@@ -84,7 +84,9 @@ def test_a_number_is_moved_into_its_bounds():
     assert block.event.tolist() == [1] * 10 and block.ok.all()
 
 
-@pytest.mark.parametrize("formula", ["Surv(time, dead) ~ time + x", "time ~ time", "I(time) ~ np.log(time)"])
+@pytest.mark.parametrize(
+    "formula", ["Surv(time, dead) ~ time + x", "time ~ I(time)", "I(time) ~ np.log(time)"]
+)
 def test_a_variable_may_stand_on_both_sides(formula):
     _, block = read(formula)
     np.testing.assert_array_equal(block.endog[:4], [10, 10, 100, 400])

@@ -47,6 +47,15 @@ def test_every_fit_charges_the_ledger_that_is_used_and_says_so() -> None:
     assert len(ledger.entries()) == 2
 
 
+def test_a_ledger_that_is_open_may_be_used() -> None:
+    ledger = dps.Ledger("open.ledger", total=dps.zcdp(1))
+    assert dps.use_ledger(ledger) is ledger is current()
+    fit()
+    assert len(ledger.entries()) == 1
+    with pytest.raises(LedgerError, match="leave them out with None or a Ledger"):
+        dps.use_ledger(ledger, total=dps.zcdp(2))
+
+
 def drives() -> tuple[object, dps.Schema]:
     data = dps.datasets.load("hdfail")
     return data.data.iloc[:2000], data.schema

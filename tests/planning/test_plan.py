@@ -342,3 +342,13 @@ def test_hazards_are_planned_by_their_coefficients() -> None:
     assert ahead.power({"z": 0.4})["z"] > 0.99
     with pytest.raises(BudgetError, match="no pure epsilon"):
         dps.plan(model, dps.pure(1), N)
+
+
+def test_what_was_released_may_be_given_to_a_model_with_data() -> None:
+    plant = dps.datasets.load("ccpp")
+    model = dps.ols("PE ~ AT", plant.data, plant.schema)
+    found = dps.describe(plant.data, plant.schema, BUDGET, columns=["AT", "PE"])
+    for told in (found, model.fit(BUDGET).moments):
+        assert model.plan(BUDGET, covariates=told).table()["term"].tolist() == ["Intercept", "AT"]
+    with pytest.raises(SpecificationError, match="a table, whose rows nothing protects"):
+        model.plan(BUDGET, covariates=plant.data)

@@ -370,3 +370,14 @@ def test_a_penalty_counts_the_covariates_of_all_rows() -> None:
     wide = replace(narrow, whole=3 * narrow.all_rows)
     near, far = (found.residual_sd(alpha) ** 2 - found.residual_sd() ** 2 for found in (narrow, wide))
     assert near > 0 and far == pytest.approx(3 * near)
+
+
+def test_an_estimate_is_rounded_and_formatted_as_a_number_is() -> None:
+    found = linear().rsquared
+    assert round(found, 3) == round(found.estimate, 3)
+    assert f"{found:.3f}" == f"{found.estimate:.3f}" and f"{found}" == repr(found)
+
+
+def test_predictions_are_shown_as_their_table() -> None:
+    prediction = linear().get_prediction({"alcohol": [9, 10], "sulphates": 0.5, "acidity": 3})
+    assert repr(prediction) == prediction.summary_frame().to_string()

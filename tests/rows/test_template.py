@@ -105,6 +105,14 @@ def test_what_is_not_filled_in_is_named(tmp_path: Path) -> None:
     assert list(dps.Schema.load(path)) == list(KINDS)
 
 
+@pytest.mark.parametrize("peek", [False, True])
+def test_a_name_that_two_columns_have_is_refused(peek: bool, tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("cost,age,cost\n1,2,3\n")
+    with pytest.raises(dps.DataError, match="holds a name twice"):
+        dps.Schema.template(path, peek=peek)
+
+
 def test_a_question_mark_may_be_a_level() -> None:
     assert dps.Schema(x={"kind": "levels", "levels": ["?", "a"]})["x"].all == ("?", "a")
 
