@@ -33,3 +33,18 @@ def test_intervals_hold_and_are_of_use(budget: Budget, share: float, spread: flo
         shares.append(fit.sigma.estimate / np.sqrt(100 * share * np.exp(spread**2) - (10 * share) ** 2))
     assert held >= FEWEST
     assert 0.7 < np.median(shares) < 1.5
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.6])
+def test_a_line_that_fits_all_but_few_rows_exactly_does_not_clip_these(epsilon: float) -> None:
+    """Claims are 0 without a claim, and 1 or, in 6 % of the others, 2: each pilot had clipped nearer."""
+    rng, n = np.random.default_rng(0), 40_000
+    claim = (rng.uniform(size=n) < 0.07).astype(int)
+    number = claim * (1 + (rng.uniform(size=n) < 0.06))
+    truth = number[claim == 1].mean() - number[claim == 0].mean()
+    data = {"claim": claim, "number": number.astype(float)}
+    model = dps.ols("number ~ claim", data, dps.Schema(claim=dps.flag(), number=dps.bounded(0, 10)))
+    for seed in range(5):
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.pure(epsilon))
+        assert abs(fit.params["claim"] - truth) < 2 * 1.96 * fit.bse["claim"] < 0.3

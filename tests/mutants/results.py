@@ -630,6 +630,11 @@ MUTANTS = (
         ("estimators/gram/reach.py", "prior=prior, tail=tail)", "prior=prior)"),
     ),
     planted(
+        "a line that fits all but few rows exactly clips these, each pilot nearer than the one before",
+        "models/test_spike.py::test_a_line_that_fits_all_but_few_rows_exactly_does_not_clip_these",
+        ("estimators/gram/reach.py", "_COLLAPSED = 0.1", "_COLLAPSED = 0.0"),
+    ),
+    planted(
         "limits of a survival curve take the noise of pure epsilon for normal",
         "models/test_kaplan_meier.py::test_limits_under_pure_epsilon_count_the_tails_of_its_noise",
         ("results/survival_curve.py", "return self.budget.pure", "return False"),
