@@ -9,6 +9,7 @@ import dpstats as dps
 from dpstats.curator import Curator
 from dpstats.estimators.newton import located
 from dpstats.testing import SeededNoise, noise
+from tests.privacy.harness import violation
 
 N = 20_000
 PLENTY = dps.gdp(300.0)  # of so few rows: their noise is that of ten million rows at mu = .6
@@ -83,3 +84,18 @@ def test_estimates_are_those_of_more_passes(monkeypatch: pytest.MonkeyPatch) -> 
             fits.append(dps.logit("y ~ x + u + f", rows(0.1), SCHEMA).fit(PLENTY))
     assert np.abs((fits[0].params - fits[1].params) / fits[1].bse).max() < 0.1
     np.testing.assert_allclose(fits[0].bse, fits[1].bse, rtol=0.02)
+
+
+@pytest.mark.parametrize(("response", "family"), [("y", "binomial"), ("few", "poisson")])
+def test_neighbours_ask_the_same_within_the_sensitivities(
+    monkeypatch: pytest.MonkeyPatch, response: str, family: str
+) -> None:
+    monkeypatch.setattr(located, "_SHARP", np.inf)
+    data = {name: column[:300] for name, column in rows(0.1).items()}
+    corners = [dict(x=at, u=at, f=at > 0, g=1, y=at > 0, few=at * 5e5) for at in (-1, 1)]
+    others = [{name: np.append(row[name], data[name][1:]) for name in data} for row in corners]
+
+    def fit(table: dict[str, np.ndarray]) -> dps.Fit:
+        return dps.glm(f"{response} ~ x + u + f", table, SCHEMA, family).fit(dps.gdp(1.0), force=True)
+
+    assert violation(fit, *others, data) is None
