@@ -230,3 +230,15 @@ def test_an_effect_that_noise_may_make_is_not_separated(error, told):
     axes, cov = np.eye(2), np.diag([0.1, error]) ** 2
     line = Line(np.zeros(2), np.ones(2), np.array([0.3, 8.0]), axes, cov, cov, None, 1.0, 0.5, np.ones(2))
     assert separated(BINOMIAL, line) == told
+
+
+@pytest.mark.parametrize("budget", [dps.approx(2, 1e-6), dps.pure(5)])
+def test_a_number_that_tells_whether_there_is_any_is_separated(budget):
+    """Claims, and whether there was one: 3 of 4 such fits to a real set were confidently wrong."""
+    rng = np.random.default_rng(8)
+    claims, age = rng.poisson(0.07, 60_000).astype(float), rng.normal(size=60_000)
+    data = {"any": (claims > 0).astype(float), "claims": claims, "age": age}
+    schema = dps.Schema(any=dps.flag(), claims=dps.bounded(0, 8), age=dps.bounded(-5, 5))
+    with noise(SeededNoise(2)):
+        assert "separated" in dict(dps.logit("any ~ claims + age", data, schema).fit(budget).flags)
+        assert not dps.logit("any ~ age", data, schema).fit(budget).flags

@@ -712,6 +712,11 @@ MUTANTS = (
         (DEBIASED, "more=by_curvature + guess,", "more=guess,"),
     ),
     planted(
+        "curvature that is gone tells nothing (glm)",
+        "models/test_glm.py::test_a_number_that_tells_whether_there_is_any_is_separated",
+        ("estimators/newton/check.py", "read.left < _LEFT", "read.left < 0"),
+    ),
+    planted(
         "groups of amounts that are more skewed are not priced (gamma)",
         "estimators/test_unlike.py::test_means_of_groups_of_unlike_skewness_hold",
         ("estimators/newton/unlike.py", "if square - SURE * sd > whole:", "if square < 0:"),

@@ -15,6 +15,7 @@ import scipy
 from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.accumulate import Accumulator
 from dpstats.estimators.engine.information import Information
+from dpstats.estimators.newton.information import of_row
 from dpstats.families.bounded_score import BoundedScore
 from dpstats.moments import Quantity
 
@@ -194,8 +195,7 @@ def seen(
     noise = float(variability.sds(whitening, unit / length)[0]) * length**2
     along = intercept and noise < _EXACT * square
     if along:
-        level = float((unit.T @ curvature @ unit)[0, 0])
-        level_noise = float(np.linalg.norm((information.vectors.T @ unit)[:, 0] ** 2 * information.sds))
+        level, level_noise = of_row(information, unit[:, 0])
     else:
         square, level = float(np.trace(squares)) / k, float(np.trace(curvature)) / k
         noise = float(np.linalg.norm(variability.sds(whitening, information.vectors))) / k

@@ -24,6 +24,12 @@ def usable(releases: Accumulator, whitening: Array) -> Information:
     return Information(values, vectors, used, sds, seen_share(values, sds * sizes), np.ones(len(values)))
 
 
+def of_row(information: Information, row: Array) -> tuple[float, float]:
+    """The matrix in the direction of a row, whatever its length, and the sd of its error."""
+    sd = float(np.linalg.norm((information.vectors.T @ row) ** 2 * information.sds))
+    return float(row @ information.matrix @ row), sd
+
+
 def drawn(information: Information, level: float) -> Array:
     """The matrix, drawn to `level` along directions of which the releases say little."""
     values, vectors, sizes = information.values, information.vectors, information.sizes

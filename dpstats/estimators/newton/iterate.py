@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
@@ -21,7 +22,7 @@ from dpstats.estimators.newton.bounds import Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, tailed
 from dpstats.estimators.newton.estimate import Averaged, Estimate, estimate
 from dpstats.estimators.newton.far import long_rows
-from dpstats.estimators.newton.information import dispersion, drawn, past
+from dpstats.estimators.newton.information import dispersion, drawn, of_row, past
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.steps import State, averaged_steps
@@ -76,10 +77,7 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     problem = chooser.problem
     averaged = averaged_steps(curator, plan["tail"], state, start, _longest(state.bounds), DAMPING)
     found = estimate(averaged, problem, located, state.bounds, curator.n)
-    read = _read(problem, located, state, averaged, found)
-    if problem.family.free_dispersion and read.score is not None:
-        groups = unlike(averaged, problem, located, read.score.limit, curator.n)
-        read = replace(read, unlike=groups)
+    read = _read(problem, located, state, averaged, found, curator.n)
     checks = (
         tailed(plan.cost("beyond"), located, read, found),
         long_rows(plan.cost("far"), problem, located, read, found),
@@ -88,14 +86,29 @@ def fit_newton(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
     return replace(by_one_pass(curator, checks, found), columns=located.columns)
 
 
-def _read(problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate) -> Read:
+def _read(
+    problem: Problem, located: Located, state: State, averaged: Averaged, found: Estimate, n: int
+) -> Read:
     """How rows were read at the end: where none is long, none has lost weight."""
     bounds, longest = state.bounds, longest_image(state.whitening, located.lower, located.upper)
     lost = max(1 - mean_weight(problem.k, bounds.radius), _LOST * problem.family.unlimited)
     phi = (1.0, 0.0) if found.dispersion is None else (found.dispersion.value, found.dispersion.se)
     all_count = bounds.radius**2 >= longest * (1 - 1e-9)
     lost = 0.0 if all_count else lost
-    return Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
+    read = Read(state.whitening, lost, bounds.score, *phi, bounds.radius, averaged.information.matrix)
+    if problem.family.two_valued:
+        return replace(read, left=_left(problem, located, averaged))
+    if not problem.family.free_dispersion or bounds.score is None:
+        return read
+    return replace(read, unlike=unlike(averaged, problem, located, bounds.score.limit, n))
+
+
+def _left(problem: Problem, located: Located, averaged: Averaged) -> float:
+    """Curvature over that at the mean response, two sds of its error added."""
+    if not problem.intercept:
+        return 1.0
+    found, sd = of_row(averaged.information, np.linalg.solve(averaged.whitening, np.eye(problem.k)[0]))
+    return (found + SURE * sd) / (located.usable * problem.family.level_at(located.mean))
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:

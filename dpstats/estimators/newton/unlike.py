@@ -13,6 +13,7 @@ import scipy
 
 from dpstats.estimators.columns import SURE
 from dpstats.estimators.newton.estimate import Averaged
+from dpstats.estimators.newton.information import of_row
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import BoundedScore
@@ -76,16 +77,13 @@ def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float,
 
 def _share(averaged: Averaged, turn: Array, column: Array) -> float:
     """Share of the information that rows of this 0/1 column hold."""
-    matrix, along, whole = averaged.information.matrix, turn @ column, turn[:, 0]
-    return float(along @ matrix @ along / (whole @ matrix @ whole))
+    return of_row(averaged.information, turn @ column)[0] / of_row(averaged.information, turn[:, 0])[0]
 
 
-def _square(averaged: Averaged, along: Array, limit: float, n: int) -> tuple[float, float]:
+def _square(averaged: Averaged, row: Array, limit: float, n: int) -> tuple[float, float]:
     """Mean square of the scores of rows of a 0/1 column, and its sd by noise and sampling."""
-    information, length = averaged.information, float(np.linalg.norm(along))
-    rows = float(along @ information.matrix @ along)
-    square = float(along @ averaged.variability.mean(averaged.whitening) @ along) / rows
-    noise = float(averaged.variability.sds(averaged.whitening, along[:, None] / length)[0]) * length**2
-    rows_noise = float(np.linalg.norm((information.vectors.T @ along) ** 2 * information.sds))
+    length, (rows, rows_noise) = float(np.linalg.norm(row)), of_row(averaged.information, row)
+    square = float(row @ averaged.variability.mean(averaged.whitening) @ row) / rows
+    noise = float(averaged.variability.sds(averaged.whitening, row[:, None] / length)[0]) * length**2
     sampling = math.sqrt(max(square, 0.0) / (n * rows)) * limit
     return square, math.hypot(noise / rows, square * rows_noise / rows, sampling)

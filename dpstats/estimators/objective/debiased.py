@@ -16,6 +16,7 @@ import numpy as np
 
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
+from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.plan import Plan
@@ -30,6 +31,7 @@ from dpstats.estimators.objective.estimate import Estimate, estimate
 from dpstats.estimators.objective.plan import least_ridge
 from dpstats.estimators.objective.tuning import TUNING, Tuning
 from dpstats.families import LOGISTIC_LOSS
+from dpstats.families.glm import BINOMIAL
 from dpstats.formula.ball import UnitBall
 from dpstats.moments.solution import believed, seen_share
 
@@ -92,7 +94,7 @@ def fit_debiased(
     )
     matrices = _matrices(curator, ball, plan, minimum, robust)
     found = _corrected(ball, problem, located, minimum, matrices, tuning)
-    read, whole = _read(ball, matrices), _unturned(ball, matrices)
+    read, whole = _read(ball, located, matrices), _unturned(ball, matrices)
     checks = (
         long_rows(plan.cost("far"), problem, located, replace(read, **whole), found),
         checked(plan.cost("check"), problem, located, read, found),
@@ -208,12 +210,14 @@ def _corrected(
     return read_levels(problem, located, result, read)
 
 
-def _read(ball: UnitBall, matrices: Matrices) -> Read:
+def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
     """How rows were read: their moments are those of the curvature, with a constant of 1."""
     moments = matrices.floored
     long = float(ball.reach @ ball.reach) > 1 + 1e-9
     lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
-    return Read(symmetric_power(moments / moments[0, 0], -0.5), lost)
+    left = (matrices.curvature[0, 0] + SURE * matrices.sds[0, 0]) * ball.radius**2
+    left = float(left / (located.usable * BINOMIAL.level_at(located.mean))) if ball.constant else 1.0
+    return Read(symmetric_power(moments / moments[0, 0], -0.5), lost, left=left)
 
 
 def _unturned(ball: UnitBall, matrices: Matrices) -> dict[str, Any]:
