@@ -24,6 +24,9 @@ _STANDS_OUT = 3.5  # noise sds of rows far out, which any of some cells may hold
 NEAR = 4.0  # half-widths from the middle of a box within which a tail ends
 _SHELLS = ((0.05, 0.05), (0.25, 0.2))  # quantiles, and the values on either side up to the one before
 _KURTOSIS = (1.8, 100.0)  # of even values, and what is believed at most
+LIMIT = 5.0  # sds that a value may be from its mean in a product
+_TOGETHER = 0.5  # what each unit of excess kurtosis adds, times the squared correlation
+SHORTENED = 0.05  # by how much of itself a correlation is off where rows of usual length are shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +235,8 @@ class Products:
     sums, missing : array
     law : str
     sums_sd, missing_sd : array
+    stretch : float or None
+        Squared length at which rows were shortened, in usual ones; None where it is not told.
     """
 
     sums: Array
@@ -239,6 +244,7 @@ class Products:
     law: str
     sums_sd: Array
     missing_sd: Array
+    stretch: float | None = None
 
     def correlation(self, i: int, j: int, columns: tuple[ColumnSums, ...], level: float) -> Found:
         """Of columns i and j, over the rows that have both."""
@@ -255,12 +261,19 @@ class Products:
         )
         relative += (float(self.missing_sd[i, j]) / both) ** 2
         noise = (float(self.sums_sd[i, j]) / both / size) ** 2 + rho**2 * relative
-        sampling = (1 - rho**2) ** 2 / both
-        variance = sampling + noise
+        rows = both / self._tailed(rho, columns[i], columns[j])
+        doubt = (SHORTENED * rho / self.stretch) ** 2 if self.stretch else 0.0
+        variance = (1 - rho**2) ** 2 / rows + doubt + noise
         m = len(self.sums) * (len(self.sums) + 1)
         z = Noise(self.law, m, 0.0).widening(level, variance, noise, noise)
-        low, high = _fisher(rho, z, both, noise)
+        low, high = _fisher(rho, z, rows, noise + doubt)
         return Found(rho, math.sqrt(variance), low, high, noise / variance)
+
+    @staticmethod
+    def _tailed(rho: float, first: ColumnSums, second: ColumnSums) -> float:
+        """Sampling variance of a correlation over that of normal values: more where both have long tails."""
+        kurtosis = min(in_box(first).kurtosis, in_box(second).kurtosis, LIMIT**2)
+        return 1 + _TOGETHER * rho**2 * max(kurtosis - 3, 0.0)
 
 
 def _fisher(rho: float, z: float, rows: float, noise: float) -> tuple[float, float]:

@@ -34,9 +34,7 @@ def plain(found: Description) -> dict[str, Any]:
         "budget": found.budget.to_dict(),
         "not_private": found.not_private,
         "columns": [_plain_column(column) for column in found.columns],
-        "products": None
-        if products is None
-        else {"law": products.law, **{name: getattr(products, name).tolist() for name in _PRODUCTS}},
+        "products": None if products is None else _plain_products(products),
     }
 
 
@@ -52,6 +50,11 @@ def _plain_column(column: ColumnSums) -> dict[str, Any]:
         if sums is None
         else {"noise": list(sums.noise), **{name: getattr(sums, name) for name in _SUMS}},
     }
+
+
+def _plain_products(products: Products) -> dict[str, Any]:
+    stretch = {} if products.stretch is None else {"stretch": products.stretch}
+    return {"law": products.law, **{name: getattr(products, name).tolist() for name in _PRODUCTS}, **stretch}
 
 
 def _plain_coarse(coarse: CoarseCounts) -> dict[str, Any]:
@@ -121,7 +124,10 @@ def _products(content: Mapping[str, Any], count: int) -> Products:
     arrays = {name: _array(content[name]) for name in _PRODUCTS}
     if any(array.shape != (count, count) for array in arrays.values()):
         raise SpecificationError("the products of a saved description are not those of its variables")
-    return Products(law=str(content["law"]), **arrays)
+    stretch = float(content["stretch"]) if "stretch" in content else None
+    if stretch is not None and not 1 <= stretch < np.inf:
+        raise SpecificationError("the products of a saved description were shortened by no length")
+    return Products(law=str(content["law"]), stretch=stretch, **arrays)
 
 
 def _array(values: Any) -> np.ndarray:

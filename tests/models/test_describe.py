@@ -279,6 +279,18 @@ def test_an_sd_is_not_below_what_its_quantiles_leave() -> None:
     assert 0.6 * 5 < found.low <= found.estimate <= found.high
 
 
+@pytest.mark.parametrize(("rho", "most"), [(1000.0, 0.004), (0.005, 0.03)])
+def test_shortened_rows_hardly_move_a_correlation_where_noise_is_small(rho: float, most: float) -> None:
+    """By rows of usual length, to which a large noise keeps, it is .02 off, and its limits count that."""
+    draw = np.random.default_rng(8)
+    x, own = draw.normal(size=(2, 20_000))
+    data = {"x": x, "y": 0.64 * x + np.sqrt(1 - 0.64**2) * own}
+    schema = dps.Schema(x=dps.bounded(-6, 6), y=dps.bounded(-6, 6))
+    found = look(data, dps.zcdp(rho), schema=schema).correlations().iloc[0]
+    assert abs(found["estimate"] - np.corrcoef(x, data["y"])[0, 1]) < most
+    assert found["conf_low"] < 0.64 < found["conf_high"]
+
+
 @pytest.mark.parametrize("rows", [None, 1000.0])
 def test_coarse_counts_make_fine_ones_as_much_better_as_they_say(rows: float | None) -> None:
     rng, truth = np.random.default_rng(3), np.array([100.0, 300.0, 250.0, 150.0, 150.0, 50.0])

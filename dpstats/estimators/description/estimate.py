@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +24,17 @@ from dpstats.estimators.description.windows import (
 )
 from dpstats.estimators.engine.plan import Plan
 from dpstats.moments.cell_table import CellTable, CoarseCounts, Noise
-from dpstats.moments.described import BoxSums, ColumnSums, Products, in_box
+from dpstats.moments.described import LIMIT, SHORTENED, BoxSums, ColumnSums, Products, in_box
 
 __all__ = ["describe_columns"]
 
 Array = np.ndarray
 
 _LAST = 4  # cells of the window of one quantile, when counts are released for good
-_LIMIT = 5.0  # sds that a value may be from its mean in a product
-_LONGEST = 2.5  # mean squares of a row of standardised columns that count in full, and two more
+_LONGEST = 2.5  # mean squares of a row of standardised columns of usual length, and two more
+# a correlation of which noise, which grows with the squared length at which rows are shortened, and what is
+# off by that, which falls with it, are alike; and the most that it is, in usual ones
+_USUAL, _FARTHEST = 0.6, 4.0
 
 
 def describe_columns(
@@ -148,14 +151,11 @@ def _products(curator: Curator, plan: Plan, chosen: Array, found: Sequence[Colum
     numbers = [in_box(column) for column in found if column.sums is not None]
     center = np.array([number.mean for number in numbers])
     scale = np.array([number.scale for number in numbers])
-    radius = math.sqrt(_LONGEST * len(numbers) + 2)
-    release = curator.release(
-        "present_products",
-        plan["products"][0],
-        chosen=chosen,
-        center=center,
-        scale=scale,
-        radius=radius,
-        limit=_LIMIT,
-    )
-    return Products(release.values[0], release.values[1], release.law, release.sds[0], release.sds[1])
+    cost, usual = plan["products"][0], _LONGEST * len(numbers) + 2
+    asked: dict[str, Any] = {"chosen": chosen, "center": center, "scale": scale, "limit": LIMIT}
+    _, sds = curator.noise("present_products", cost, radius=math.sqrt(usual), **asked)
+    stretch = math.sqrt(_USUAL * SHORTENED * curator.n / max(float(sds[0][0, 1]), 1e-300))
+    stretch = min(max(stretch, 1.0), _FARTHEST)
+    release = curator.release("present_products", cost, radius=math.sqrt(stretch * usual), **asked)
+    sums, missing = release.values
+    return Products(sums, missing, release.law, release.sds[0], release.sds[1], stretch)
