@@ -177,9 +177,8 @@ def estimate(
     result = _with_known_scale(result, bounding.placement.problem)
     sds, sampled = (np.sqrt(np.diag(part)) for part in (cov - hidden, sampling))
     sds[weakly] = np.inf
-    vague = _without_scale(bounding, information)
-    # where nothing bounds a slope, nothing bounds the intercept
-    blind = np.append(vague.any(), _few_events(bounding, information, whitening) | vague)
+    blind = _without_scale(bounding, information)
+    blind[1:] |= _few_events(bounding, information, whitening)
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
@@ -273,12 +272,14 @@ def _few_events(bounding: Bounding[Placement], information: Information, whiteni
 
 
 def _without_scale(bounding: Bounding[Placement], information: Information) -> Array:
-    """Columns that may vary far less than their scale, and are not seen in full; shape (d,).
+    """Columns that may vary far less than their scale, and are not seen in full; shape (k,), intercept first.
 
-    No guess in units of the scale is then wide enough.
+    No guess in units of the scale is then wide enough, and where nothing bounds a slope, nothing bounds the
+    intercept. Effects of levels have an end.
     """
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
-    return np.asarray((hidden > _HIDES) & bounding.placement.scale.hardly_varies)
+    vague = (hidden > _HIDES) & bounding.placement.scale.hardly_varies
+    return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
 
 
 def _without_unseen(point: Array, to_params: Array, information: Information, k: int) -> Array:
