@@ -149,6 +149,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         y_sure=float(fraction * ratio[-1] * max(1 - SURE * error[-1], 0.0)),
         rare=bool(zoomed.hidden[-1] > 0 and zoomed.held[-1] > _SPIKE),
         levels=box.levels,
+        alike=box.alike,
         varies=(found.varies | ~zoomed.unseen)[:-1] | box.binary,
         middle_error=(zoomed.half * np.hypot(mean_error, mean * miscounted) / sds)[:-1],
         miscounted=miscounted,

@@ -33,6 +33,8 @@ class Box:
         Covariates that are no longer together than a declared norm, and its radius.
     levels : array, shape (L, d)
         Rows of the levels of categories, nan in all other columns.
+    alike : array of int, shape (k, k)
+        Which products of two columns, that of an intercept among them, are the same; empty if not known.
     """
 
     lower: Array
@@ -40,6 +42,7 @@ class Box:
     binary: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
 
     def __post_init__(self) -> None:
         if not self.binary.size:
@@ -95,7 +98,7 @@ class RowScale:
         Variance of the response on this scale that is surely there, times `fraction`.
     rare : bool
         Whether the response seems constant, so that all its spread may be rare values far away.
-    levels : array, shape (L, d)
+    levels, alike : array, shape (L, d) and (k, k)
         Of the box.
     varies : array of bool, shape (d,)
         Columns that surely do not hold one value alone, or are declared to hold two.
@@ -124,6 +127,7 @@ class RowScale:
     y_sure: float = 0.0
     rare: bool = False
     levels: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    alike: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     varies: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
     middle_error: Array = field(default_factory=lambda: np.zeros(0))
     miscounted: float = 0.0

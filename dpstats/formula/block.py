@@ -17,6 +17,7 @@ from dpstats.errors import FormulaError
 from dpstats.formula.expressions import ANYWHERE, clip_into
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.functions import Array
+from dpstats.formula.identities import alike
 from dpstats.formula.layout import Atom, categories
 from dpstats.formula.observed import Ends
 from dpstats.formula.offset import Offset
@@ -123,6 +124,10 @@ class Filler:
         self._leaf_homes = {plain[code]: column for (code, _), column in alone.items() if code in plain}
         self._homes = {key: column for key, column in alone.items() if key[0] not in plain}
         self._in_place = {*self._leaf_homes.values(), *self._homes.values()}
+
+    def alike(self) -> Array:
+        """See `Design.alike`."""
+        return alike(self._products, self._factors, self._schema)
 
     def read(self, raw: Mapping[str, Array], response: Response, memory: Memory | None = None) -> Block:
         """Fill a block with its response; see `Design.read`."""

@@ -127,6 +127,10 @@ class Design:
         """
         return self._filler.by_stratum()
 
+    def alike(self) -> Array:
+        """Which products of two columns are the same in every row, see :func:`identities.alike`."""
+        return self._filler.alike()
+
     @property
     def _axis(self) -> Axis | None:
         """What lays the rows of strata beside one another on one axis of time."""

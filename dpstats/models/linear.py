@@ -314,4 +314,6 @@ def _box(design: Design, model: str) -> Box:
     (low, high), offset = design.response.bounds, design.offset_bounds
     bounds = np.vstack([covariates, [low - offset[1], high - offset[0]]])
     norms = tuple((tuple(j - first for j in group), radius) for group, radius in design.norms)
-    return Box(bounds[:, 0], bounds[:, 1], design.binary[first:], norms, design.levels[:, first:])
+    return Box(
+        bounds[:, 0], bounds[:, 1], design.binary[first:], norms, design.levels[:, first:], design.alike()
+    )

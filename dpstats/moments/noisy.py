@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from dpstats.errors import SpecificationError
-from dpstats.moments.posterior import most_explained, noise_of_product, posterior
+from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
 
 __all__ = ["NoisyMoments", "NormalEquations", "read_only"]
@@ -116,6 +116,8 @@ class NoisyMoments:
         What shortening leaves of the mean weight if rows are normal; where `constant` does not tell.
     expected : array, shape (d, d), optional
         `gram` by what was known before, up to a factor; the identity, if not given.
+    numbers : int, optional
+        How many numbers `gram` is, where not all of its entries are free.
     shape : array, shape (d, d), optional
         S where the noise of `gram` is noise_gram S^1/2 Z S^1/2, Z with variances 1 on the diagonal and 1/2
         beside it, and where it led to the pilot fit as well; the identity, and not, if not given.
@@ -180,6 +182,7 @@ class NoisyMoments:
     kept: float = 1.0
     prior: Array | None = None
     expected: Array | None = None
+    numbers: int | None = None
     shape: Array | None = None
     bent: float = 0.0
     bend: Array | None = None
@@ -217,7 +220,7 @@ class NoisyMoments:
             are no floats.
         """
         plain: dict[str, Any] = {
-            name: value if name in (*_ARRAYS, "n") else float(value) for name, value in content.items()
+            name: value if name in (*_ARRAYS, *_COUNTS) else float(value) for name, value in content.items()
         }
         made = cls(**plain)
         sizes = {name: np.abs(np.ravel(value)).max(initial=0) for name, value in plain.items()}
@@ -287,7 +290,7 @@ class NoisyMoments:
             self.noise_cross,
             self.prior,
             most_explained(self.square, self.noise_square),
-            self.expected,
+            Expected(self.expected, self.numbers),
         )
         gram, gain, guess, before = told
         delta = gain @ self.cross
@@ -358,6 +361,7 @@ _ARRAYS = dict(  # axes
     expected=2,
     bend=2,
 )
+_COUNTS = ("n", "numbers")
 _POSITIVE = ("n", "scale", "weight", "share", "kept", "unit")
 _IN_UNITS = ("origin", "map", "scale", "total", "noise_total", "whole_error")  # of the user; others have none
 _MOST = 1e50  # of a moment without a unit, none of which comes near; its sixth power is a float

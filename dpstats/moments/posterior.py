@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Posterior", "denoised", "most_explained", "noise_of_product", "posterior"]
+__all__ = ["Expected", "Posterior", "denoised", "most_explained", "noise_of_product", "posterior"]
 
 Array = np.ndarray
 
@@ -27,6 +27,13 @@ _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
 # that of a rare level. Without it 4 % of 200 fits with rare levels were two half-lengths off without a word,
 # and 1 % of 100 are; at twice the chances of the larger factors none of 200, with longer intervals.
 _OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
+
+
+class Expected(NamedTuple):
+    """Of a noisy matrix before it is released, as :func:`denoised` takes it."""
+
+    moments: Array | None
+    numbers: int | None
 
 
 class Posterior(NamedTuple):
@@ -42,7 +49,9 @@ class Posterior(NamedTuple):
     before: Array
 
 
-def denoised(matrix: Array, noise: float, expected: Array | None = None) -> tuple[Array, float]:
+def denoised(
+    matrix: Array, noise: float, expected: Array | None = None, numbers: int | None = None
+) -> tuple[Array, float]:
     """A noisy positive matrix shrunk towards a multiple of what was expected, and how far it was not.
 
     By the positive-part rule of James and Stein: all the way if the two differ by no more than noise makes
@@ -55,13 +64,16 @@ def denoised(matrix: Array, noise: float, expected: Array | None = None) -> tupl
         sd of its diagonal entries; off-diagonal ones have 1 / sqrt 2 of it.
     expected : array, shape (k, k), optional
         By earlier releases, up to a factor; the identity if not given.
+    numbers : int, optional
+        How many numbers the matrix is, where not all of its entries are free.
     """
     k = len(matrix)
     total = 0.0 if expected is None else float(np.trace(expected))
     usual = np.eye(k) if expected is None or total <= 0 else expected * k / total
     middle = max(float(np.trace(matrix)) / k, noise / math.sqrt(k), 1e-12) * usual
-    apart, by_noise = matrix - middle, noise**2 * (k + 2) * (k - 1) / 2
-    trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if k > 1 else 1.0
+    free = (numbers or k * (k + 1) // 2) - 1
+    apart, by_noise = matrix - middle, noise**2 * free
+    trust = max(0.0, 1 - by_noise / max(float(np.sum(apart**2)), 1e-300)) if free else 1.0
     values, vectors = np.linalg.eigh(middle + trust * apart)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
 
@@ -96,7 +108,7 @@ def posterior(
     noise_cross: float,
     prior: Array,
     most: float,
-    expected: Array | None = None,
+    expected: Expected | None = None,
 ) -> Posterior:
     """Of delta with covariance `prior`, up to a factor.
 
@@ -110,8 +122,8 @@ def posterior(
         Positive definite.
     most : float
         See :func:`most_explained`.
-    expected : array, shape (k, k), optional
-        Of G, see :func:`denoised`.
+    expected : Expected, optional
+        Of G.
 
     Notes
     -----
@@ -121,7 +133,7 @@ def posterior(
     residuals than there is. What is left out counts at the mean factors, and with how much factors disagree
     about the mean.
     """
-    gram, trust = denoised(matrix, noise_matrix, expected)
+    gram, trust = denoised(matrix, noise_matrix, *(expected or ()))
     values, vectors = np.linalg.eigh(prior)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     left, sizes, right = np.linalg.svd(gram @ root)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.moments.posterior import denoised, posterior
+from dpstats.moments.posterior import Expected, denoised, posterior
 from dpstats.moments.solution import judged
 from dpstats.moments.tails import grown_kurtosis, tail_mean, tail_rate
 from dpstats.testing import SeededNoise, noise
@@ -89,7 +89,7 @@ def test_one_effect_far_larger_than_the_others_is_held() -> None:
     gram, delta, covered = np.diag([1.0] * 7 + [0.1]), np.array([0.0] * 7 + [0.6]), []
     for _ in range(300):
         noisy, cross = gram + _noise(8, 0.005, rng), gram @ delta + 0.01 * rng.normal(size=8)
-        told = posterior(noisy, 0.005, cross, 0.01, 0.01 * np.eye(8), 1.0, gram)
+        told = posterior(noisy, 0.005, cross, 0.01, 0.01 * np.eye(8), 1.0, Expected(gram, None))
         error = told.gain @ cross - delta
         variance = np.diag(0.01**2 * told.gain @ told.gain.T + told.left)
         covered.append(abs(error[-1]) < 1.96 * np.sqrt(variance[-1]))

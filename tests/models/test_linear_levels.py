@@ -29,3 +29,24 @@ def test_a_rare_reference_level_is_no_worse_than_any_other() -> None:
             found.append(fit.bse["f[T.b]" if first == names else "f[T.a]"])
         errors[first[0]] = np.median(found)
     assert errors["a"] < 1.5 * errors["d"]  # b less a, or a less d
+
+
+def test_many_even_levels_and_their_reference_are_held() -> None:
+    """All contrasts were off by many standard errors at once, as the mean of the reference level was."""
+    count, n = 20, 10_000
+    names, effects = [f"m{j:02d}" for j in range(count)], 1.5 * np.cos(2 * np.pi * np.arange(count) / count)
+    off, lengths = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, count, n)
+        data = {"m": np.array(names)[codes], "y": effects[codes] + rng.normal(size=n)}
+        model = dps.ols("y ~ m", data, dps.Schema(m=dps.levels(*names), y=dps.bounded(-12, 12)))
+        means = np.array([data["y"][codes == level].mean() for level in range(count)])
+        exact = np.append(means[0], means[1:] - means[0])
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(2, 1e-6))
+        assert fit.flags == ()
+        off.append(np.abs(fit.params.to_numpy() - exact) / fit.bse.to_numpy())
+        lengths.append(np.median(fit.bse) / np.sqrt(2 * count / n))
+    assert np.mean(np.array(off) > 1.96) < 0.08 and np.max(off) < 2 * 1.96
+    assert np.median(lengths) < 2.5

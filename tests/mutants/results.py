@@ -333,6 +333,21 @@ MUTANTS = (
         ("estimators/gram/coordinates.py", "own), rows, longest)", "scale), rows[:0], longest[:0])"),
     ),
     planted(
+        "what is public of levels is not used (linear)",
+        "models/test_linear_levels.py::test_many_even_levels_and_their_reference_are_held",
+        ("estimators/gram/levels.py", "return None if structure.free else structure", "return None"),
+    ),
+    planted(
+        "a product of two levels is taken for a number of its own",
+        "formula/test_identities.py::test_products_that_are_alike_are_the_same_in_every_row",
+        ("formula/identities.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),
+    ),
+    planted(
+        "shares of levels stay what they were expected to be (linear)",
+        "estimators/test_gram_levels.py::test_shares_of_levels_are_those_that_a_release_tells",
+        ("estimators/gram/levels.py", "expected + rows * more @ rows.T", "expected + 0 * rows @ rows.T"),
+    ),
+    planted(
         "all effects are of one size (linear)",
         "estimators/test_posterior.py::test_one_effect_far_larger_than_the_others_is_held",
         ("moments/posterior.py", "[1.0, 16.0, 256.0]", "[1.0, 1.0, 1.0]"),

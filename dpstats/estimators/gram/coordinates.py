@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,25 @@ import numpy as np
 from dpstats.curator import Release
 from dpstats.estimators.columns import SURE
 from dpstats.estimators.gram.bounds import Bounds, base_square
+from dpstats.estimators.gram.levels import (
+    expected_moments,
+    of_levels,
+    of_references,
+    structure_of,
+    with_shares,
+)
+from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.gram.tail import NO_TAIL, Tail
 from dpstats.estimators.matrices import symmetric_power, with_floor
 from dpstats.estimators.row_scale import Box, RowScale
 from dpstats.estimators.stretch import STRETCH, longest_square, shortened, unstretched
 from dpstats.moments import PublicMoments
-from dpstats.moments.posterior import most_explained, posterior
+from dpstats.moments.posterior import Expected, most_explained, posterior
 
 Array = np.ndarray
 
+# the least that a reference level is taken to hold before a release of moments, over an even share
+_LEAST_SHARE = 0.5
 _ALL_ROWS = 2.0  # of what it explains of rows of which long ones weigh less, that of all is at most so much
 
 
@@ -60,7 +71,7 @@ class Coordinates:
         """
         variances = np.append([1.0] * scale.constant, scale.ratio)
         k = len(variances)
-        return cls(
+        first = cls(
             scale,
             np.eye(k),
             np.zeros(k),
@@ -69,6 +80,40 @@ class Coordinates:
             np.diag(variances),
             0.0 if weighted else scale.y_sure,
         )
+        return first if first.structure is None else first._structured()
+
+    @cached_property
+    def structure(self) -> Structure | None:
+        """What is public of the moments of rows, where that says anything."""
+        return structure_of(self.scale)
+
+    def obeying(self, gram: Array) -> Array:
+        """Released second moments of a, less the noise that breaks what is public of them."""
+        if self.structure is None:
+            return gram
+        return self.structure.nearest(gram, self.whitening @ of_levels(self.scale))
+
+    def expecting(self, gram: Array, noise: float) -> Array:
+        """What is expected of second moments of a, with what released ones tell of the shares of levels."""
+        if self.structure is None:
+            return self.expected
+        return with_shares(self.expected, gram, noise, self.scale, self.whitening)
+
+    @property
+    def numbers(self) -> int | None:
+        """How many numbers second moments of a are, where not all entries are free."""
+        return None if self.structure is None else self.structure.numbers
+
+    def _structured(self) -> Coordinates:
+        """The first ones where levels of a category go together, as is public."""
+        moments = expected_moments(self.scale)
+        size = np.sqrt(np.diag(self.expected))
+        correlation = with_floor(moments / np.outer(size, size), _LEAST_SHARE / len(size))
+        whitening = symmetric_power(self._unstretched(correlation), -0.5)
+        expected = whitening @ (correlation * np.outer(size, size)) @ whitening
+        back = np.linalg.inv(whitening)
+        prior = back @ (self.prior + of_references(self.scale, correlation * np.outer(size, size))) @ back
+        return replace(self, whitening=whitening, prior=prior, expected=expected)
 
     def public(self, bounds: Bounds) -> dict[str, Any]:
         """Parameters of a release in these coordinates."""
@@ -124,7 +169,9 @@ class Coordinates:
         Those were clipped at `limit`, which took of their mean square what was counted beyond.
         """
         most = most_explained(square, noise.square)
-        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most, self.expected)
+        gram = self.obeying(gram)
+        known = Expected(self.expecting(gram, noise.gram), self.numbers)
+        told = posterior(gram, noise.gram, cross, noise.cross, self.prior, most, known)
         delta = told.gain @ cross
         left = square - 2 * float(delta @ cross) + float(delta @ told.gram @ delta)
         # what the noise of delta seems to explain
@@ -144,11 +191,17 @@ class Coordinates:
         prior = way @ (error * told.gain @ told.gain.T + told.left) @ way.T + np.eye(len(gram)) / n
         return Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, sure, self.tail)
 
+    @property
+    def _edge(self) -> float:
+        """Size of noise as an operator, over the sd of a diagonal entry."""
+        k = len(self.line)
+        return math.sqrt(2 * k if self.numbers is None else 4 * self.numbers / (k + 1))
+
     def _whitening(self, gram: Array, noise: float) -> Array:
         """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues."""
         k = len(gram)
         size = max(float(np.trace(gram)) / k, noise / math.sqrt(k))
-        floored = with_floor(gram, min(noise * math.sqrt(2 * k), size))
+        floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
         return symmetric_power(self._unstretched(back @ floored @ back), -0.5)
 
@@ -232,6 +285,7 @@ def public_coordinates(public: PublicMoments, box: Box, constant: bool) -> Coord
         upper=(box.upper - center) / spread,
         constant=constant,
         levels=box.levels,
+        alike=box.alike,
         varies=np.ones(p - first, dtype=bool),
     )
     to_scale = np.diag(1 / np.append([1.0] * first, scales))

@@ -252,6 +252,7 @@ def _first(curator: Curator, box: Box, constant: bool, plan: Plan, weighted: boo
 
 def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMoments:
     gram, cross, square, noise = second_moments(release, bounds)
+    gram = place.obeying(gram)
     meat = bounds.meat_limit**2 / (MEAT * bounds.radius**2) / release.n
     fourth = bounds.limit**4 / (FOURTH * bounds.radius**2) / release.n
     return LinearMoments(
@@ -268,7 +269,8 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         noise_fourth=release.sd * fourth,
         limit=bounds.limit,
         prior=place.prior,
-        expected=place.expected,
+        expected=place.expecting(gram, noise.gram),
+        numbers=place.numbers,
         span=bounds.radius / bounds.limit,
         **_total(release, place.scale, bounds),
         **place.to_user(),

@@ -1,0 +1,143 @@
+"""What is public of the second moments of levels, and what is known of them before any is released.
+
+A category's levels exclude one another, so that their columns are correlated by their shares alone; and the
+reference level, which has no column, is as likely to differ from the others as each of these.
+
+See docs/theory/linear.md#levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpstats.estimators.gram.structure import Structure
+from dpstats.estimators.matrices import SMALLEST, not_noise, with_floor
+from dpstats.estimators.row_scale import RowScale
+
+Array = np.ndarray
+
+# Shares of levels of one category differ by this share of an even one, as if one more level said so; by the
+# second at least
+_UNEVEN, _EVEN = 0.5, 0.1
+# The least share of a level before a release, over an even one; what a release leaves of it at least
+_LEAST, _KEPT = 0.2, 0.02
+
+
+def structure_of(scale: RowScale) -> Structure | None:
+    """Conditions that second moments of rows obey, in the units of the design; None if there are none."""
+    if not scale.alike.size:
+        return None
+    structure = Structure(scale.alike)
+    return None if structure.free else structure
+
+
+def expected_moments(scale: RowScale) -> Array:
+    """Second moments of rows x~ by the shares of levels, columns of different variables being independent."""
+    lead = int(scale.constant)
+    way = of_levels(scale)
+    back = np.linalg.inv(way)
+    mean = back[:, 0] if lead else np.zeros(len(back))
+    square = np.append([0.0] * lead, scale.ratio) * np.diag(back) ** 2 + mean**2
+    categories = list(_categories(scale)) if lead else []
+    shares = [_shares(scale, ways) for _, _, ways in categories]
+    for (places, rows, _), share in zip(categories, shares, strict=True):
+        mean[places], square[places] = share @ rows, share @ rows**2
+    found, alike = np.outer(mean, mean), scale.alike
+    for (places, rows, _), share in zip(categories, shares, strict=True):
+        found[np.ix_(places, places)] = (rows.T * share) @ rows
+    for j in range(lead * len(mean)):
+        found[alike == alike[0, j]] = mean[j]
+    for j in range(len(mean)):
+        found[alike == alike[j, j]] = square[j]
+    found[alike < 0] = 0.0
+    return np.asarray(way @ found @ way.T)
+
+
+def of_levels(scale: RowScale) -> Array:
+    """What takes a row, in which columns of two values have the units of the design, to x~."""
+    lead = int(scale.constant)
+    way = np.diag(np.append([1.0] * lead, 1 / np.where(scale.binary, scale.scale, 1.0)))
+    way[lead:, :lead] = -(scale.binary * scale.center / scale.scale)[:, None]
+    return way
+
+
+def with_shares(expected: Array, gram: Array, noise: float, scale: RowScale, whitening: Array) -> Array:
+    """Expected second moments of a with the shares of levels that released ones tell.
+
+    Parameters
+    ----------
+    expected, gram : array, shape (k, k)
+        Of a = W x~.
+    noise : float
+        sd of the diagonal of `gram`.
+    scale : RowScale
+    whitening : array, shape (k, k)
+        W.
+
+    Notes
+    -----
+    With u'a = 1 in rows of a level and 0 in others of its category, u'G u is its share, and G u over that its
+    mean row g. More rows like that add to g g' alone. Shares move by what noise does not explain, each by
+    itself: that of a reference level is off by as much as those of all others together.
+    """
+    expected = with_floor(expected, SMALLEST * float(np.trace(expected)) / len(expected))
+    expected = expected * (max(float(np.trace(gram)), noise, 1e-12) / float(np.trace(expected)))
+    for _, _, inside in _categories(scale):
+        ways = np.linalg.solve(whitening.T, inside)
+        shares, seen = (np.sum(ways * (part @ ways), axis=0) for part in (expected, gram))
+        sds = noise * np.sum(ways**2, axis=0)
+        more = np.array(
+            [apart * not_noise(apart**2, sd**2) for apart, sd in zip(seen - shares, sds, strict=True)]
+        )
+        more = np.maximum(more, (_KEPT - 1) * shares)
+        rows = expected @ ways / shares
+        expected = expected + rows * more @ rows.T
+    return expected
+
+
+def of_references(scale: RowScale, moments: Array) -> Array:
+    """Prior covariance of a line by what levels without a column differ by.
+
+    As each column explains the same share before any release, so does each such level.
+    """
+    added = np.zeros_like(moments)
+    if not scale.constant:
+        return added
+    for row, known in zip(scale.typical(scale.levels), scale.levels, strict=True):
+        if not np.nansum(known != 0 & ~np.isnan(known)):
+            share = 1 / max(float(row @ np.linalg.solve(moments, row)), 1.0)
+            effect = np.append(0.0, np.where(np.isnan(known), 0.0, scale.scale))
+            added += np.outer(effect, effect) / (len(moments) * share * max(1 - share, share))
+    return added
+
+
+def _categories(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
+    """Of each category its columns, its rows there, and what takes a row x~ to its levels, (k, L)."""
+    lead, known = int(scale.constant), ~np.isnan(scale.levels)
+    for columns in np.unique(known, axis=0):
+        own = (known == columns).all(axis=1)
+        rows, places = scale.levels[own][:, columns], lead + np.flatnonzero(columns)
+        if lead + len(places) != len(rows):
+            continue
+        scaled = (rows - scale.center[columns]) / scale.scale[columns]
+        ways = np.zeros((lead + len(columns), len(rows)))
+        used = np.append(np.arange(lead), places)
+        ways[used] = np.linalg.inv(np.column_stack([np.ones((len(rows), lead)), scaled]))
+        yield places, rows, ways
+
+
+def _shares(scale: RowScale, ways: Array) -> Array:
+    """Of the levels of a category, by noisy means of its columns: empirical Bayes, with the sum 1."""
+    count, found = ways.shape[1], ways[0]
+    noise = scale.middle_error**2 @ ways[1:] ** 2
+    even = 1 / count
+    told = noise <= 2 * noise.min()
+    between = float(np.sum(((found - even) ** 2 - noise)[told])) + (_UNEVEN * even) ** 2
+    between = max(between / (int(told.sum()) + 1), (_EVEN * even) ** 2)
+    left = np.maximum(between * noise / (between + noise), 1e-300)
+    shares = even + (found - even) * between / (between + noise)
+    shares = shares + (1 - shares.sum()) * left / left.sum()
+    shares = np.maximum(shares, _LEAST * even)
+    return np.asarray(shares / shares.sum())

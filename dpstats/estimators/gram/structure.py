@@ -1,0 +1,70 @@
+"""Second moments that obey what is public of them: entries that are 0, and such that are the same number.
+
+A row has one level of a category, so that moments of two of its columns are 0. Least squares under such
+conditions takes off a noisy matrix all noise that breaks them.
+
+See docs/theory/linear.md#levels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import linalg
+
+Array = np.ndarray
+
+_RTOL, _STEPS = 1e-8, 500
+
+
+class Structure:
+    """Of the second moments of rows x.
+
+    Parameters
+    ----------
+    alike : array of int, shape (k, k)
+        Number of each entry, the same where entries are; -1 where they are 0.
+
+    Attributes
+    ----------
+    numbers : int
+        How many numbers the moments are.
+    """
+
+    def __init__(self, alike: Array) -> None:
+        self._place = np.where(alike < 0, alike.max() + 1, alike)
+        self.numbers = int(alike.max()) + 1
+
+    @property
+    def free(self) -> bool:
+        """Whether there is no condition."""
+        k = len(self._place)
+        return self.numbers == k * (k + 1) // 2
+
+    def nearest(self, matrix: Array, way: Array) -> Array:
+        """The nearest matrix way X way' to one of rows way x, X of this structure.
+
+        Parameters
+        ----------
+        matrix, way : array, shape (k, k)
+            Symmetric; the second invertible.
+        """
+        metric, back = way.T @ way, np.linalg.inv(way)
+        size = np.sqrt(self._summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
+        # what obeys already stands to the last digits
+        first = self._summed(back @ matrix @ back.T) / self._summed(np.ones_like(matrix))
+        left = matrix - way @ self._spread(first) @ way.T
+
+        def normal(numbers: Array) -> Array:
+            return self._summed(metric @ self._spread(numbers / size) @ metric) / size
+
+        operator = linalg.LinearOperator((self.numbers,) * 2, matvec=normal, dtype=float)
+        numbers, _ = linalg.cg(operator, self._summed(way.T @ left @ way) / size, rtol=_RTOL, maxiter=_STEPS)
+        return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
+
+    def _summed(self, matrix: Array) -> Array:
+        """Sums of the entries that are the same number."""
+        return np.bincount(self._place.ravel(), matrix.ravel(), self.numbers + 1)[: self.numbers]
+
+    def _spread(self, numbers: Array) -> Array:
+        """The matrix of these numbers."""
+        return np.asarray(np.append(numbers, 0.0)[self._place])

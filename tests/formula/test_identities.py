@@ -1,0 +1,48 @@
+"""What is public of products of two columns holds in every row."""
+
+import numpy as np
+import pytest
+
+import dpstats as dps
+from dpstats.formula.design import build_design
+from dpstats.formula.identities import NEVER
+
+SCHEMA = dps.Schema(
+    y=dps.bounded(0, 1), x=dps.bounded(-2, 2), f=dps.flag(), g=dps.levels(*"abcd"), h=dps.levels(*"uvw")
+)
+# and how many numbers their second moments are
+FORMULAS = {
+    "y ~ g": 4,
+    "y ~ g - 1": 4,
+    "y ~ f": 2,
+    "y ~ x": 3,
+    "y ~ C(g, Sum)": 10,
+    "y ~ g + h": 4 + 2 + 3 * 2,
+    "y ~ g*h": 12,
+    "y ~ g + f + x": 4 + 1 + 3 + 6,
+    "y ~ g*x + f": 4 + 1 + 3 + 4 * 5 + 10,
+    "y ~ C(g, Treatment('c')):f + h + I(x**2)": None,
+}
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_products_that_are_alike_are_the_same_in_every_row(formula: str) -> None:
+    rng, n = np.random.default_rng(len(formula)), 500
+    data = dict(
+        x=rng.uniform(-2, 2, n),
+        f=rng.integers(0, 2, n),
+        g=rng.choice([*"abcd"], n),
+        h=rng.choice([*"uvw"], n),
+    )
+    design = build_design(formula, SCHEMA)
+    rows, found = design.exog(data)[0], design.alike()
+    products = rows[:, :, None] * rows[:, None, :]
+    assert (found == found.T).all() and found.min() >= NEVER
+    assert not products[:, found == NEVER].any()
+    numbers = np.unique(found[found != NEVER])
+    assert list(numbers) == list(range(len(numbers)))
+    for number in numbers:
+        same = products[:, found == number]
+        assert (same == same[:, :1]).all()
+    if FORMULAS[formula] is not None:  # none that are the same are missed
+        assert len(numbers) == FORMULAS[formula]
