@@ -18,8 +18,11 @@ KINDS = {
     "heavy": 0.05,
     "amounts": 0.05,
     "flag": 0.12,
-    "factor": 0.13,
+    "factor": 0.1,
+    "calendar": 0.03,
 }
+# levels of which rows have about as many: weekdays, months, regions, hours, days and weeks
+EVEN = (7, 12, 16, 24, 31, 52)
 FARTHEST = 3.3  # sds of the latent normal within which bounds of looseness 1 lie
 POSITIVE = ("skewed", "counts", "amounts")
 
@@ -61,7 +64,7 @@ class Column:
     @property
     def coded(self) -> bool:
         """Whether it has levels, and no bounds."""
-        return self.kind in ("flag", "factor")
+        return self.kind in ("flag", "factor", "calendar")
 
     def values(self, latent: Array) -> Array:
         """Of a standard normal number for each row."""
@@ -104,7 +107,7 @@ class Column:
     def declared(self) -> Any:
         if self.kind == "flag":
             return dps.flag()
-        return dps.levels(*self.levels) if self.kind == "factor" else dps.bounded(*self.bounds)
+        return dps.levels(*self.levels) if self.coded else dps.bounded(*self.bounds)
 
 
 def draw_column(
@@ -131,6 +134,9 @@ def draw_column(
         2 if kind == "flag" else int(rng.integers(3, 7)),
     )
     shares = np.append(rng.dirichlet(np.full(count - 1, 4.0)) * (1 - rarest), rarest)
+    if kind == "calendar":
+        even = int(rng.choice(EVEN))
+        shares = np.full(even, 1 / even)
     tight, loose = looseness
     wide = tight * (loose / tight) ** rng.uniform()
     return Column(name, kind, shape, place, size, wide, rng.uniform(), shares)
