@@ -50,3 +50,26 @@ def test_many_even_levels_and_their_reference_are_held() -> None:
         lengths.append(np.median(fit.bse) / np.sqrt(2 * count / n))
     assert np.mean(np.array(off) > 1.96) < 0.08 and np.max(off) < 2 * 1.96
     assert np.median(lengths) < 2.5
+
+
+def test_a_penalty_pulls_many_levels_as_far_as_it_does_without_privacy() -> None:
+    """Shares that were each told by itself left the reference level with another share than it has."""
+    count, n, alpha = 20, 10_000, 0.004
+    names, off = [f"m{j:02d}" for j in range(count)], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        codes, effects = rng.integers(0, count, n), 1.5 * np.cos(2 * np.pi * np.arange(count) / count + seed)
+        data = {"m": np.array(names)[codes], "y": effects[codes] + rng.normal(size=n)}
+        model = dps.ridge(
+            "y ~ m", data, dps.Schema(m=dps.levels(*names), y=dps.bounded(-12, 12)), alpha=alpha
+        )
+        rows = model.design.exog(data)[0][:, 1:]
+        apart, mean = rows - rows.mean(axis=0), data["y"].mean()
+        penalised = apart.T @ apart / n + alpha * np.eye(count - 1)
+        slopes = np.linalg.solve(penalised, apart.T @ (data["y"] - mean) / n)
+        exact = np.append(mean - rows.mean(axis=0) @ slopes, slopes)
+        with noise(SeededNoise(seed)):
+            fit = model.fit(dps.approx(2, 1e-6))
+        assert fit.flags == ()
+        off.append(np.abs(fit.params.to_numpy() - exact) / fit.bse.to_numpy())
+    assert np.mean(np.array(off) > 1.96) < 0.08 and np.max(off) < 2 * 1.96

@@ -338,6 +338,11 @@ MUTANTS = (
         ("estimators/gram/levels.py", "return None if structure.free else structure", "return None"),
     ),
     planted(
+        "a penalty takes shares of levels as each is told by itself",
+        "models/test_linear_levels.py::test_a_penalty_pulls_many_levels_as_far_as_it_does_without_privacy",
+        ("estimators/gram/whole.py", "stretch[scale.binary] = 1.0", "stretch[scale.binary] *= 1.0"),
+    ),
+    planted(
         "a product of two levels is taken for a number of its own",
         "formula/test_identities.py::test_products_that_are_alike_are_the_same_in_every_row",
         ("formula/identities.py", "(one > 0) & (other > 0) & (one != other)", "False & (one != other)"),

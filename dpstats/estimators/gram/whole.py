@@ -56,6 +56,8 @@ def of_all_rows(
     usual = np.full(len(seen), math.log(mean_weight(k, bounds.radius) / kept_square(k, bounds.radius)))
     told = np.hypot(told, _missed(variance, seen * np.exp(usual), told))
     stretch = np.exp(by_precision(np.log(variance / seen), told, usual, _OTHER))
+    if place.structure is not None:  # shares of levels belong together, and rows of none are much longer
+        stretch[scale.binary] = 1.0
     # What one column loses more of than another is its own, and not what they have in common; if it is, their
     # covariance is larger.
     common = within * np.minimum.outer(stretch, stretch)
