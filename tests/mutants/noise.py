@@ -73,7 +73,7 @@ MUTANTS = (
     planted(
         "a number of a column beyond the last is believed",
         "curator/test_lattice.py::test_no_number_of_a_column_leads_beyond_the_last",
-        (LATTICE, "return np.clip(cells, 0, len(scale) - 1) if", "return np.abs(cells) if"),
+        (LATTICE, "return np.clip(cells, 0, columns - 1) if", "return np.abs(cells) if"),
     ),
     planted(
         "rounding to the lattice of pure epsilon is not paid for (Mironov)",
