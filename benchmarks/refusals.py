@@ -10,7 +10,9 @@ draws designs anew and fits only those that the rule refuses, all the same: how 
 use and refused.
 
 Files are those that benchmarks/refusals_frontier.py draws, or benchmarks/lottery.py keeps: of a fit, how many
-coefficients it lost. A fit is of use if it has an interval for any. Multiples were chosen on tuned.jsonl.
+coefficients it lost. A fit is of use if it has an interval for any. Most such intervals of generalised linear
+models rest on what is assumed before any data, so that a table says, too, of how many fits one tells a sign.
+Multiples were chosen on tuned.jsonl.
 """
 
 import argparse
@@ -60,7 +62,7 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
         design = (draw_ordinary if seed % 2 else draw_design)(seed)
         if design.route not in LEAST:
             continue
-        record = {"route": design.route, "refused": False, "usable": False}
+        record = {"route": design.route, "refused": False, "usable": False, "sign": False}
         if refused(design, MOST_COEFFICIENTS):  # else it is not refused, however many coefficients it has
             made = sample(design)
             model = model_of(design, made)
@@ -70,7 +72,9 @@ def of_use(run: int, minutes: float) -> pd.DataFrame:
                     warnings.simplefilter("ignore")
                     fit = model.fit(design.budget)
                 known = np.isfinite(np.diag(fit.record.cov))
+                told = np.abs(fit.params.to_numpy()) > 1.96 * fit.bse.to_numpy()
                 record |= {"refused": True, "usable": bool(known.any()), "lost": 1 - float(known.mean())}
+                record["sign"] = bool(told[: len(model.design.names)].any())
         found.append(record)
     return pd.DataFrame(found)
 
@@ -132,6 +136,7 @@ def main() -> None:
         rows = [
             {"route": route, "designs": len(some), "refused": some["refused"].sum()}
             | {"usable and refused": some["usable"].sum(), "share": round(some["usable"].mean(), 4)}
+            | {"a sign and refused": some["sign"].sum()}
             | {"lost in these": round(float(some.loc[some["usable"], "lost"].mean()), 2)}
             for route, some in groups
         ]

@@ -23,13 +23,18 @@ def octaves(farther: int) -> Release:
 @pytest.mark.parametrize(("farther", "known"), [(1, False), (2, True), (4, True)])
 def test_a_column_varies_where_rows_lie_two_octaves_farther_out(farther: int, known: bool) -> None:
     """In the next octave they prove nothing: a value near an edge falls in both."""
-    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), 1).known[0] == known
+    assert _cleaned(octaves(farther), np.array([0.0, -1.0]), np.array([False])).known[0] == known
 
 
 def test_what_varies_has_the_squares_of_its_octaves_and_no_hidden_rows() -> None:
-    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), 1)
+    spread = _cleaned(octaves(4), np.array([0.0, -1.0]), np.array([False]))
     edges = 2.0 * 2.0 ** -np.array([REST, REST - 4])
     assert spread.mean_square[0] == pytest.approx([0.9, 0.1] @ edges**2 * 7 / 12)
+
+
+def test_a_level_may_always_be_the_same() -> None:
+    """However far its ones lie from its zeros: its rows are long, and are to count in full."""
+    assert not _cleaned(octaves(4), np.array([0.0, -1.0]), np.array([True])).known[0]
 
 
 @pytest.mark.parametrize("budget", [dps.approx(1, 1e-6), dps.pure(2)])

@@ -174,7 +174,7 @@ def locate(curator: Curator, first: FirstCosts, octaves: float, problem: Problem
     mean_in_box = np.clip(means.values[0] / means.n, -1.0, 1.0)
     if not problem.intercept:
         mean_in_box[:d] = 0.0
-    spread, (usable, unread) = _cleaned(counts, origin, d), _usable(counts)
+    spread, (usable, unread) = _cleaned(counts, origin, problem.zero_or_one), _usable(counts)
     # means are over all rows: what cannot be used, as outside a subset, is at the middle of the box
     mean_in_box, noise_in_box = np.clip(mean_in_box / usable, -1.0, 1.0), means.sd / means.n / usable
     mean, sd = _response(spread, d, mean_in_box[d], noise_in_box, center[d], half[d])
@@ -336,7 +336,7 @@ def _usable(octaves: Release) -> tuple[float, bool]:
     return float(np.clip(share, min(sd, 1.0), 1.0)), seen < SEEN * sd < SEEN * _USABLE_SD
 
 
-def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
+def _cleaned(release: Release, origin: Array, coded: Array) -> _Spread:
     """Shares below three times their noise are taken for 0; with none left, the prior."""
     counts = release.values[0] / release.n
     noise = release.sd / release.n
@@ -348,10 +348,13 @@ def _cleaned(release: Release, origin: Array, covariates: int) -> _Spread:
     told = np.sum(shares > 0, axis=1)
     prior = np.where(np.arange(octaves) == round(-math.log2(UNSEEN_SD)), 1.0, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, prior)
-    # a covariate that seems constant may have rare values far away, which the noise hides
+    # a covariate that seems constant may have rare values far away, which the noise hides; those of a
+    # level are as far, however few they are
     constant = shares.max(axis=1) > _CONSTANT * shares.sum(axis=1)
-    constant[covariates:] = False
-    constant &= np.argmax(shares > 0, axis=1) > shares.argmax(axis=1) - _APART
+    constant[len(coded) :] = False
+    apart = np.argmax(shares > 0, axis=1) <= shares.argmax(axis=1) - _APART
+    apart[: len(coded)] &= ~coded
+    constant &= ~apart
     reach = np.floor(-np.log2((1 + np.abs(origin)) / 2)).astype(int)
     farthest = np.arange(octaves) == reach[:, None]
     shares = shares + np.where(constant[:, None] & farthest, HIDDEN * noise, 0.0)
