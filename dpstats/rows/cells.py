@@ -156,6 +156,8 @@ def of_numpy(values: Array) -> Column:
         return Numbers(np.asarray(values.data), np.ma.getmaskarray(values))
     if values.dtype.kind in "fiub":
         return Numbers(values)
+    if values.dtype.kind in "mM":  # a category's, by what its cells hold: as when it holds them one by one
+        return Objects(np.full(values.shape, None, dtype=object))
     return Objects(values if values.dtype.kind == "O" else values.astype(object))
 
 

@@ -32,6 +32,7 @@ _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
 # steps that leave ids what they were in a frame of pandas, Python objects too
 _LEAVING = frozenset({"FromPandas", "Projection", "Filter", "Repartition"})
 # tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
+_FOUND_LATER = "__UNKNOWN_CATEGORIES__"  # which Dask has in the place of those that partitions find
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
 
@@ -56,6 +57,7 @@ def of_dask(data: Any, asked: Asked) -> Source:
         )
     unit = asked.schema.privacy_unit.column
     if unit:
+        _check_category(unit, chosen._meta[unit].dtype)
         _check_ids(unit, protected(lambda: [(step, _kind(step, unit)) for step in [chosen, *steps]], cannot))
     # last, since Dask makes partitions of a frame of pandas for it
     if protected(lambda: any(map(_PARSING.match, map(str, data.__dask_graph__()))), cannot):
@@ -118,6 +120,16 @@ def _check_ids(unit: str, kinds: Sequence[tuple[Any, str]]) -> None:
             "Dask, by a step that may make numbers of a partition, or floats where one is missing, so that "
             "one record would decide how the ids of others are read. Give the column a type where it is "
             "made, such as Int64 or string[pyarrow], both in meta= and in the function that makes a partition"
+        )
+
+
+def _check_category(unit: str, dtype: Any) -> None:
+    """Refuse ids whose categories, and so their type, each partition finds in its own cells."""
+    if isinstance(dtype, pd.CategoricalDtype) and _FOUND_LATER in dtype.categories:
+        raise DataError(
+            f"the column {unit!r} names the unit of privacy, and is a category in this dataframe of Dask, of "
+            "which each partition finds the values in its own rows, so that one record would decide how the "
+            "ids of others are read. Leave it as numbers or texts, such as Int64 or string[pyarrow]"
         )
 
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -30,25 +31,28 @@ class Spool(HoldsRows):
     Few are held in memory. More go to a file in the folder for temporary files, which has no name from the
     beginning, or loses it at once where a system cannot do that. So no other user opens it, and the system
     frees it however the process ends, by a signal that nobody can catch, too. What a disk still holds of a
-    file that is gone, an encrypted one hides.
+    file that is gone, an encrypted one hides. Threads read it in turn, since it has one position.
     """
 
     def __init__(self, dtype: type) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the spool
         weakref.finalize(self, self._file.close)
-        self._dtype = np.dtype(dtype)
+        self._dtype, self._lock = np.dtype(dtype), Lock()
 
     def put(self, array: Array) -> Place:
         """Add an array of the type."""
-        start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
-        self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
+        with self._lock:
+            start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
+            self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
         return Place(start, array.shape)
 
     def get(self, place: Place) -> Array:
         """The array that is there."""
         out = np.empty(place.shape, dtype=self._dtype)
-        self._at_disk(lambda: self._file.seek(place.start))
-        if self._file.readinto(out.reshape(-1).view(np.uint8).data) != out.nbytes:
+        with self._lock:
+            self._at_disk(lambda: self._file.seek(place.start))
+            count = self._file.readinto(out.reshape(-1).view(np.uint8).data)
+        if count != out.nbytes:
             raise OSError
         return out
 

@@ -289,6 +289,25 @@ MUTANTS = (
         (PARTS_OF_UNITS, "unit.column, kinds)", "unit.column, set())"),
     ),
     planted(
+        "threads move the place where another reads rows of units",
+        "rows/test_unit_parts.py::test_threads_read_what_they_ask_for",
+        (
+            "rows/spool.py",
+            "        with self._lock:\n            self._at_disk(lambda: self._file.seek(place",
+            "        if True:\n            self._at_disk(lambda: self._file.seek(place",
+        ),
+    ),
+    planted(
+        "each partition finds the categories of ids",
+        "rows/test_dask.py::test_ids_whose_categories_a_partition_finds_are_refused",
+        ("rows/partitions.py", "_FOUND_LATER in dtype.categories", "not len(dtype.categories)"),
+    ),
+    planted(
+        "dates of a category are their nanoseconds",
+        "rows/test_dask.py::test_dates_of_a_category_are_nothing_whatever_else_it_holds",
+        ("rows/cells.py", 'values.dtype.kind in "mM"', 'values.dtype.kind in "V"'),
+    ),
+    planted(
         "rows of units are spooled in a file that has a name",
         "rows/test_unit_parts.py::test_nothing_but_a_file_without_a_name_holds_rows",
         (

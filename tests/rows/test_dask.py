@@ -339,6 +339,26 @@ def test_ids_whose_type_a_partition_may_choose_are_refused(made):
     assert found[WEIGHS].tolist() == [True, True, False, False]
 
 
+def test_ids_whose_categories_a_partition_finds_are_refused():
+    """An id of one record would decide whether all others of its partition are integers."""
+    schema = X.unit("id", max_rows=1)
+    ids = partition_of([1, 2, 2, 3])
+    with pytest.raises(DataError, match="is a category .* of which each partition finds the values"):
+        rows_of(dd.from_pandas(ids, npartitions=2).astype({"id": "category"}), schema)
+    known = dd.from_pandas(ids.astype({"id": "category"}), npartitions=2)
+    assert joined(rows_of(known, schema).blocks())[WEIGHS].tolist() == [True, True, False, True]
+
+
+@pytest.mark.parametrize("last", [pd.Timestamp(3), "zzz"])
+def test_dates_of_a_category_are_nothing_whatever_else_it_holds(last):
+    """Alone they make a category of dates, beside a text one of objects."""
+    cells = pd.DataFrame({"x": pd.Series([pd.Timestamp(3)] * 3 + [last], dtype=object)})
+    with dask.config.set({"dataframe.convert-string": False}):
+        made = dd.from_pandas(cells, npartitions=2).astype({"x": "category"})
+        found = joined(rows_of(made, X).blocks())
+    assert np.isnan(found["x"]).all()
+
+
 def test_the_command_line_fits_files_on_a_cluster(client, tmp_path, monkeypatch):
     for place in range(2):
         parquet.write_table(TABLE.slice(place * 9000, 9000), tmp_path / f"{place}.parquet")

@@ -6,6 +6,8 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -191,6 +193,33 @@ def test_nothing_but_a_file_without_a_name_holds_rows(tmp_path, monkeypatch):
     del held
     gc.collect()
     assert file.closed
+
+
+class Slow:
+    """A file of which other threads may move the position before it is read."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def seek(self, *where):
+        at = self.file.seek(*where)
+        time.sleep(0.001)
+        return at
+
+    def readinto(self, out):
+        return self.file.readinto(out)
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+def test_threads_read_what_they_ask_for(rolled, monkeypatch):
+    """Two fits of one model may run at once; rows of other places would weigh in the place of these."""
+    monkeypatch.setattr(spool, "IN_MEMORY", 100 if rolled else 2**22)
+    held = spool.Spool(np.float64)
+    places = [held.put(np.full(50, float(number))) for number in range(8)]
+    held._file = Slow(held._file)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(held.get, places * 5))
+    assert [set(array) for array in found] == [{float(number)} for number in range(8)] * 5
 
 
 KILLED = """
