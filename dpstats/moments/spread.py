@@ -24,7 +24,7 @@ __all__ = [
 
 Array = np.ndarray
 
-_NORMAL = 3.0  # kurtosis of a normal law
+_NORMAL, _LEAST = 3.0, 1.5  # kurtosis of a normal law, and the least that is believed; none is below 1
 
 # Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
 # of which most are long where the spread is large, it then tells about half of how spreads differ.
@@ -162,12 +162,12 @@ def _variance_noise(moments: NoisyMoments, delta: Array) -> float:
 
 def _kurtosis(moments: NoisyMoments) -> float:
     """Of the residuals; the usual one as far as the noise hides it."""
-    usual = _NORMAL if moments.usual is None else moments.usual
+    usual = _NORMAL if moments.usual is None else max(moments.usual, _LEAST)
     if moments.fourth is None or moments.noise_fourth is None:
         return usual
     trust = 1 / (1 + (moments.noise_fourth / 2) ** 2)
     found = moments.fourth * moments.mean_weight / max(moments.square, 0.05) ** 2
-    return max(trust * found + (1 - trust) * usual, 1.5)
+    return max(trust * found + (1 - trust) * usual, _LEAST)
 
 
 def _tail(moments: NoisyMoments) -> tuple[float, float, float]:

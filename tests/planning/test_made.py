@@ -12,7 +12,7 @@ from dpstats.planning.knowledge import read_known
 from dpstats.planning.rows import Maker
 from dpstats.planning.search import rounded_up, smallest
 from dpstats.planning.trials import Setting
-from dpstats.planning.truth import read_asked
+from dpstats.planning.truth import EVEN, read_asked
 
 SCHEMA = dps.Schema(
     x=dps.bounded(0, 60),
@@ -134,6 +134,7 @@ def test_made_up_responses_have_the_mean_or_share_that_was_told(model: Any, law:
     known = read_known(law.get("known"), design, response)
     asked = read_asked(
         *map(law.get, ("coef", "scale", "events", "inspections")),
+        EVEN,
         known.spreads.get(response or ""),
         design.names,
     )

@@ -61,7 +61,7 @@ def _counted(curator: Curator, cost: float, place: Coordinates) -> Tail:
     shares = np.maximum(far, 0.0) / release.n
     tail = Tail(shares[seen], ends[:-1][seen], ends[1:][seen], hidden)
     clipped = Tail(np.array([hidden]), _FIRST_LIMIT, _FIRST_LIMIT, hidden)
-    collapsed = max(place.sigma**2, tail.square) < _COLLAPSED * clipped.square
+    collapsed = place.sigma**2 < _COLLAPSED * clipped.square and tail.square < clipped.square
     return clipped if collapsed else tail
 
 

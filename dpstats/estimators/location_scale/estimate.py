@@ -15,7 +15,7 @@ from dpstats.estimators.engine.information import Information
 from dpstats.estimators.levels import FARTHEST, FEWEST_EVENTS, level
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_curve import level_curve
-from dpstats.estimators.location_scale.placement import Placement
+from dpstats.estimators.location_scale.placement import PlacedByFamily, Placement
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem, sigma_of
 from dpstats.moments import Quantity
 
@@ -275,10 +275,14 @@ def _without_scale(bounding: Bounding[Placement], information: Information) -> A
     """Columns that may vary far less than their scale, and are not seen in full; shape (k,), intercept first.
 
     No guess in units of the scale is then wide enough, and where nothing bounds a slope, nothing bounds the
-    intercept. Effects of levels have an end.
+    intercept. Effects of levels have an end. By signs, what columns share tells of each, if any surely
+    varies.
     """
+    scale = bounding.placement.scale
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
-    vague = (hidden > _HIDES) & bounding.placement.scale.hardly_varies
+    vague = (hidden > _HIDES) & scale.hardly_varies
+    if isinstance(bounding.placement, PlacedByFamily):
+        vague &= not scale.varies.any()
     return np.append((vague & ~bounding.placement.problem.binary).any(), vague)
 
 
