@@ -138,16 +138,16 @@ HOUSES = dps.Schema(y=dps.bounded(-500, 5000), area=dps.bounded(0, 1000), age=dp
 
 def test_slopes_are_held_where_skewed_errors_grow_with_the_mean() -> None:
     """Clipping residuals takes most where their spread is largest, which tilts the line."""
-    held = []
+    held, n = [], 60_000
     for seed in range(40):
         rng = np.random.default_rng([seed, 7])
-        area, age = rng.lognormal(4.6, 0.45, 20_000), rng.exponential(30, 20_000)
+        area, age = rng.lognormal(4.6, 0.45, n), rng.exponential(30, n)
         mean = 50 + 2.2 * area - 0.4 * age
-        columns = {"area": area, "age": age, "y": mean * (0.85 + 0.15 * rng.exponential(size=20_000))}
+        columns = {"area": area, "age": age, "y": mean * (0.85 + 0.15 * rng.exponential(size=n))}
         with noise(SeededNoise(seed)):
             fit = dps.ols("y ~ area + age", columns, HOUSES).fit(dps.approx(1, 1e-6))
         held.append(missed_by(fit, {"area": 2.2})[0] <= 1)
-    assert np.mean(held) >= 0.87
+    assert np.mean(held) >= 0.9
 
 
 def test_sigma_and_rsquared_are_held_where_errors_have_heavy_tails() -> None:
