@@ -5,6 +5,7 @@ See docs/theory/first_stage.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -189,3 +190,10 @@ class RowScale:
         """Bounds of a row x~, its leading 1 included."""
         lead = [1.0] * self.constant
         return Box(np.append(lead, self.lower[:-1]), np.append(lead, self.upper[:-1]))
+
+
+def categories(levels: Array) -> Iterator[tuple[Array, Array]]:
+    """Of each category which columns are its own, and which rows of `levels`, nan in columns of others."""
+    held = ~np.isnan(levels)
+    for columns in np.unique(held, axis=0):
+        yield columns, (held == columns).all(axis=1)

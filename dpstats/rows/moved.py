@@ -12,12 +12,12 @@ import numpy as np
 
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
-from dpstats.rows.parts import as_block
+from dpstats.rows.parts import as_block, as_codes
 from dpstats.rows.sources import Asked
 from dpstats.rows.units import as_one, chosen, row_hashes
 from dpstats.schema import WEIGHS
 
-__all__ = ["WEIGHING", "WORDS", "coded_rows", "columns_of", "marked_rows", "numbered"]
+__all__ = ["WEIGHING", "WORDS", "coded_rows", "columns_of", "ids_of", "marked_rows", "numbered"]
 
 WORDS = ("first word", "second word")
 WEIGHING = "weighs"
@@ -41,12 +41,14 @@ def coded_rows(batch: Batch, asked: Asked) -> dict[str, Array]:
     return found | dict(zip(WORDS, words, strict=True))
 
 
+def ids_of(columns: Mapping[str, Array]) -> Array:
+    """The ids of units that are moved, shape (n, 2)."""
+    return np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
+
+
 def marked_rows(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
     """All rows of some units, and which of them weigh, in an order that does not depend on who was faster."""
-    ids = np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
-    hashes = row_hashes(
-        {name: columns[place] for place, name in zip(numbered(asked), asked.names, strict=True)}
-    )
+    ids, hashes = ids_of(columns), row_hashes({name: columns[place] for place, name in _named(asked)})
     weighs = chosen(ids, lambda rows: hashes[rows], asked.schema.privacy_unit.max_rows)
     order = np.lexsort(np.hstack([ids, hashes]).T)
     return {place: columns[place][order] for place in numbered(asked)} | {WEIGHING: weighs[order]}
@@ -55,5 +57,4 @@ def marked_rows(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
 def columns_of(marked: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
     """Marked rows as a part has them, under the names of variables, and `WEIGHS`."""
     found = {name: marked[place] for place, name in _named(asked)}
-    levels = {name: found[name].astype(np.int16) for name in asked.levels}
-    return found | levels | {WEIGHS: np.asarray(marked[WEIGHING], dtype=bool)}
+    return as_codes(found, asked) | {WEIGHS: np.asarray(marked[WEIGHING], dtype=bool)}

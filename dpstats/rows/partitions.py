@@ -31,8 +31,8 @@ __all__ = ["is_of_dask", "of_dask"]
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
 # steps that leave ids what they were in a frame of pandas, Python objects too
 _LEAVING = frozenset({"FromPandas", "Projection", "Filter", "Repartition"})
-# tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _FOUND_LATER = "__UNKNOWN_CATEGORIES__"  # which Dask has in the place of those that partitions find
+# tasks that read, as Dask names them, but of files with types; a bag takes its types from its first item
 _PARSING = re.compile(r"\W*(?:_*read[-_](?!parquet|orc|feather)|to_dataframe)")
 
 

@@ -233,6 +233,13 @@ def as_block(columns: Mapping[str, Array], kept: Collection[str]) -> dict[str, A
         }
 
 
+def as_codes(columns: Mapping[str, Array], asked: Asked) -> dict[str, Array]:
+    """Columns of numbers as the encoder has them: levels by their codes."""
+    return {
+        name: values.astype(np.int16) if name in asked.levels else values for name, values in columns.items()
+    }
+
+
 def cut(batches: Iterable[dict[str, Array]], size: int) -> Iterator[dict[str, Array]]:
     """Columns that come in pieces of any length, in pieces of `size` rows, and the rest."""
     rest: dict[str, Array] = {}

@@ -23,7 +23,7 @@ from dpstats._private import protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
-from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, marked_rows, numbered
+from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
 from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
 from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
@@ -71,11 +71,9 @@ def _by_unit(frame: Any, asked: Asked) -> tuple[UnitPiece, ...]:
         partial(_coded, asked, 1 + n // _SHARE_ROWS),
         f"{numbers}, {', '.join(f'`{word}` bigint' for word in WORDS)}, {_SHARE} bigint",
     )
+    # a lambda: from types that are declared Spark would guess a way to call it
     marked = coded.groupBy(_SHARE).applyInArrow(
-        lambda table: _marked(
-            asked, table
-        ),  # from types that are declared Spark would guess a way to call it
-        f"{numbers}, {WEIGHING} boolean",
+        lambda table: _marked(asked, table), f"{numbers}, {WEIGHING} boolean"
     )
     held = marked.persist()
     part = UnitFrame(asked, held, n)
@@ -96,7 +94,7 @@ def _coded(asked: Asked, shares: int, batches: Iterable[pa.RecordBatch]) -> Iter
 
 def _coded_batch(asked: Asked, shares: int, batch: pa.RecordBatch) -> dict[str, Array]:
     columns = coded_rows(batch_of(batch, asked), asked)
-    ids = np.stack([columns[word] for word in WORDS], axis=1).view(np.uint64)
+    ids = ids_of(columns)
     share = (spread(ids) % np.uint64(shares)).astype(np.int64)
     return {name: columns[name].astype(np.float64) for name in numbered(asked)} | {
         **{word: columns[word] for word in WORDS},

@@ -20,7 +20,7 @@ from dpstats._private import HoldsRows
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
-from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block
+from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
 from dpstats.rows.spool import Place, Spool
 from dpstats.rows.units import alike, chosen, row_hashes, spread
@@ -125,13 +125,7 @@ class Copy(HoldsRows):
     def coded(self) -> Iterator[dict[str, Array]]:
         """All rows."""
         for place in self._places:
-            yield _as_levels(dict(zip(self._asked.names, self._spool.get(place), strict=True)), self._asked)
-
-
-def _as_levels(columns: dict[str, Array], asked: Asked) -> dict[str, Array]:
-    return {
-        name: values.astype(np.int16) if name in asked.levels else values for name, values in columns.items()
-    }
+            yield as_codes(dict(zip(self._asked.names, self._spool.get(place), strict=True)), self._asked)
 
 
 @dataclass(frozen=True, repr=False)

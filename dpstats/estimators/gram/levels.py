@@ -14,7 +14,7 @@ import numpy as np
 
 from dpstats.estimators.gram.structure import Structure
 from dpstats.estimators.matrices import SMALLEST, not_noise, with_floor
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import RowScale, categories
 
 Array = np.ndarray
 
@@ -115,9 +115,8 @@ def of_references(scale: RowScale, moments: Array) -> Array:
 
 def _categories(scale: RowScale) -> Iterator[tuple[Array, Array, Array]]:
     """Of each category its columns, its rows there, and what takes a row x~ to its levels, (k, L)."""
-    lead, known = int(scale.constant), ~np.isnan(scale.levels)
-    for columns in np.unique(known, axis=0):
-        own = (known == columns).all(axis=1)
+    lead = int(scale.constant)
+    for columns, own in categories(scale.levels):
         rows, places = scale.levels[own][:, columns], lead + np.flatnonzero(columns)
         if lead + len(places) != len(rows):
             continue

@@ -14,7 +14,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.problem import Problem
 from dpstats.estimators.matrices import by_precision, not_noise, with_floor
-from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.row_scale import RowScale, categories
 from dpstats.moments.design import DesignMoments, of_matrix
 
 Array = np.ndarray
@@ -173,10 +173,10 @@ def levels_in_full(events: Events, scale: RowScale, levels: Array, radius_square
     level was counted, and how long its rows are by how much each was shortened. All entries of a level grow
     alike, and correlations with other columns stay.
     """
-    k, growth, held = len(events.square), np.eye(len(events.square)), ~np.isnan(levels)
-    for columns in np.unique(held, axis=0):
+    k, growth = len(events.square), np.eye(len(events.square))
+    for columns, of_category in categories(levels):
         own = np.append(True, columns)
-        rows = scale.typical(levels[(held == columns).all(axis=1)])[:, own]
+        rows = scale.typical(levels[of_category])[:, own]
         if len(rows) != own.sum():
             continue
         squares = np.sum(rows**2, axis=1) + np.sum(scale.ratio[~columns])

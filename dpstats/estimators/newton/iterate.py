@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.information import FORGET, Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST
@@ -104,11 +103,11 @@ def _read(
 
 
 def _left(problem: Problem, located: Located, averaged: Averaged) -> float:
-    """Curvature over that at the mean response, two sds of its error added."""
+    """As `Located.curvature_left`; 1 without an intercept."""
     if not problem.intercept:
         return 1.0
-    found, sd = of_row(averaged.information, np.linalg.solve(averaged.whitening, np.eye(problem.k)[0]))
-    return (found + SURE * sd) / (located.usable * problem.family.level_at(located.mean))
+    row = np.linalg.solve(averaged.whitening, np.eye(problem.k)[0])
+    return located.curvature_left(*of_row(averaged.information, row), problem.family)
 
 
 def _usual_noise(curator: Curator, problem: Problem, plan: Plan) -> float:

@@ -5,6 +5,7 @@ See docs/theory/glm.md#levels-of-unlike-scatter.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -20,9 +21,8 @@ from dpstats.families.bounded_score import BoundedScore
 
 Array = np.ndarray
 
-# sds of the log of amounts that are tried, and shares of a standard normal law at which they are
-_TRIED = np.linspace(0.05, 3.0, 60)
-_NORMAL = scipy.special.ndtri((np.arange(4000) + 0.5) / 4000)
+# sds of the log of amounts that are tried, and of how many quantiles of a normal law
+_TRIED, _QUANTILES = np.linspace(0.05, 3.0, 60), 4000
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,18 @@ class Group:
 
     def lost(self, score: BoundedScore) -> float:
         """What clipping takes from the mean of a score, if amounts are log-normal and scatter so much."""
-        amounts = np.exp(_TRIED[:, None] * _NORMAL - _TRIED[:, None] ** 2 / 2)
-        scores = np.clip(amounts - 1, -score.limit, score.limit)
+        scores = np.clip(_amounts() - 1, -score.limit, score.limit)
         squares, means = np.mean(scores**2, axis=1), np.mean(scores, axis=1)
         rising = slice(int(np.argmax(squares)) + 1)
         back = score.family.clipped_mean(np.zeros(1), np.array(score.limit), score.dispersion)
         return abs(float(np.interp(self.square, squares[rising], means[rising]) - back[0]))
+
+
+@functools.cache
+def _amounts() -> Array:
+    """Log-normal amounts of mean 1, for each sd that is tried."""
+    normal = scipy.special.ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+    return np.asarray(np.exp(_TRIED[:, None] * normal - _TRIED[:, None] ** 2 / 2))
 
 
 def unlike(averaged: Averaged, problem: Problem, located: Located, limit: float, n: int) -> tuple[Group, ...]:

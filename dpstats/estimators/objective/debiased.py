@@ -16,7 +16,6 @@ import numpy as np
 
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
-from dpstats.estimators.columns import SURE
 from dpstats.estimators.engine.bounds import FREE, LENGTHS, of_weighting
 from dpstats.estimators.engine.finish import guessed, weak
 from dpstats.estimators.engine.plan import Plan
@@ -215,8 +214,8 @@ def _read(ball: UnitBall, located: Located, matrices: Matrices) -> Read:
     moments = matrices.floored
     long = float(ball.reach @ ball.reach) > 1 + 1e-9
     lost = 1 - mean_weight(ball.k, ball.radius) if long else 0.0
-    left = (matrices.curvature[0, 0] + SURE * matrices.sds[0, 0]) * ball.radius**2
-    left = float(left / (located.usable * BINOMIAL.level_at(located.mean))) if ball.constant else 1.0
+    found, sd = (float(part[0, 0]) * ball.radius**2 for part in (matrices.curvature, matrices.sds))
+    left = located.curvature_left(found, sd, BINOMIAL) if ball.constant else 1.0
     return Read(symmetric_power(moments / moments[0, 0], -0.5), lost, left=left)
 
 
