@@ -16,7 +16,7 @@ import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
 from dpstats.moments.shrinkage import Pulled
-from dpstats.moments.solution import Solution, judged
+from dpstats.moments.solution import Solution, judged, of_coefficients
 from dpstats.moments.spread import (
     Quantity,
     clipped_line,
@@ -30,6 +30,8 @@ __all__ = ["LinearMoments", "Quantity"]
 
 Array = np.ndarray
 
+# Rows that lie along one direction move with a step along another if it has at least this share of theirs.
+_FEWER = 0.5
 _LEAST_LEFT = 0.1  # share of the squared limit of residuals that any step is taken to leave to long rows
 
 
@@ -57,9 +59,10 @@ class LinearMoments(NoisyMoments):
         adds what is not known of the covariates (:mod:`dpstats.moments.shrinkage`).
         """
         fit, params, parts = self._found(alpha) if alpha else self._line
+        way = np.eye(len(params))
         if alpha > 0 and self.penalised.any():
-            params, parts = self._penalised(fit, alpha, params, parts)
-        return self._judged(fit, params, parts, self._told)
+            params, parts, way = self._penalised(fit, alpha, params, parts)
+        return self._judged(fit, params, parts, self._told, way)
 
     def without(self, dropped: Array) -> Solution:
         """Coefficients of the best line without some covariates; those of the others alone.
@@ -83,7 +86,9 @@ class LinearMoments(NoisyMoments):
         privacy = privacy + pulled.noise(apart) + pulled.unknown(apart)
         kept = np.ix_(~dropped, ~dropped)
         chosen = [part[kept] for part in (sampling, privacy, *hidden)]
-        return self._judged(fit, (params - apart)[~dropped], chosen, self._told[~dropped])
+        return self._judged(
+            fit, (params - apart)[~dropped], chosen, self._told[~dropped], pulled.way[~dropped]
+        )
 
     @property
     def _told(self) -> Array:
@@ -91,10 +96,14 @@ class LinearMoments(NoisyMoments):
         blind = np.zeros(len(self.origin)) if self.blind is None else self.blind
         return self.seen & (blind == 0)
 
-    def _judged(self, fit: NormalEquations, params: Array, parts: list[Array], told: Array) -> Solution:
+    def _judged(
+        self, fit: NormalEquations, params: Array, parts: list[Array], told: Array, way: Array
+    ) -> Solution:
+        """The solution of these parts; `way` takes coefficients without a penalty to these."""
         sampling, privacy, guess, before = parts
+        rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way @ self.map)
         left = None if fit.before is None else before
-        return judged(params, sampling, privacy, guess, fit.rel, left, told)
+        return judged(params, sampling, privacy, guess, rel, left, told)
 
     @cached_property
     def _line(self) -> tuple[NormalEquations, Array, list[Array]]:
@@ -116,29 +125,37 @@ class LinearMoments(NoisyMoments):
             sampling, privacy = (fit.wider @ part @ fit.wider.T for part in (sampling, privacy))
         uneven = self.uneven * fit.delta
         sampling = sampling + np.outer(uneven, uneven)
-        guess = fit.guess + self._beyond_limit(fit.delta, privacy)
+        guess = fit.guess + self._beyond_limit(fit, privacy)
         moved = clipped_line(self, between)
         sampling = sampling + np.outer(moved, moved)
         before = 0 * fit.guess if fit.before is None else fit.before
         parts = [self.map @ part @ self.map.T for part in (sampling, privacy, guess, before)]
         return fit, self.origin + self.map @ fit.delta, parts
 
-    def _beyond_limit(self, delta: Array, privacy: Array) -> Array:
+    def _beyond_limit(self, fit: NormalEquations, privacy: Array) -> Array:
         """Covariance of what a step beyond its noise leaves out, as residuals were clipped on the way.
 
         A step that moves long rows by a share t of the limit of residuals may leave out t^4 / (1 - t^2)^2 of
         itself: where t is 1, all residuals of a rare level may have been beyond the limit, and the step says
-        no more than how far that is.
+        no more than how far that is. Few rows lie along a rare level, and what the step is there does not
+        move the others.
         """
-        moved = self.span**2 * max(float(delta @ delta - np.trace(privacy)), 0.0)
-        share = (moved / max(1 - moved, _LEAST_LEFT)) ** 2
-        return np.asarray(share**2 * np.outer(delta, delta))
+        values, vectors = np.linalg.eigh(fit.gram)
+        step, noise = vectors.T @ fit.delta, np.sum(vectors * (privacy @ vectors), axis=0)
+        as_many = values >= _FEWER * values[:, None]
+        moved = self.span**2 * np.maximum(as_many @ (step**2 - noise), 0.0)
+        left = vectors @ (step * (moved / np.maximum(1 - moved, _LEAST_LEFT)) ** 2)
+        return np.outer(left, left)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: Array, parts: list[Array]
-    ) -> tuple[Array, list[Array]]:
-        """Coefficients under a penalty, which a `fit` with a prior has not taken in, and their covariance."""
+    ) -> tuple[Array, list[Array], Array]:
+        """Coefficients under a penalty, which a `fit` with a prior has not taken in, and their covariance.
+
+        And what was to take them there.
+        """
         pulled = Pulled.of(self, alpha)
+        way = np.eye(len(params)) if fit.before is None else pulled.way
         if fit.before is None:
             apart = self.map @ (self.normal_equations().delta - fit.delta)
             by_noise = 0 * parts[1]
@@ -148,7 +165,7 @@ class LinearMoments(NoisyMoments):
             by_noise = pulled.noise(apart)
         sampling, privacy, *hidden = parts
         privacy = privacy + by_noise + pulled.unknown(apart)
-        return params, [sampling + pulled.sampling(apart), privacy, *hidden]
+        return params, [sampling + pulled.sampling(apart), privacy, *hidden], way
 
     def sigma(self) -> Quantity:
         """Residual standard deviation of an unpenalised fit, corrected for the clipping of heavy tails.

@@ -56,8 +56,9 @@ class NormalEquations(NamedTuple):
         Covariance of what noise hides of delta.
     before : array, shape (d, d), optional
         Covariance of delta before the release, where that is known.
-    rel : float
-        Size of the noise of the matrix over its least eigenvalue; along an eigenvector if that is more.
+    rel, vectors : array, shape (d,) and (d, d)
+        Size of the noise of the matrix over its eigenvalues, or of noise along its eigenvectors if that is
+        more; and these, in columns.
     fitted : float
         By how much the mean square of residuals seems smaller for the noise that delta follows.
     wider : array, shape (d, d), optional
@@ -69,7 +70,8 @@ class NormalEquations(NamedTuple):
     inverse: Array
     gain: Array
     guess: Array
-    rel: float
+    rel: Array
+    vectors: Array
     fitted: float
     before: Array | None = None
     wider: Array | None = None
@@ -275,14 +277,16 @@ class NoisyMoments:
     def _equations(self, alpha: float) -> NormalEquations:
         penalty, pull = self._penalty(alpha)
         size = self.noise_size
-        rel = size / max(float(np.linalg.eigvalsh(self.gram + penalty)[0]), 1e-12)
-        values, vectors = np.linalg.eigh(self.gram if self.prior is not None else self.gram + penalty)
-        inverse = (vectors / np.maximum(values, size)) @ vectors.T
+        values, vectors = np.linalg.eigh(self.gram + penalty)
+        rel = size / np.maximum(values, 1e-12)
         if self.prior is None:
+            inverse = (vectors / np.maximum(values, size)) @ vectors.T
             delta, fitted = inverse @ (self.cross - pull), len(values) * self.noise_cross**2
             guess, wide, along = self._unseen(np.maximum(values, size), values, vectors)
-            rel = max(rel, along)
-            return NormalEquations(delta, self.gram, inverse, inverse, guess, rel, fitted, wider=wide)
+            rel = np.maximum(rel, along)
+            return NormalEquations(
+                delta, self.gram, inverse, inverse, guess, rel, vectors, fitted, wider=wide
+            )
         told = posterior(
             self.gram,
             self.noise_gram,
@@ -293,10 +297,12 @@ class NoisyMoments:
             Expected(self.expected, self.numbers),
         )
         gram, gain, guess, before = told
+        own, axes = np.linalg.eigh(self.gram)
+        inverse = (axes / np.maximum(own, size)) @ axes.T
         delta = gain @ self.cross
         fitted = self.noise_cross**2 * float(2 * np.trace(gain) - np.sum(gain * (gram @ gain)))
         fitted -= float(np.sum(gram * guess))
-        return NormalEquations(delta, gram, inverse, gain, guess, rel, fitted, before)
+        return NormalEquations(delta, gram, inverse, gain, guess, rel, vectors, fitted, before)
 
     @property
     def back(self) -> Array:
@@ -315,19 +321,19 @@ class NoisyMoments:
         read_only([found])
         return found
 
-    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, float]:
+    def _unseen(self, raised: Array, values: Array, vectors: Array) -> tuple[Array, Array | None, Array]:
         """What noise hides along eigenvectors, what errors of eigenvalues make of errors, `rel` along them.
 
         Noise of a shape is larger along some directions than its size as an operator tells.
         """
         size, most = self.noise_size, max(self.square, 0.05)
         if self.shape is None:
-            return hidden(values, vectors, size, most), None, 0.0
+            return hidden(values, vectors, size, most), None, np.zeros(len(values))
         along = self.noise_gram * np.sum(vectors * (self.shape @ vectors), axis=0)
         sizes = believed(along)
         guess = hidden(values, vectors, sizes, most + (_BEFORE * self.noise_cross / size) ** 2)
         wide = (vectors * wider(along / raised)) @ vectors.T
-        return guess, wide, float(np.max(sizes / np.maximum(values, 1e-12)))
+        return guess, wide, sizes / np.maximum(values, 1e-12)
 
     def _penalty(self, alpha: float) -> tuple[Array, Array]:
         """Of delta, in units of r squared: its matrix and its gradient at delta = 0."""

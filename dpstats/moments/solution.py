@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["HOPELESS", "WEAK", "Solution", "believed", "hidden", "judged", "positive", "seen_share", "wider"]
+__all__ = [
+    "HOPELESS",
+    "WEAK",
+    "Solution",
+    "believed",
+    "hidden",
+    "judged",
+    "of_coefficients",
+    "positive",
+    "seen_share",
+    "wider",
+]
 
 Array = np.ndarray
 
@@ -19,8 +30,9 @@ WEAK, HOPELESS = 0.6, 1.3
 _SEEN = 3.0
 # Shares of a variance that rest on it. Beyond the first a coefficient is weak where noise hides a direction:
 # there intervals of nearly collinear columns whose effects cancel hold less. Beyond `_SEEN` .91 to .98 of
-# intervals held up to the second, .82 above; the third is the share of what was open that still is.
-_LEANING, _RESTING, _STILL = 0.65, 0.85, 0.5
+# intervals held up to the second, .82 above; the third is the share of what was open that still is, where it
+# is the fourth of the variance too.
+_LEANING, _RESTING, _STILL, _MOST = 0.65, 0.85, 0.5, 0.5
 # An eigenvalue is half believed at so many sds of the noise along its eigenvector. Of 1100 fits of exactly or
 # nearly collinear columns 2 are then off by more than 5 se; at 2.2 sds, 5 of 700. At 2.8, more slopes of a
 # plain design that noise half hides are called not estimable (k = 8, n = 20,000, epsilon = 1: .19, not .17).
@@ -54,7 +66,7 @@ def judged(
     sampling: Array,
     privacy: Array,
     guess: Array,
-    rel: float,
+    rel: float | Array,
     before: Array | None = None,
     seen: bool | Array = True,
 ) -> Solution:
@@ -65,8 +77,8 @@ def judged(
     params : array, shape (d,)
     sampling, privacy, guess : array, shape (d, d)
         Covariance due to rows, to noise, and to what noise hides, see :func:`hidden`.
-    rel : float
-        As in :class:`Solution`.
+    rel : float or array, shape (d,)
+        As in :class:`Solution`; of each coefficient, see :func:`of_coefficients`.
     before : array, shape (d, d), optional
         Covariance before the release, where earlier ones tell, see :mod:`dpstats.moments.posterior`. Where
         noise hides some direction, a coefficient that rests on it is not estimable, nor is one of which most
@@ -79,14 +91,34 @@ def judged(
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
     lost, leaning = (share > 0.5) & (rel > HOPELESS), (share > 0.1) & (rel > WEAK)
     if before is not None:
-        left = np.diag(guess) > _STILL * np.diag(before)
+        left = (np.diag(guess) > _STILL * np.diag(before)) & (share > _MOST)
         lost = ((share > _RESTING) | left) & (rel > _SEEN)
         leaning = (share > _LEANING) & (rel > HOPELESS)
     lost |= ~np.asarray(seen)
     for matrix in (cov, cov_privacy):
         matrix[lost, lost] = np.inf
     weak = tuple(int(j) for j in np.flatnonzero(leaning & ~lost))
-    return Solution(params, cov, cov_privacy, weak, rel)
+    return Solution(params, cov, cov_privacy, weak, float(np.max(rel)))
+
+
+def of_coefficients(rel: Array, vectors: Array, guess: Array, way: Array) -> Array:
+    """`rel` of each coefficient: that which half of what noise hides of it exceeds.
+
+    A level of almost no rows is a direction that noise hides, of which other coefficients hold little.
+
+    Parameters
+    ----------
+    rel, vectors : array, shape (d,) and (d, d)
+        Along eigenvectors of the noisy matrix, in columns.
+    guess : array, shape (d, d)
+        As in :func:`judged`, in the coordinates of these.
+    way : array, shape (p, d)
+        What takes these to coefficients.
+    """
+    order = np.argsort(-rel)
+    rested = ((way @ vectors) ** 2 * np.sum(vectors * (guess @ vectors), axis=0))[:, order]
+    half = np.cumsum(rested, axis=1) >= rested.sum(axis=1, keepdims=True) / 2
+    return np.asarray(rel[order][np.argmax(half, axis=1)])
 
 
 def hidden(values: Array, vectors: Array, size: float | Array, variance: float | Array) -> Array:

@@ -33,6 +33,7 @@ from dpstats.estimators.gram.bounds import (
 )
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
+from dpstats.estimators.gram.levels import may_be_constant
 from dpstats.estimators.gram.pure import fit_pure
 from dpstats.estimators.gram.reach import with_reach
 from dpstats.estimators.gram.whole import of_all_rows
@@ -119,8 +120,9 @@ def fit_gram(
     if max_weight is not None:
         moments = _rated(moments, max_weight, bounds.radius)
     alike = place.scale.at_one_end | (place.scale.hardly_varies & ~_seen(moments, place))
-    if alike.any():  # such a column may stand for the intercept
-        moments = replace(moments, blind=np.append([1.0] * constant, alike))
+    if alike.any():
+        intercept = [may_be_constant(place.scale, alike)] * constant
+        moments = replace(moments, blind=np.append(intercept, alike))
     told = False
     if constant:
         told, moments = _look(curator, plan.cost("check"), moments, place, bounds, own)

@@ -23,6 +23,7 @@ Array = np.ndarray
 _UNEVEN, _EVEN = 0.5, 0.1
 # The least share of a level before a release, over an even one; what a release leaves of it at least
 _LEAST, _KEPT = 0.2, 0.02
+_MANY = 0.5  # share of the rows that a level has, if all have it as far as noise tells
 
 
 def structure_of(scale: RowScale) -> Structure | None:
@@ -53,6 +54,18 @@ def expected_moments(scale: RowScale) -> Array:
         found[alike == alike[j, j]] = square[j]
     found[alike < 0] = 0.0
     return np.asarray(way @ found @ way.T)
+
+
+def may_be_constant(scale: RowScale, alike: Array) -> bool:
+    """Whether one of some columns, in each of which rows may be alike, may stand for the intercept.
+
+    Not where they would all be 0: in a column that is 0 but for rows of a level, or such of a flag, that few
+    rows have. It is told by its product with the column of that level, which it is itself.
+    """
+    if not (scale.constant and scale.alike.size):
+        return scale.constant
+    own = scale.alike[1:, 1:] == scale.alike[0, 1:, None]
+    return bool((alike & ~(own & (scale.center < _MANY)).any(axis=1)).any())
 
 
 def of_levels(scale: RowScale) -> Array:
