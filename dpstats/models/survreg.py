@@ -22,8 +22,6 @@ from dpstats.estimators.location_scale import (
     Strata,
     after_columns,
     fit_location_scale,
-    fit_location_scale_pure,
-    fit_strata,
     make_plan,
     make_pure_plan,
 )
@@ -251,7 +249,7 @@ class Survreg(Plannable):
             check_worth(curator, budget, k, PURE_TIMES, force)
             pure_plan = make_pure_plan(budget.epsilon, curator.n, len(self.design.names))
             facts = pay(curator, self.design, budget, ledger, PURE_METHOD, pure_plan.costs)
-            return self._publish(facts, fit_location_scale_pure(curator, problem, pure_plan), PURE_RELEASED)
+            return self._publish(facts, fit_location_scale(curator, problem, pure_plan), PURE_RELEASED)
         check_worth(curator, budget, k, TIMES, force)
         more = _costs_of(asked, budget.mu)
         plan = make_plan(
@@ -277,7 +275,7 @@ class Survreg(Plannable):
         plan = make_plan(budget.mu)
         costs = {COLUMNS: plan.cost("columns"), ", ".join(RELEASED[1:]): after_columns(plan)}
         facts = pay(curator, self.design, budget, ledger, METHOD, costs)
-        return self._publish(facts, fit_strata(curator, problem, plan), RELEASED)
+        return self._publish(facts, fit_location_scale(curator, problem, plan), RELEASED)
 
     def _strata_problem(self) -> Problem:
         """Public facts of the columns in which each stratum has a level."""

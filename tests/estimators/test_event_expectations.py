@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpstats.estimators.location_scale import newton
 from dpstats.estimators.location_scale.event_expectations import expected
 from dpstats.estimators.location_scale.events import events_of
+from dpstats.estimators.location_scale.gaussian import spread_of
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 
 
@@ -85,6 +85,6 @@ def test_residuals_that_noise_made_up_are_not_believed() -> None:
     sigma = math.sqrt(0.06 / usual)
     scale = SimpleNamespace(fraction=1.0, fraction_sd=1e-3)
     noisy, exact = (events_of(moments, noise, scale, 10_000) for noise in (0.1, 1e-9))
-    assert newton._spread(exact, usual, sigma) == pytest.approx(exact.residual / sigma**2)
+    assert spread_of(exact, usual, sigma) == pytest.approx(exact.residual / sigma**2)
     assert exact.residual > 3 * 0.06
-    assert newton._spread(noisy, usual, sigma) < 1.2 * usual
+    assert spread_of(noisy, usual, sigma) < 1.2 * usual

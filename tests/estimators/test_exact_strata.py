@@ -11,7 +11,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.estimators.location_scale import fit_strata, make_plan
+from dpstats.estimators.location_scale import fit_location_scale, make_plan
 from dpstats.testing import NoNoise, noise
 from tests.estimators.test_exact import EARLY, GOLDENS, TAIL, UNLIMITED
 
@@ -26,7 +26,8 @@ def errors(golden: dict[str, Any], formula: str, dist: str) -> np.ndarray:
     assert model._scales is not None
     with noise(NoNoise()):
         curator = Curator(model._rows, model._scales.design, UNLIMITED)
-        params = fit_strata(curator, model._strata_problem(), make_plan(UNLIMITED.mu, EARLY, TAIL)).params
+        plan = make_plan(UNLIMITED.mu, EARLY, TAIL)
+        params = fit_location_scale(curator, model._strata_problem(), plan).params
     return np.asarray(np.abs(params - golden["params"]) / np.sqrt(np.diag(golden["cov"])))
 
 

@@ -12,7 +12,7 @@ import dpstats as dps
 from dpstats import datasets
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
-from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale, fit_location_scale_pure
+from dpstats.estimators.location_scale import Estimate, Problem, fit_location_scale
 from dpstats.estimators.location_scale.plan import make_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -34,7 +34,7 @@ def fitted(golden: dict[str, Any], pure: bool) -> Estimate:
             plan = Plan(
                 1e9, True, {stage: Stage(count, stage, alike(count)) for stage, count in STEPS.items()}
             )
-            return fit_location_scale_pure(Curator(rows, design, dps.pure(UNLIMITED)), asked, plan)
+            return fit_location_scale(Curator(rows, design, dps.pure(UNLIMITED)), asked, plan)
         curator = Curator(rows, design, dps.gdp(UNLIMITED))
         return fit_location_scale(curator, asked, make_plan(UNLIMITED, EARLY, TAIL))
 

@@ -12,9 +12,9 @@ from dpstats.curator import Curator
 from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.plan import FirstCosts
 from dpstats.estimators.location_scale import Problem
+from dpstats.estimators.location_scale.plan import make_sign_plan
 from dpstats.estimators.location_scale.sign_average import Step, average, by_selection
 from dpstats.estimators.location_scale.sign_frame import Frame, framed, sized
-from dpstats.estimators.location_scale.sign_plan import make_sign_plan
 from dpstats.families import SEV
 from dpstats.families.signs import signs
 from dpstats.formula import build_design

@@ -13,7 +13,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator, Release
-from dpstats.estimators.location_scale import newton
+from dpstats.estimators.location_scale import driver
 from dpstats.families import DISTS
 from dpstats.families.signs import signs
 from dpstats.models.survreg import SIGNS_METHOD
@@ -53,7 +53,7 @@ def rows(dist: str, censored: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
 @pytest.mark.parametrize("dist", ["sev", "logistic", "gaussian"])
 @pytest.mark.parametrize("censored", [0.0, 0.3])
 def test_the_scores_are_solved(dist: str, censored: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newton, "_NEWTON", math.inf)
+    monkeypatch.setattr(driver, "_NEWTON", math.inf)
     monkeypatch.setattr(importlib.import_module("dpstats.models.survreg"), "Curator", Watching)
     x, y, event = rows(dist, censored)
     data = {f"x{j}": x[:, j] for j in range(3)} | {"y": y, "failed": event}

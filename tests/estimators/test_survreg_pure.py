@@ -8,7 +8,7 @@ from dpstats import datasets
 from dpstats.budget import pure
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan, Stage, alike
-from dpstats.estimators.location_scale import fit_location_scale_pure, make_pure_plan
+from dpstats.estimators.location_scale import fit_location_scale, make_pure_plan
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -28,7 +28,7 @@ def test_without_noise_many_steps_end_at_the_maximum_likelihood_estimate(golden)
     plan = Plan(1e9, True, {name: Stage(count, name, alike(count)) for name, count in steps.items()})
     with noise(NoNoise()):
         curator = Curator(open_rows(loaded.data, loaded.schema, design.variables), design, pure(1e12))
-        found = fit_location_scale_pure(curator, problem(design, dist), plan).params
+        found = fit_location_scale(curator, problem(design, dist), plan).params
     assert (np.abs(found - golden["params"]) / np.sqrt(np.diag(golden["cov"]))).max() < 0.02
 
 

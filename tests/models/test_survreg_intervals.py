@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import zlib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dpstats.families import DISTS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
 from tests.estimators.test_exact_intervals import FITS, inspected
 from tests.estimators.test_exact_intervals import name as of_golden
+from tests.privacy.catalogue import CASES, made
 
 FORMULA = "Surv(before, after, type='interval2') ~ x"
 SCHEMA = dps.Schema(
@@ -225,3 +227,12 @@ def test_bounds_that_cut_through_intervals_move_nothing() -> None:
     with noise(SeededNoise(1)):
         fit = dps.survreg(FORMULA, data, schema).fit(dps.zcdp(20))
     assert (np.abs(fit.params - [math.log(100), 0.3, 0]) < 4 * fit.bse).all() and (fit.bse < 0.05).all()
+
+
+def test_inspections_far_from_all_failures_end_in_a_fit() -> None:
+    """Noise put all rows where a failure says nothing of the location, and what it says was divided by."""
+    name = "survreg-loglogistic-auto-gdp-inspected"
+    case = next(case for case in CASES if str(case) == name)
+    with noise(SeededNoise(zlib.crc32(f"{name}-211".encode()))), np.errstate(all="ignore"):
+        fit = case.fit(made(211))
+    assert not np.isnan(fit.bse).any()

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 import dpstats as dps
-from dpstats.estimators.location_scale.newton import is_noisy
+from dpstats.estimators.location_scale.driver import is_noisy
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.models.survreg import METHOD, PURE_METHOD, SIGNS_METHOD, SIGNS_RELEASED

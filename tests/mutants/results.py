@@ -452,6 +452,15 @@ MUTANTS = (
         ),
     ),
     planted(
+        "inspections far from all failures end a fit in an error, after it has paid (survreg)",
+        "models/test_survreg_intervals.py::test_inspections_far_from_all_failures_end_in_a_fit",
+        (
+            "estimators/location_scale/gaussian.py",
+            "said = max(left.location, LEAST_SAID)",
+            "said = left.location",
+        ),
+    ),
+    planted(
         "a slope of what may not vary rests on a guess (survreg)",
         "models/test_loose_bounds.py::test_columns_that_noise_hides_in_their_bounds_have_no_short_interval",
         ("estimators/location_scale/estimate.py", "& scale.hardly_varies", "& False"),
@@ -534,12 +543,12 @@ MUTANTS = (
     planted(
         "steps that still move are not told (survreg)",
         f"{SETTLED}steps_that_still_move_say_so",
-        (SCALE, "capped or drift)", "capped)"),
+        (SCALE, "capped.any() or drift)", "capped.any())"),
     ),
     planted(
         "a step that was cut short is not told (survreg)",
         f"{SETTLED}a_step_that_was_cut_short_is_told",
-        (SCALE, "capped or drift)", "drift)"),
+        (SCALE, "capped.any() or drift)", "drift)"),
     ),
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
@@ -559,7 +568,7 @@ MUTANTS = (
     planted(
         "steps on the way are averaged with the others (survreg)",
         f"{SETTLED}steps_on_the_way_are_left_out",
-        (SCALE, "for left in range(len(points) // 2 + 1)", "for left in range(1)"),
+        (SCALE, "for left in range(len(steps.points) // 2 + 1)", "for left in range(1)"),
     ),
     planted(
         "a column that is long on one side is not named (survreg)",

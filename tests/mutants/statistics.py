@@ -32,7 +32,7 @@ MUTANTS = (
         "rows of several units choose their bounds, and have the events of levels, as rows of one do",
         "models/test_units.py::test_units_are_rows[lognormal]",
         (
-            "estimators/location_scale/newton.py",
+            "estimators/location_scale/gaussian.py",
             "Bounding(placement, share, tail / units, curator.n * units)",
             "Bounding(placement, share, tail, curator.n)",
         ),

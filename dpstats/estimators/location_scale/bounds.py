@@ -96,18 +96,17 @@ class Bounding(Generic[P]):
 
     def truncation(self, choice: Choice, point: Array) -> Truncation:
         """Public limits of the scores at these values; an infinite width bounds nothing but the hazard."""
-        placement, floor = self.placement, choice.floor
-        family = placement.problem.family
-        if not family.bounded and not math.isfinite(floor):
+        placement, problem, floor = self.placement, self.placement.problem, choice.floor
+        if not problem.family.bounded and not math.isfinite(floor):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
             floor = min(max(lowest, -_FAR), -UNSEEN)
-        known, limits, pivots = placement.problem.known_scale, _NO, _NO
+        known, limits, pivots = problem.known_scale, _NO, _NO
         if not known:
             limits = self._limits(choice.width, point)
             pivots = self._pivots(point, math.isfinite(choice.width))
-        rows = dict(delayed=placement.problem.delayed, intervals=placement.problem.intervals)
-        return Truncation(family, choice.c, pivots, limits, floor=floor, known_scale=known, **rows)
+        rows = dict(delayed=problem.delayed, intervals=problem.intervals, strata=problem.strata is not None)
+        return Truncation(problem.family, choice.c, pivots, limits, floor=floor, known_scale=known, **rows)
 
     def public(self, choice: Choice, whitening: Array, point: Array) -> dict[str, Any]:
         """Parameters of a release of scores at (gamma, log sigma) `point`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -93,34 +94,54 @@ class Estimate(common.Estimate):
     law: Quantity | None = None
 
 
-def averaged(
-    points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: Array
-) -> Found:
-    """Of steps that count alike, each with its scores, their noise sds, and whether it was cut short.
+class Steps(NamedTuple):
+    """Steps that count alike.
 
-    They scatter about the line that the points predict, and drift if they go along it. The first, up to half
-    of all, are left out where they were on the way to what the others scatter about.
+    Attributes
+    ----------
+    points, scores, noise : array, shape (T, m)
+        Where the scores were read, and the sds of their noise.
+    capped : array of bool, shape (T,)
+        Whether each was cut short.
+    information : Information
+        Of all of them.
     """
-    found = [
-        _averaged(
-            points[left:], scores[left:], noise[left:], information, to_params, bool(capped[left:].any())
-        )
-        for left in range(len(points) // 2 + 1)
-    ]
+
+    points: Array
+    scores: Array
+    noise: Array
+    capped: Array
+    information: Information
+
+    def after(self, left: int) -> Steps:
+        """Without so many of the first."""
+        points, scores, noise, capped = (each[left:] for each in self[:4])
+        return Steps(points, scores, noise, capped, self.information)
+
+    @property
+    def rms(self) -> Array:
+        """Root mean squares of the noise sds, (m,)."""
+        return np.asarray(np.sqrt(np.mean(self.noise**2, axis=0)))
+
+
+def averaged(steps: Steps, to_params: Array) -> Found:
+    """Of steps that scatter about the line that the points predict, and drift if they go along it.
+
+    The first, up to half of all, are left out where they were on the way to what the others scatter about.
+    """
+    found = [_averaged(steps.after(left), to_params) for left in range(len(steps.points) // 2 + 1)]
     return next((each for each in found if not each.moves), found[0])
 
 
-def _averaged(
-    points: Array, scores: Array, noise: Array, information: Information, to_params: Array, capped: bool
-) -> Found:
-    steps, k = scores.shape
-    rms = np.sqrt(np.mean(noise**2, axis=0))
+def _averaged(steps: Steps, to_params: Array) -> Found:
+    points, scores, _, capped, information = steps
+    (count, k), rms = scores.shape, steps.rms
     rest, spread = scatter(points[:, :k], scores, rms, information.matrix, to_params[:k, :k])
-    time = np.arange(steps) - (steps - 1) / 2
+    time = np.arange(count) - (count - 1) / 2
     slope = (time @ rest) / math.sqrt(float(time @ time))
     drift = float(np.sum((slope / rms) ** 2)) > k + 5 * math.sqrt(2 * k)
     step = np.linalg.inv(information.matrix) @ scores.mean(axis=0)
-    return Found(points, step, rms**2 / steps, information, spread, capped or drift)
+    return Found(points, step, rms**2 / count, information, spread, bool(capped.any() or drift))
 
 
 def estimate(
@@ -136,13 +157,9 @@ def estimate(
     step = to_params @ found.step
     point = _without_unseen(mean[:m] + step, to_params, information, bounding.k)
 
-    inverse = np.linalg.inv(information.matrix)
-    noise = inverse @ np.diag(found.noise) @ inverse
-    inflate = information.inflation
-    sampling = inflate @ (inverse / bounding.n) @ inflate.T
+    inverse, wider = np.linalg.inv(information.matrix), spread * found.widening
     guess = unseen(information, to_params, bounding, sigma_of(mean))
-    wider = spread * found.widening
-    privacy = (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
+    noise, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, wider)
     privacy += information.error_of(found.step) + information.error_across(found.step)
     if m > bounding.k:
         privacy[-1, -1] += by_spread(found.step, noise, information, sigma_of(mean), bounding.k)
@@ -182,6 +199,29 @@ def estimate(
     return _with_levels(
         result, found.points, np.array([back @ step, sds, sampled]), bounding, choice.c, blind
     )
+
+
+def uncertain(
+    information: Information, inverse: Array, variances: Array, guess: Array, n: float, wider: float
+) -> tuple[Array, Array, Array]:
+    """Covariances of a whitened step: by noise, by sampling, and what privacy adds.
+
+    Parameters
+    ----------
+    information : Information
+    inverse : array, shape (m, m)
+        From scores to the step.
+    variances : array, shape (m,)
+        Of the noise of the mean score.
+    guess : array, shape (m, m)
+        Of what noise hides.
+    n : float
+    wider : float
+        By how much variances are larger than noise and sampling explain.
+    """
+    noise, inflate = inverse @ np.diag(variances) @ inverse, information.inflation
+    sampling = inflate @ (inverse / n) @ inflate.T
+    return noise, sampling, (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
 
 
 def unseen(information: Information, to_params: Array, bounding: Bounding[Placement], sigma: float) -> Array:

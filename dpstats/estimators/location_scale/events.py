@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.event_expectations import expected
-from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.matrices import by_precision, not_noise, with_floor
 from dpstats.estimators.row_scale import RowScale, categories
 from dpstats.moments.design import DesignMoments, of_matrix
@@ -214,3 +214,29 @@ def starting_values(events: Events, problem: Problem) -> Array:
     variance = float(np.clip(events.residual / f + 0.5 * events.spread**2, 0.01, 1.5))
     gamma, sigma = expected(problem.family, f).start(events.line, variance)
     return np.append(gamma, math.log(sigma))
+
+
+def located(
+    curator: Curator,
+    problem: Problem,
+    costs: tuple[float, ...],
+    scale: RowScale,
+    point: Array,
+    fraction: float,
+) -> Array:
+    """The point after the location steps: exact in one step for a pure shift where the hazard is low."""
+    point, usual = point.copy(), expected(problem.family, fraction)
+    for mu in costs:
+        release = curator.release(
+            "location_score",
+            mu,
+            **scale.public(),
+            family=problem.family,
+            c=2.0,
+            gamma=point[:-1],
+            sigma=sigma_of(point),
+            floor=usual.first_floor,
+        )
+        excess = float(release.values[0].item()) / release.n / fraction / usual.slope
+        point[0] += sigma_of(point) * float(np.clip(math.log(max(1 + excess, 0.22)) / usual.slope, -1.5, 3.0))
+    return point

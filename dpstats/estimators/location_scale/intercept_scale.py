@@ -17,7 +17,7 @@ from dpstats.curator import Curator
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.event_law import watched
 from dpstats.estimators.location_scale.placement import Placement
-from dpstats.estimators.location_scale.score_release import release_scores
+from dpstats.estimators.location_scale.route import release_scores
 from dpstats.estimators.matrices import by_precision
 from dpstats.families.martingale import scores
 from dpstats.families.score_bounds import Truncation

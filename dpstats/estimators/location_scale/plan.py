@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
 from dpstats.estimators.engine.plan import TAIL_STEPS, Plan, Stage, alike, growing
 
 # Shares of mu^2; the averaged steps have what the others leave.
@@ -15,6 +16,28 @@ EARLY_STEPS, LOCATION_STEPS = 10, 4
 # Counts of inspections, at the start, where bounds are chosen, and after the early steps. They tell of the
 # information far better than the averaged steps, which pay for them.
 INSPECTIONS, INSPECTED = 0.06, 3
+
+# By signs, shares of what is left of mu^2 after the columns; the last steps get what these leave.
+_START, _EARLY, _SIZES, _CHECK = 0.02, 0.38, 0.01, 0.02
+# The event matrix tells of few covariates how they are correlated, and nothing of one or many: its share is
+# this over their number, between these.
+_SHAPE, _LEAST_SHAPE, _MOST_SHAPE = 0.4, 0.02, 0.1
+START_STEPS, LEVEL_STEPS = 3, 4
+# of the last steps' share, slopes get this times sqrt k of what intercept and log sigma get: their noise is
+# then about the same in sampling sds
+_SLOPES = 0.55
+# of what intercept and log sigma so get, the part that follows the slopes; the rest waits for their average
+_EARLY_LEVEL, _FOLLOWING = 0.5, 0.3
+
+# Shares of epsilon of columns, matrix, location, sizes, early steps, last step and check; they add up to 1.
+# With n epsilon beyond these multiples of k^1.5, what comes first is precise enough at a smaller share.
+# Then more early steps find their way from a start that many censored rows make bad.
+PURE_SHARES = (
+    (4000.0, 12, (0.05, 0.11, 0.01, 0.10, 0.36, 0.34, 0.03)),
+    (1000.0, 6, (0.10, 0.14, 0.01, 0.07, 0.28, 0.37, 0.03)),
+    (0.0, 2, (0.08, 0.25, 0.01, 0.06, 0.20, 0.38, 0.02)),
+)
+PURE_LOCATION_STEPS = 2
 
 
 def make_plan(
@@ -48,3 +71,46 @@ def make_plan(
 def after_columns(plan: Plan) -> float:
     """mu of all that follows the columns."""
     return math.sqrt(max(plan.total**2 - plan.cost("columns") ** 2, 0.0))
+
+
+def make_sign_plan(mu: float, k: int) -> Plan:
+    """Split what is left after the columns over the releases of a fit of k coefficients by signs.
+
+    See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+    """
+    shape = max(_LEAST_SHAPE, min(_MOST_SHAPE, _SHAPE / (k - 1))) if k > 2 else _LEAST_SHAPE
+    last = 1 - shape - _START - _EARLY - _SIZES - _CHECK
+    level = 1 / (1 + _SLOPES * math.sqrt(k))
+    following, waiting = level * _FOLLOWING, level * (1 - _FOLLOWING)
+    slopes, both = "signs of residuals", "score and information of intercept and log sigma"
+    stages = dict(
+        shape=Stage(shape, "event matrix"),
+        start=Stage(_START, both, alike(START_STEPS)),
+        early=Stage(_EARLY * (1 - level * _EARLY_LEVEL), slopes, alike(SIGN_STEPS)),
+        early_level=Stage(_EARLY * level * _EARLY_LEVEL, both, alike(SIGN_STEPS)),
+        sizes=Stage(_SIZES, slopes),
+        last=Stage(last * (1 - level), slopes, alike(TAIL_STEPS)),
+        last_level=Stage(last * following, both, alike(TAIL_STEPS)),
+        level=Stage(last * waiting, both, alike(LEVEL_STEPS)),
+        check=Stage(_CHECK, "check of the law"),
+    )
+    return Plan(mu, False, stages)
+
+
+def make_pure_plan(epsilon: float, n: int, k: int) -> Plan:
+    """Split a pure budget over the releases of a fit of n rows and k location coefficients.
+
+    See docs/theory/survival.md#pure-epsilon.
+    """
+    steps, shares = next(plan[1:] for plan in PURE_SHARES if n * epsilon >= plan[0] * k**1.5)
+    columns, matrix, location, sizes, early, last, check = shares
+    stages = dict(
+        columns=Stage(columns, "columns"),
+        matrix=Stage(matrix, "event matrix"),
+        location=Stage(location, "location score", alike(PURE_LOCATION_STEPS)),
+        sizes=Stage(sizes, "sizes of the information", alike(steps)),
+        early=Stage(early, "score", alike(steps)),
+        last=Stage(last, "score"),
+        check=Stage(check, "check of the law"),
+    )
+    return Plan(epsilon, True, stages)

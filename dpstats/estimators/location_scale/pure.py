@@ -8,31 +8,30 @@ the shape enters only by what the last step moves. See docs/theory/survival.md#p
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import find_columns
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.location_scale.bounds import Choice
 from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
 from dpstats.estimators.location_scale.events import (
     Events,
     events_of,
     in_full,
     levels_in_full,
+    located,
     starting_values,
 )
 from dpstats.estimators.location_scale.hazard_calibration import checked
 from dpstats.estimators.location_scale.information import Known, estimated
-from dpstats.estimators.location_scale.newton import located
 from dpstats.estimators.location_scale.placement import PlacedByLine
-from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, Problem, sigma_of
+from dpstats.estimators.location_scale.problem import Problem, sigma_of
 from dpstats.estimators.location_scale.pure_bounds import PureBounding
+from dpstats.estimators.location_scale.route import Newton, Scores
 from dpstats.estimators.location_scale.whitening import Whitening
 from dpstats.estimators.matrices import by_precision, noise_of_product, not_noise
 from dpstats.estimators.row_scale import RowScale
@@ -63,22 +62,6 @@ _RARE, _NOISY = 0.2, 0.3
 _CHANCE = 0.05
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """What stays as the iteration moves: released and public numbers only."""
-
-    bounding: PureBounding
-    whitening: Whitening
-    choice: Choice
-
-    def public(self, point: Array) -> dict[str, Any]:
-        """Parameters of the releases at a point."""
-        return self.bounding.public(self.choice, self.whitening.matrix, point)
-
-    def pivot(self, point: Array) -> Array:
-        return self.bounding.placement.pivot(point)
-
-
 class _Length(NamedTuple):
     """Of covariates, and of rows with their response, to which the event matrix shortens longer ones."""
 
@@ -86,74 +69,174 @@ class _Length(NamedTuple):
     limit: float
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One release of the scores per row: where, what, and the noise sds."""
+class Pure(Newton):
+    """One event matrix, then scores and sizes of their information; the last two steps are the estimate."""
 
-    point: Array
-    scores: Array
-    noise: Array
+    bounding: PureBounding
+
+    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+        *early, before_last = plan["early"]
+        super().__init__(curator, early, (before_last, *plan["last"]))
+        self._sizes, self._check = plan["sizes"], plan.cost("check")
+        events = _events(curator, plan.cost("matrix"), scale, problem)
+        point = problem.held(starting_values(events, problem), scale)
+        if problem.family.bounded:
+            # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30
+            # and 60 % censored, and f^0.4 for the drives, of which 6 % fail
+            point[1:-1] = events.line[1:] * (2 - events.fraction)
+        self.point = located(curator, problem, plan["location"], scale, point, events.fraction)
+        self.bounding = PureBounding(
+            PlacedByLine(problem, scale, events),
+            1.0,
+            # of one step with the noise of the last two, combined by their precision
+            curator.cost_per_row(math.hypot(*self.last)) / problem.units,
+            curator.n * problem.units,
+            curator.cost_per_row(self._sizes[-1]) / problem.units,
+        )
+        self.whitening = self._whitened()
+        self._known = events  # with the spread of residuals that the last sizes told
+
+    def _whitened(self) -> Whitening:
+        """By the events; rows of levels no longer than the radius can be, or the information would take in
+        rows that weigh less, and be too large where they alone tell.
+        """
+        placement = self.bounding.placement
+        levels = placement.problem.levels
+        if not len(levels):
+            return Whitening.of_events(placement.events, placement.scale)
+        square = self.bounding.affordable_square(self.point)
+        return Whitening.of_levels(placement.events, placement.scale, levels, square)
+
+    @property
+    def events(self) -> Events:
+        return self.bounding.placement.events
+
+    def _public(self) -> dict[str, Any]:
+        """Parameters of the releases where the iteration stands."""
+        return self.bounding.public(self.choice, self.whitening.matrix, self.point)
+
+    def prepare(self, t: int) -> None:
+        super().prepare(t)
+        placement = replace(self.bounding.placement, events=self._known)
+        self.bounding = replace(self.bounding, placement=placement)
+        self.choice = self.bounding.choose(self.whitening, self.point)
+        self.information = self._informed(self._sizes[t])
+
+    def read(self, cost: float) -> Scores:
+        public = self._public()
+        if self.bounding.placement.problem.known_scale:
+            release, unit = (
+                self.curator.release("known_scale_alone", cost, **public),
+                np.ones(self.bounding.k),
+            )
+        else:
+            release = self.curator.release("score_alone", cost, **public)
+            kappa = self.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
+            unit = np.append(np.ones(self.bounding.k), kappa)
+        scores, noise = (
+            np.concatenate([part.ravel() for part in parts]) / (release.n * unit)
+            for parts in (release.values, release.sds)
+        )
+        return Scores(scores, noise, public["pivot"])
+
+    def towards(self, read: Scores) -> None:
+        self.move(self.information.shrunk(read.scores, read.noise), read)
+
+    def about(self, read: Scores) -> bool:
+        if self._kept:
+            return self.move(np.linalg.solve(self.information.matrix, read.scores), read)
+        self.towards(read)
+        return False
+
+    def finish(self) -> Estimate:
+        found = _combined(self)
+        result = estimate(found, self.bounding, self.choice, self.whitening.matrix)
+        return checked(self.curator, self._check, self.bounding.placement, self.point, result)
+
+    def _informed(self, cost: float) -> Information:
+        """Shape of the event matrix, times released sizes; which tell of the residuals, too."""
+        if self.bounding.placement.problem.known_scale:
+            return self._location_informed(cost)
+        release = self.curator.release("information_sizes", cost, **self._public())
+        where, events = self.bounding.truncation(self.choice, self.point), self.events
+        unit, usual = score_bounds(where, 1.0).log_sigma_unit, self.bounding.placement.expected
+        (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
+        share = self._share(trace, trace_sd, release.n)
+        square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
+        guess = events.fraction * self.bounding.log_sigma_square(where)
+        square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
+        cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
+        size = math.sqrt(share * events.fraction * square)
+        guess, guess_sd = self.bounding.correlation(where)
+        cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
+        self._known = replace(events, residual=usual.spread(square, share) * math.exp(2 * self.point[-1]))
+        excess = -_PIVOT_EXCESS * share * self.bounding.placement.pivot(self.point)[1:]
+        shape = self._crossed(np.append(cross / events.fraction, excess), size)
+        return estimated(shape, events, self.whitening, square, share)
+
+    def _location_informed(self, cost: float) -> Information:
+        """The same where sigma is known: one size."""
+        release, k = self.curator.release("known_scale_size", cost, **self._public()), self.bounding.k
+        share = self._share(release.values[0].item(), release.sd, release.n)
+        axes = np.linalg.eigh(self.whitening.matrix)[1]
+        nothing = Known(np.zeros((k, k)), axes, np.full((k, k), _UNTOLD))
+        return estimated(nothing, self.events, self.whitening, None, share)
+
+    def _share(self, trace: float, sd: float, n: int) -> float:
+        """E[h1*^2] of the events, from the trace of the information over R^2 and its noise sd."""
+        w, largest = self.whitening.matrix, self.bounding.placement.expected.largest_share
+        trace = max(trace, 2 * sd) / n * self.choice.radius**2
+        return float(np.clip(trace / np.trace(w @ self.events.floored @ w), 0.1, largest))
+
+    def _crossed(self, cross: Array, size: float) -> Known:
+        """What location and log sigma share: an event at x gives x (cross'x)."""
+        k, w = self.bounding.k, self.whitening.matrix
+        matrix, sds, axes = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD), np.eye(k + 1)
+        matrix[:k, k] = matrix[k, :k] = w @ self.events.floored @ cross
+        sds[:k, k] = sds[k, :k] = _CROSS_ENTERS * size
+        axes[:k, :k] = np.linalg.eigh(w)[1]
+        return Known(matrix, axes, sds)
+
+    def shape_error(self, step: Array, sigma: float) -> Array:
+        """Variance of the scores that an error of the information makes of a step."""
+        events, w, k, information = self.events, self.whitening.matrix, self.bounding.k, self.information
+        noise = information.unit[0] ** 2 / events.fraction * events.noise
+        sds = np.full((k, k), noise / math.sqrt(2))
+        np.fill_diagonal(sds, noise * events.noise_ratio)
+        location = np.diag(w @ noise_of_product(sds, w @ step[:k]) @ w)
+        if len(step) == k:
+            return location
+        # an error of the line is one of the pivot, which no longer takes the scores' correlation away
+        steep = math.sqrt((1 + float(events.line @ events.line)) / 2)
+        line = np.linalg.norm(w, axis=1) * noise * steep / sigma
+        pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
+        return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)
 
 
-def fit_location_scale_pure(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
-    """Fit a right-censored location-scale regression under pure epsilon.
-
-    Parameters
-    ----------
-    curator : Curator
-        Of a pure budget; its design has an intercept.
-    problem : Problem
-    plan : Plan
-
-    Returns
-    -------
-    Estimate
-    """
-    scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    events = _events(curator, plan.cost("matrix"), scale, problem)
-    point = problem.held(starting_values(events, problem), scale)
-    if problem.family.bounded:
-        # slopes of that line are about f of the model's, f the fraction of events, in simulations of 30 and
-        # 60 % censored, and f^0.4 for the drives, of which 6 % fail
-        point[1:-1] = events.line[1:] * (2 - events.fraction)
-    point = located(curator, problem, plan["location"], scale, point, events.fraction)
-    steps, sizes = (*plan["early"], *plan["last"]), plan["sizes"]
-    bounding = PureBounding(
-        PlacedByLine(problem, scale, events),
-        1.0,
-        # of one step with the noise of the last two, combined by their precision
-        curator.cost_per_row(math.hypot(*steps[-2:])) / problem.units,
-        curator.n * problem.units,
-        curator.cost_per_row(sizes[-1]) / problem.units,
+def _combined(route: Pure) -> Found:
+    """The last steps, weighted by precision."""
+    points, (first, last), noise, capped, information = route.steps
+    variances = noise**2
+    # the change of the point in whitened coordinates, as the step made it
+    sigma, change = sigma_of(points[0]), points[1] - points[0]
+    pivot = route.bounding.placement.pivot(points[0])
+    location = np.linalg.solve(route.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
+    moved = np.append(location, change[-1])[: len(first)]
+    explained = variances[0] + variances[1] + route.shape_error(moved, sigma)
+    spread = float(np.mean((last - first + information.matrix @ moved) ** 2 / explained))
+    weight = noise[0, 0] ** -2 / (noise[0, 0] ** -2 + noise[1, 0] ** -2)
+    weights = np.array([weight, 1 - weight])
+    by_shape = route.shape_error(np.linalg.solve(information.matrix, last), sigma)
+    events = route.bounding.placement.events
+    return Found(
+        np.array([weights @ points]),
+        np.linalg.inv(information.matrix) @ (weights @ [first, last]),
+        weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
+        information,
+        max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(first)) / len(first))),
+        bool(capped[-1]),
+        _far_start(events.fraction, route.choice.location_noise),
     )
-    whitening = _whitening(bounding, point)
-    *early, before_last, last = steps
-    for cost, sizes_cost in zip(early, sizes[:-1], strict=True):
-        frame = _chosen(bounding, whitening, point)
-        information, bounding = _information(curator, sizes_cost, frame, point)
-        step = _step(curator, cost, frame, point)
-        point, _ = _moved(frame, step, information.shrunk(step.scores, step.noise))
-    frame = _chosen(bounding, whitening, point)
-    information, _ = _information(curator, sizes[-1], frame, point)
-    first = _step(curator, before_last, frame, point)
-    middle, _ = _moved(frame, first, information.shrunk(first.scores, first.noise))
-    second = _step(curator, last, frame, middle)
-    end, capped = _moved(frame, second, np.linalg.solve(information.matrix, second.scores))
-    found = _combined([first, second], frame, information, capped)
-    far = _far_start(events.fraction, frame.choice.location_noise)
-    result = estimate(replace(found, widening=far), bounding, frame.choice, whitening.matrix)
-    return checked(curator, plan.cost("check"), bounding.placement, end, result)
-
-
-def _whitening(bounding: PureBounding, point: Array) -> Whitening:
-    """By the events; rows of levels no longer than the radius can be, or the information would take in rows
-    that weigh less, and be too large where they alone tell.
-    """
-    levels = bounding.placement.problem.levels
-    if not len(levels):
-        return Whitening.of_events(bounding.placement.events, bounding.placement.scale)
-    square = bounding.affordable_square(point)
-    return Whitening.of_levels(bounding.placement.events, bounding.placement.scale, levels, square)
 
 
 def _events(curator: Curator, cost: float, scale: RowScale, problem: Problem) -> Events:
@@ -186,123 +269,3 @@ def _event_length(curator: Curator, cost: float, scale: RowScale) -> _Length:
 def _far_start(fraction: float, noise: float) -> float:
     """Factor of variances: few steps from a start that rare events leave far off do not always arrive."""
     return 1 + max(_RARE / fraction - 1, 0.0) * min(noise / _NOISY, 1.0)
-
-
-def _chosen(bounding: PureBounding, whitening: Whitening, point: Array) -> _Frame:
-    return _Frame(bounding, whitening, bounding.choose(whitening, point))
-
-
-def _information(
-    curator: Curator, cost: float, frame: _Frame, point: Array
-) -> tuple[Information, PureBounding]:
-    """Shape of the event matrix, times released sizes; and bounds by the residuals that these tell of."""
-    if frame.bounding.placement.problem.known_scale:
-        return _location_information(curator, cost, frame, point), frame.bounding
-    release = curator.release("information_sizes", cost, **frame.public(point))
-    where = frame.bounding.truncation(frame.choice, point)
-    unit = score_bounds(where, 1.0).log_sigma_unit
-    events = frame.bounding.placement.events
-    (trace, square, cross), (trace_sd, square_sd, cross_sd) = release.values[0], release.sds[0]
-    share = _location_share(frame, trace, trace_sd, release.n)
-    usual = frame.bounding.placement.expected
-    square, square_sd = square / release.n / unit**2, square_sd / release.n / unit**2
-    guess = events.fraction * frame.bounding.log_sigma_square(where)
-    square = max(by_precision(square, square_sd, guess, _SQUARE_SD * guess), _LEAST_SQUARE * guess)
-    cross, cross_sd = cross / release.n / unit, cross_sd / release.n / unit
-    size = math.sqrt(share * events.fraction * square)
-    guess, guess_sd = frame.bounding.correlation(where)
-    cross = by_precision(cross, cross_sd, guess * size, guess_sd * size)
-    known = replace(events, residual=usual.spread(square, share) * math.exp(2 * point[-1]))
-    excess = -_PIVOT_EXCESS * share * frame.pivot(point)[1:]
-    shape = _crossed(frame, np.append(cross / events.fraction, excess), size)
-    bounding = replace(frame.bounding, placement=replace(frame.bounding.placement, events=known))
-    return estimated(shape, events, frame.whitening, square, share), bounding
-
-
-def _location_information(curator: Curator, cost: float, frame: _Frame, point: Array) -> Information:
-    """The same where sigma is known: one size."""
-    release, k = curator.release("known_scale_size", cost, **frame.public(point)), frame.bounding.k
-    share = _location_share(frame, release.values[0].item(), release.sd, release.n)
-    nothing = Known(np.zeros((k, k)), np.linalg.eigh(frame.whitening.matrix)[1], np.full((k, k), _UNTOLD))
-    return estimated(nothing, frame.bounding.placement.events, frame.whitening, None, share)
-
-
-def _location_share(frame: _Frame, trace: float, sd: float, n: int) -> float:
-    """E[h1*^2] of the events, from the trace of the information over R^2 and its noise sd."""
-    events, w, usual = (
-        frame.bounding.placement.events,
-        frame.whitening.matrix,
-        frame.bounding.placement.expected,
-    )
-    trace = max(trace, 2 * sd) / n * frame.choice.radius**2
-    return float(np.clip(trace / np.trace(w @ events.floored @ w), 0.1, usual.largest_share))
-
-
-def _crossed(frame: _Frame, cross: Array, size: float) -> Known:
-    """What location and log sigma share: an event at x gives x (cross'x)."""
-    events, k = frame.bounding.placement.events, len(frame.whitening.matrix)
-    matrix, sds = np.zeros((k + 1, k + 1)), np.full((k + 1, k + 1), _UNTOLD)
-    matrix[:k, k] = matrix[k, :k] = frame.whitening.matrix @ events.floored @ cross
-    sds[:k, k] = sds[k, :k] = _CROSS_ENTERS * size
-    axes = np.eye(k + 1)
-    axes[:k, :k] = np.linalg.eigh(frame.whitening.matrix)[1]
-    return Known(matrix, axes, sds)
-
-
-def _step(curator: Curator, cost: float, frame: _Frame, point: Array) -> _Step:
-    public = frame.public(point)
-    if frame.bounding.placement.problem.known_scale:
-        release = curator.release("known_scale_alone", cost, **public)
-        return _Step(point, release.values[0].ravel() / release.n, release.sds[0].ravel() / release.n)
-    release = curator.release("score_alone", cost, **public)
-    kappa = frame.choice.radius * score_bounds(public["where"], 1.0).log_sigma_weight
-    unit = release.n * np.append(np.ones(len(point) - 1), kappa)
-    scores, noise = (
-        np.concatenate([part.ravel() for part in parts]) for parts in (release.values, release.sds)
-    )
-    return _Step(point, scores / unit, noise / unit)
-
-
-def _moved(frame: _Frame, step: _Step, move: Array) -> tuple[Array, bool]:
-    """The point after a step, no longer than the caps; whether one was binding."""
-    return frame.whitening.moved(step.point, move, frame.pivot(step.point), LARGEST_LOG_SIGMA)
-
-
-def _combined(steps: list[_Step], frame: _Frame, information: Information, capped: bool) -> Found:
-    """The last steps, weighted by precision."""
-    first, last = steps
-    # the change of the point in whitened coordinates, as `_moved` made it
-    sigma = sigma_of(first.point)
-    change = last.point - first.point
-    pivot = frame.pivot(first.point)
-    location = np.linalg.solve(frame.whitening.matrix, change[:-1] / sigma + pivot * change[-1])
-    moved = np.append(location, change[-1])[: len(first.scores)]
-    noise = first.noise**2 + last.noise**2 + _shape_error(frame, information, moved, sigma)
-    spread = float(np.mean((last.scores - first.scores + information.matrix @ moved) ** 2 / noise))
-    weight = first.noise[0] ** -2 / (first.noise[0] ** -2 + last.noise[0] ** -2)
-    weights = np.array([weight, 1 - weight])
-    step = np.linalg.solve(information.matrix, last.scores)
-    by_shape = _shape_error(frame, information, step, sigma)
-    return Found(
-        np.array([weights @ [first.point, last.point]]),
-        np.linalg.inv(information.matrix) @ (weights @ [first.scores, last.scores]),
-        weights[0] ** 2 * first.noise**2 + weights[1] ** 2 * last.noise**2 + by_shape,
-        information,
-        max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(noise)) / len(noise))),
-        capped,
-    )
-
-
-def _shape_error(frame: _Frame, information: Information, step: Array, sigma: float) -> Array:
-    """Variance of the scores that an error of the information makes of a step."""
-    events, w, k = frame.bounding.placement.events, frame.whitening.matrix, frame.bounding.k
-    noise = information.unit[0] ** 2 / events.fraction * events.noise
-    sds = np.full((k, k), noise / math.sqrt(2))
-    np.fill_diagonal(sds, noise * events.noise_ratio)
-    location = np.diag(w @ noise_of_product(sds, w @ step[:k]) @ w)
-    if len(step) == k:
-        return location
-    # an error of the line is one of the pivot, which no longer takes the scores' correlation away
-    line = np.linalg.norm(w, axis=1) * noise * math.sqrt((1 + float(events.line @ events.line)) / 2) / sigma
-    pivot = line**2 + _CROSS_SD**2 * information.matrix[0, 0] * information.matrix[-1, -1]
-    return np.append(location + pivot * float(step[-1]) ** 2, pivot @ step[:k] ** 2)

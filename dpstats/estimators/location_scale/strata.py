@@ -1,4 +1,4 @@
-"""The iteration where strata have a sigma each: one location for all, and a log sigma for each stratum.
+"""Strata that have a sigma each: one location for all, and a log sigma for each stratum.
 
 Rows are those of a design in which each stratum has a level of its own, so that a log sigma can be moved with
 the failures of its stratum held; the formula's coefficients are those of its columns up to a public matrix,
@@ -8,37 +8,44 @@ and every step is one of them. See docs/theory/survival.md#strata.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from dpstats.curator import Curator
-from dpstats.estimators.columns import find_columns
-from dpstats.estimators.engine.finish import to_user
+from dpstats.estimators.engine.average import UNSETTLED, far, scatter
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.engine.step import CHOOSE, DAMPING, LONGEST, capped
-from dpstats.estimators.location_scale.bounds import Bounding, Choice
-from dpstats.estimators.location_scale.event_law import LEAST_SAID
-from dpstats.estimators.location_scale.events import release_events, starting_values
-from dpstats.estimators.location_scale.information import Released
-from dpstats.estimators.location_scale.newton import located
-from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
-from dpstats.estimators.location_scale.problem import (
-    LARGEST_LOG_SIGMA,
-    LOG_SIGMA_RANGE,
-    Problem,
-    Strata,
-    sigma_of,
+from dpstats.estimators.engine.step import DAMPING, LONGEST, capped
+from dpstats.estimators.levels import FEWEST_EVENTS
+from dpstats.estimators.location_scale.estimate import (
+    CURVED,
+    HOPELESS,
+    OF_LOG_SIGMA,
+    USABLE,
+    Estimate,
+    Steps,
+    by_spread,
+    settings_of,
+    uncertain,
+    unseen,
 )
+from dpstats.estimators.location_scale.event_law import LEAST_SAID
+from dpstats.estimators.location_scale.gaussian import Gaussian
+from dpstats.estimators.location_scale.hazard_calibration import biases, contrasted
+from dpstats.estimators.location_scale.information import Known
+from dpstats.estimators.location_scale.placement import PlacedByLine, declared_range
+from dpstats.estimators.location_scale.problem import LARGEST_LOG_SIGMA, LOG_SIGMA_RANGE, Problem, sigma_of
+from dpstats.estimators.location_scale.route import Reading, Scores, scores_of
+from dpstats.estimators.location_scale.strata_layout import Layout
 from dpstats.estimators.location_scale.whitening import Whitening
-from dpstats.estimators.matrices import not_noise, symmetric_power
+from dpstats.estimators.matrices import not_noise
 from dpstats.estimators.row_scale import RowScale
-from dpstats.estimators.stretch import STRETCH, shortened, unstretched
+from dpstats.estimators.stretch import shortened
 from dpstats.families.score_bounds import Truncation
+from dpstats.moments import Quantity
 
 Array = np.ndarray
 
@@ -49,152 +56,6 @@ _APART = 0.5  # sd of what log sigmas have left to go
 _LEAST_INFORMATION = 0.6  # against what is expected, that steps are taken by
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Strata on the scale of the rows.
-
-    Attributes
-    ----------
-    inside : array, shape (G, k)
-        Coefficients of x~ that make 1 in one stratum and 0 in all others.
-    tied : array, shape (k, p)
-        Orthonormal directions of the location coefficients that those of the formula make.
-    to_user : array, shape (p, p)
-        The formula's coefficients, on the user's scale, of these directions.
-    shares : array, shape (G,)
-        Of the failures, by stratum.
-    means : array, shape (G, k)
-        Of x~ over the failures of each stratum.
-    square : array, shape (k, k)
-        Second moments of x~, per failure.
-    """
-
-    inside: Array
-    tied: Array
-    to_user: Array
-    shares: Array
-    means: Array
-    square: Array
-
-    @classmethod
-    def of(cls, strata: Strata, placement: PlacedByLine) -> Layout:
-        scale, events = placement.scale, placement.events
-        inside = np.linalg.solve(to_user(scale.center, scale.scale, True), strata.inside.T).T
-        made = np.linalg.solve(to_user(scale.center, scale.scale, True, scale.y_scale), strata.tied)
-        lengths = np.linalg.norm(made, axis=0)  # columns may be in any units
-        tied, turn = np.linalg.qr(made / lengths)
-        back = np.linalg.inv(turn) / lengths[:, None]
-        square = events.floored / events.fraction
-        first = square @ inside.T
-        own = np.einsum("gk,kg->g", inside, first)
-        # rows of rare strata are shortened in the matrix; the first stage has means of all failures
-        shares = np.maximum(strata.inside @ np.append(1.0, scale.center), own)
-        means = (first / own).T
-        square = square + np.einsum("g,gi,gj->ij", shares - own, means, means)
-        return cls(inside, tied, back, shares / shares.sum(), means, square)
-
-    @cached_property
-    def within(self) -> Array:
-        """Second moments about the means of strata, as far as noise leaves them positive."""
-        values, vectors = np.linalg.eigh(self.square - (self.means.T * self.shares) @ self.means)
-        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
-
-    def stretched(self, factors: Array) -> Array:
-        """Second moments of rows that count by these factors, if strata differ in their means alone."""
-        shares = factors * self.shares
-        return np.asarray(shares.sum() * self.within + (self.means.T * shares) @ self.means)
-
-    def squared_lengths(self, whitening: Array) -> Array:
-        """Mean squares of whitened rows of each stratum, by the same."""
-        own = np.trace(whitening @ self.within @ whitening)
-        return np.asarray(own + np.sum((self.means @ whitening) ** 2, axis=1))
-
-    def rows(self, longer: Array) -> Array:
-        """The mean row of each stratum, by the squares of their lengths."""
-        return np.asarray(np.sqrt(longer)[:, None] * self.means)
-
-    def longest(self, square: float) -> Array:
-        """Square of the length up to which mean rows are stretched, of each stratum."""
-        return np.full(len(self.shares), STRETCH**2 * square)
-
-    def other_columns(self, scale: RowScale) -> RowScale:
-        """The scale, where columns of strata are not among those of rare 0/1 values."""
-        return replace(scale, binary=scale.binary & (np.abs(self.inside[:, 1:]) < 1e-9).all(axis=0))
-
-    def whitening(self, longer: Array, scale: RowScale) -> Array:
-        """What whitens rows of these squared lengths, if strata differ in their means alone."""
-        square = 1.5 * len(self.square)
-        moments = unstretched(self.stretched(longer), math.sqrt(square), self.other_columns(scale))
-        return symmetric_power(shortened(moments, self.rows(longer), self.longest(square)), -0.5)
-
-    def held(self, gamma: Array) -> Array:
-        """The nearest location of the formula."""
-        return np.asarray(self.tied @ self.along(gamma))
-
-    def along(self, gamma: Array) -> Array:
-        """This location, or the nearest one, by the directions of the formula."""
-        metric = self.tied.T @ self.square
-        return np.asarray(np.linalg.solve(metric @ self.tied, metric @ gamma))
-
-
-@dataclass(frozen=True)
-class StrataBounding(Bounding[PlacedByLine]):
-    """Bounds of scores that are at a right angle where they are of two log sigmas."""
-
-    def truncation(self, choice: Choice, point: Array) -> Truncation:
-        return replace(super().truncation(choice, point), strata=True)
-
-
-class Point(NamedTuple):
-    """Location coefficients (k,), and log sigma of each stratum (G,)."""
-
-    gamma: Array
-    log_sigma: Array
-
-    @property
-    def sigma(self) -> Array:
-        return np.exp(self.log_sigma)
-
-    def typical(self, shares: Array) -> Array:
-        """(gamma, log sigma), with the sigma by which rows are as long as before on the whole."""
-        return np.append(self.gamma, -0.5 * math.log(float(shares @ np.exp(-2 * self.log_sigma))))
-
-
-class StrataReading(NamedTuple):
-    """Scores of the location (k) and of each log sigma (G), and the information, with their noise sds."""
-
-    scores: Array
-    noise: Array
-    matrix: Array
-    matrix_sd: Array
-    to_params: Array
-
-
-class Steps(NamedTuple):
-    """The averaged steps: points, scores and their noise sds, (T, k + G), whether each was cut short, and the
-    last of the information that they share."""
-
-    points: Array
-    scores: Array
-    noise: Array
-    capped: Array
-    information: Information
-
-    def after(self, left: int) -> Steps:
-        """Without so many of the first."""
-        return self._replace(
-            points=self.points[left:],
-            scores=self.scores[left:],
-            noise=self.noise[left:],
-            capped=self.capped[left:],
-        )
-
-    @property
-    def rms(self) -> Array:
-        """Root mean squares of the noise sds, (k + G,)."""
-        return np.sqrt(np.mean(self.noise**2, axis=0))
-
-
 class _Step(NamedTuple):
     """A step of the p location coefficients and G log sigmas, the covariance of its noise, its whitening."""
 
@@ -203,7 +64,7 @@ class _Step(NamedTuple):
     tied: Array
 
     @classmethod
-    def of(cls, read: StrataReading, information: Information, tied: Array) -> _Step:
+    def of(cls, read: Scores, information: Information, tied: Array) -> _Step:
         solve = np.linalg.solve(tied.T @ _at_least(information) @ tied, tied.T)
         return cls(solve @ read.scores, (solve * read.noise**2) @ solve.T, tied)
 
@@ -228,35 +89,51 @@ def _at_least(information: Information) -> Array:
     )
 
 
-@dataclass
-class State:
-    """Where the iteration stands: released and public numbers only."""
+class Stratified(Gaussian):
+    """The iteration for many log sigmas: `point` is (gamma, log sigmas)."""
 
-    point: Point
-    whitening: Whitening
-    choice: Choice
-    layout: Layout
-    bounding: StrataBounding
-    released: Released = field(default_factory=Released)
+    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+        super().__init__(curator, problem, plan, scale)
+        # at first, all strata have one sigma
+        self.point = np.append(self.point[:-1], np.full(len(self.layout.shares), self.point[-1]))
+
+    def _held(self, point: Array, placement: PlacedByLine) -> Array:
+        assert placement.problem.strata is not None
+        self.layout = Layout.of(placement.problem.strata, placement)
+        return np.append(self.layout.held(point[:-1]), point[-1])
+
+    def _whitened(self) -> Whitening:
+        first = self.layout.whitening(np.ones(len(self.layout.shares)), self.bounding.placement.scale)
+        return Whitening(first, first)
+
+    @property
+    def gamma(self) -> Array:
+        return self.point[: self.bounding.k]
+
+    @property
+    def log_sigma(self) -> Array:
+        """Of each stratum."""
+        return self.point[self.bounding.k :]
+
+    @property
+    def sigma(self) -> Array:
+        return np.exp(self.log_sigma)
 
     @property
     def typical(self) -> Array:
-        return self.point.typical(self.layout.shares)
-
-    def stand(self, point: Array) -> None:
-        """At this point (gamma, log sigmas)."""
-        k = self.bounding.k
-        self.point = Point(point[:k], point[k:])
+        """(gamma, log sigma), with the sigma by which rows are as long as before on the whole."""
+        square = float(self.layout.shares @ np.exp(-2 * self.log_sigma))
+        return np.append(self.gamma, -0.5 * math.log(square))
 
     @property
     def longer(self) -> Array:
         """Square of the length of rows of each stratum, by that of rows of a typical sigma."""
-        return np.asarray((sigma_of(self.typical) / self.point.sigma) ** 2)
+        return np.asarray((sigma_of(self.typical) / self.sigma) ** 2)
 
     def pivots(self) -> Array:
         """Of each stratum, the residual of its failures by their line, less the offset."""
         placement = self.bounding.placement
-        off = self.layout.means @ (placement.events.line - self.point.gamma) / self.point.sigma
+        off = self.layout.means @ (placement.events.line - self.gamma) / self.sigma
         return placement.expectations(self.typical).offset + off
 
     def to_params(self, pivots: Array) -> Array:
@@ -264,7 +141,7 @@ class State:
         k, groups = self.bounding.k, len(pivots)
         matrix = np.eye(k + groups)
         matrix[:k, :k] = sigma_of(self.typical) * self.whitening.matrix
-        matrix[:k, k:] = -(self.point.sigma * pivots) * self.layout.inside.T
+        matrix[:k, k:] = -(self.sigma * pivots) * self.layout.inside.T
         return matrix
 
     def tied(self, to_params: Array) -> Array:
@@ -272,154 +149,213 @@ class State:
         own = scipy.linalg.block_diag(self.layout.tied, np.eye(len(self.layout.shares)))
         return np.linalg.solve(to_params, own)
 
-    def move(self, whitened: Array, to_params: Array, damping: float) -> bool:
-        """Move by a whitened change, no longer than the caps; whether that of the location was binding.
+    def towards(self, read: Scores) -> None:
+        self.move(self._step(read).shrunk(len(self.layout.shares)), read)
+
+    def about(self, read: Scores) -> bool:
+        return self.move(self._step(read).whitened, read, DAMPING)
+
+    def _step(self, read: Scores) -> _Step:
+        return _Step.of(read, self.information, self.tied(self.to_params(read.pivot)))
+
+    def move(self, step: Array, read: Scores, damping: float = 1.0) -> bool:
+        """Move by a whitened step, no longer than the caps; whether that of the location was binding.
 
         Noise may make steps of the log sigma of a small stratum longer than theirs.
         """
-        k, stretch = self.bounding.k, float((sigma_of(self.typical) / self.point.sigma).max())
-        location, short = capped(whitened[:k], LONGEST / stretch)
-        own = np.clip(whitened[k:], -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA)
-        change = to_params @ np.append(location, own) * damping
-        gamma = self.layout.held(self.point.gamma + change[:k])
-        self.point = Point(gamma, np.clip(self.point.log_sigma + change[k:], *LOG_SIGMA_RANGE))
+        k, stretch = self.bounding.k, float((sigma_of(self.typical) / self.sigma).max())
+        location, short = capped(step[:k], LONGEST / stretch)
+        own = np.clip(step[k:], -LARGEST_LOG_SIGMA, LARGEST_LOG_SIGMA)
+        change = self.to_params(read.pivot) @ np.append(location, own) * damping
+        gamma = self.layout.held(self.gamma + change[:k])
+        self.point = np.append(gamma, np.clip(self.log_sigma + change[k:], *LOG_SIGMA_RANGE))
         return short
 
+    def _release(self, mu: float) -> Reading:
+        pivots = self.pivots()
+        public = dict(
+            self.bounding.placement.scale.public(),
+            where=self._where(pivots),
+            gamma=self.gamma,
+            sigma=self.sigma,
+            pivot=pivots,
+            stretch=sigma_of(self.typical) / self.sigma,
+            whitening=self.whitening.matrix,
+            radius=self.choice.radius,
+            matrix_share=self.bounding.matrix_share,
+        )
+        return scores_of(self.curator.release("strata_score", mu, **public), self.bounding, public)
 
-def start(curator: Curator, problem: Problem, plan: Plan) -> State:
-    """The first point, where all strata have one sigma."""
-    assert problem.strata is not None
-    scale = find_columns(curator, plan.columns, problem.box, problem.log)
-    events = release_events(curator, plan.cost("matrix"), scale, False, problem.alone)
-    point = starting_values(events, problem)
-    placement = PlacedByLine(problem, scale, events)
-    layout = Layout.of(problem.strata, placement)
-    point[:-1] = layout.held(point[:-1])
-    point = located(curator, problem, plan["location"], scale, point, events.fraction)
-    certain = curator.n * curator.cost_per_row(plan.total) ** 2 * events.fraction
-    share = float(np.clip(0.5 * math.sqrt(certain / 1000), 0.4, 1.0))
-    tail, units = curator.cost_per_row(plan.cost("tail")), problem.units
-    bounding = StrataBounding(placement, share, tail / units, curator.n * units)
-    each = np.full(len(layout.shares), point[-1])
-    first = layout.whitening(np.ones(len(each)), scale)
-    whitening = Whitening(first, first)
-    return State(Point(point[:-1], each), whitening, bounding.first(point), layout, bounding)
+    def _where(self, pivots: Array) -> Truncation:
+        """Limits of the scores about the pivots of strata; an infinite width bounds nothing."""
+        where = replace(
+            self.bounding.truncation(self.choice, self.typical),
+            pivots=(pivots.min() - 0.1, pivots.max() + 0.1),
+        )
+        if math.isfinite(self.choice.width):
+            return where
+        scale, sigma = self.bounding.placement.scale, float(self.sigma.min())
+        low, high = declared_range(self.gamma, scale)
+        least, most = (scale.lower[-1] - high) / sigma, (scale.upper[-1] - low) / sigma
+        limits = min(where.limits[0], least - where.pivots[1]), max(where.limits[1], most - where.pivots[0])
+        return replace(where, limits=limits)
+
+    def _informed(self, known: Known) -> Information:
+        placement, layout, k = self.bounding.placement, self.layout, self.bounding.k
+        usual, delayed = placement.expectations(self.typical), placement.problem.delayed
+        fraction, groups = placement.events.fraction, len(layout.shares)
+        share = max(usual.share if delayed else placement.expected.location_share, LEAST_SAID)
+        # of a stratum's own failures, whose residuals are of one sigma
+        log_sigma = usual.log_sigma_information(placement.expected.residual_square)
+        w, longer = self.whitening.matrix, self.longer
+        counted = longer * np.minimum(1.0, self.choice.radius**2 / (longer * layout.squared_lengths(w)))
+        expected = scipy.linalg.block_diag(
+            share * fraction * (w @ layout.stretched(counted) @ w),
+            np.diag(fraction * layout.shares * log_sigma),
+        )
+        expected = known.axes.T @ expected @ known.axes
+        size = np.maximum(np.diag(expected), 0.05 * share * fraction * layout.shares.min())
+        unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
+        relative = np.repeat([_LOCATION, _LOG_SIGMA], [k, groups]) * (_LATE if delayed else 1.0)
+        sds = np.sqrt(np.outer(relative * size, relative * size))
+        apart = ~np.eye(groups, dtype=bool)  # no row is of two strata
+        known.mean[k:, k:][apart] = 0.0
+        sds[k:, k:][apart] = known.sds[k:, k:][apart] = 1e-12
+        return known.mixed(expected, sds, unit)
+
+    def _rewhiten(self) -> None:
+        layout, scale, w = self.layout, self.bounding.placement.scale, self.whitening.matrix
+        usual = self.bounding.placement.expectations(self.typical).share * self.events.fraction
+        k, radius, rows = self.bounding.k, self.choice.radius, layout.rows(self.longer) @ w
+        seen = self.information.matrix[:k, :k] / usual
+        seen = shortened(seen, rows, layout.longest(radius**2))
+        first = replace(self.whitening, first=layout.whitening(self.longer, scale))
+        self.whitening = first.improved(seen, radius, layout.other_columns(scale))
+
+    def finish(self) -> Estimate:
+        return _checked(self, self._plan.cost("check"), estimated(self))
 
 
-def iterate(curator: Curator, plan: Plan, state: State) -> Steps:
-    """Early steps towards the root, shrunk by what noise makes of them; then damped ones."""
-    for t, mu in enumerate(plan["early"]):
-        if t == CHOOSE:
-            state.choice = state.bounding.choose(state.whitening, state.typical)
-            state.released = Released()
-        read, information = _step(curator, mu, state, forget=True)
-        step = _Step.of(read, information, state.tied(read.to_params))
-        state.move(step.shrunk(len(state.layout.shares)), read.to_params, 1.0)
-        if t > 0:
-            _rewhiten(state, information)
-    state.choice = state.bounding.choose(state.whitening, state.typical)
-    points, scores, noise, short = [], [], [], []
-    for mu in plan["tail"]:
-        read, information = _step(curator, mu, state, forget=False)
-        points.append(np.concatenate(state.point))
-        scores.append(read.scores)
-        noise.append(read.noise)
-        step = _Step.of(read, information, state.tied(read.to_params))
-        short.append(state.move(step.whitened, read.to_params, DAMPING))
-    return Steps(np.array(points), np.array(scores), np.array(noise), np.array(short), information)
+def estimated(state: Stratified) -> Estimate:
+    """One step from the mean point, along the formula's coefficients; sandwich covariance."""
+    bounding, layout, information = state.bounding, state.layout, state.information
+    scale, k = bounding.placement.scale, bounding.k
+    steps, to_params, spread, moves = _arrived(state)
+    tied, variances = state.tied(to_params), steps.rms**2 / len(steps.scores)
+    solve = np.linalg.solve(tied.T @ information.matrix @ tied, tied.T)
+    inverse, back = tied @ solve, solve @ information.matrix
+    step = inverse @ steps.scores.mean(axis=0)
+    guess = unseen(information, to_params, bounding, sigma_of(state.typical))
+    noise, sampling, privacy = uncertain(information, inverse, variances, guess, bounding.n, spread)
+    privacy += information.error_of(step)
+    own = by_spread(step, noise, information, sigma_of(state.typical), k)
+    privacy += np.diag(np.append(np.zeros(k), own + _on_the_way(state, step, noise)))
+    need = state.need(len(step))
+    excess = max(1.0, need) ** 3
+    privacy, sampling, hidden = (back @ part @ back.T for part in (privacy, sampling, guess))
+    cov_privacy = _off_the_line(state, privacy * excess + sampling * (excess - 1))
+    cov = cov_privacy + sampling
 
-
-def _step(curator: Curator, mu: float, state: State, forget: bool) -> tuple[StrataReading, Information]:
-    read = _release(curator, mu, state)
-    state.released.add(read.matrix, read.matrix_sd, state.whitening.matrix, forget)
-    return read, _information(state)
-
-
-def _release(curator: Curator, mu: float, state: State) -> StrataReading:
-    bounding, choice, point, pivots = state.bounding, state.choice, state.point, state.pivots()
-    where = _where(state, pivots)
-    release = curator.release(
-        "strata_score",
-        mu,
-        **bounding.placement.scale.public(),
-        where=where,
-        gamma=point.gamma,
-        sigma=point.sigma,
-        pivot=pivots,
-        stretch=sigma_of(state.typical) / point.sigma,
-        whitening=state.whitening.matrix,
-        radius=choice.radius,
-        matrix_share=bounding.matrix_share,
+    slopes = np.concatenate([[0.0], state.gamma[1:], np.zeros(len(step) - k)])
+    moved = np.linalg.solve(to_params, slopes) + step
+    change = back @ (step - information.part(moved, information.seen < 0.5))
+    params = np.append(layout.along(state.gamma), state.log_sigma) + change
+    user = scipy.linalg.block_diag(layout.to_user, np.eye(len(layout.shares)))
+    params, cov, cov_privacy, hidden = (
+        user @ params,
+        *(user @ each @ user.T for each in (cov, cov_privacy, hidden)),
     )
-    location, log_sigma, matrix = release.values
-    bounds, n, sd = bounding.bounds(where), release.n, release.sd / release.n
-    kappa, tau = choice.radius * bounds.log_sigma_weight, bounds.matrix_weight / choice.radius
-    own = np.ones(log_sigma.size)
-    unit = np.append(np.ones(location.size), own / (choice.radius * bounds.log_sigma_unit))
-    per_unit = np.outer(unit, unit) / tau
-    return StrataReading(
-        np.append(location.ravel(), log_sigma / kappa) / n,
-        np.append(np.full(location.size, sd), own * sd / kappa),
-        matrix / n * per_unit,
-        sd * per_unit,
-        state.to_params(pivots),
+    params[0] += scale.y_center
+    params[layout.tied.shape[1] :] += math.log(scale.y_scale)
+    problems = ["unsettled"] * moves + ["budget"] * bool(need > 1)
+    events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
+    result = Estimate(
+        params,
+        cov,
+        cov_privacy,
+        tuple(problems),
+        settings_of(state.choice, bounding, state.typical),
+        events=Quantity(*events, events[1]),
     )
+    return result.hopeless() if need > HOPELESS / USABLE else result.wider(_factors(state, need))
 
 
-def _where(state: State, pivots: Array) -> Truncation:
-    """Limits of the scores about the pivots of strata; an infinite width bounds nothing."""
-    where = replace(
-        state.bounding.truncation(state.choice, state.typical),
-        pivots=(pivots.min() - 0.1, pivots.max() + 0.1),
-    )
-    if math.isfinite(state.choice.width):
-        return where
-    scale, sigma = state.bounding.placement.scale, float(state.point.sigma.min())
-    low, high = declared_range(state.point.gamma, scale)
-    least, most = (scale.lower[-1] - high) / sigma, (scale.upper[-1] - low) / sigma
-    limits = min(where.limits[0], least - where.pivots[1]), max(where.limits[1], most - where.pivots[0])
-    return replace(where, limits=limits)
+def _arrived(state: Stratified) -> tuple[Steps, Array, float, bool]:
+    """The steps without the first, up to half of all, that were on the way to what the others scatter about.
+
+    And the way to parameters at their mean, where the state then stands; their scatter; whether they move.
+    """
+    steps = state.steps
+    for left in (*range(len(steps.points) // 2 + 1), 0):
+        found = steps.after(left)
+        state.point = found.points.mean(axis=0)
+        to_params = state.to_params(state.pivots())
+        _, spread = scatter(found.points, found.scores, found.rms, steps.information.matrix, to_params)
+        tied = state.tied(to_params)
+        score, variances = tied.T @ found.scores.mean(axis=0), found.rms**2 / len(found.scores)
+        still = float(score @ np.linalg.solve((tied.T * variances) @ tied, score))
+        moves = bool(found.capped.any() or spread > UNSETTLED or far(still, len(score)))
+        if not moves:
+            break
+    return found, to_params, spread, moves
 
 
-def _information(state: State) -> Information:
-    """What is released, and what the failures lead one to expect where noise hides it."""
-    placement, layout, k = state.bounding.placement, state.layout, state.bounding.k
-    events, typical = placement.events, state.typical
-    usual, delayed = placement.expectations(typical), placement.problem.delayed
-    share = max(usual.share if delayed else placement.expected.location_share, LEAST_SAID)
-    # of a stratum's own failures, whose residuals are of one sigma
-    log_sigma = usual.log_sigma_information(placement.expected.residual_square)
-    w, longer = state.whitening.matrix, state.longer
-    counted = longer * np.minimum(1.0, state.choice.radius**2 / (longer * layout.squared_lengths(w)))
-    expected = scipy.linalg.block_diag(
-        share * events.fraction * (w @ layout.stretched(counted) @ w),
-        np.diag(events.fraction * layout.shares * log_sigma),
-    )
-    known = state.released.known(w, events)
-    expected = known.axes.T @ expected @ known.axes
-    size = np.maximum(np.diag(expected), 0.05 * share * events.fraction * layout.shares.min())
-    unit = np.sqrt(np.append(np.full(k, size[:k].mean()), size[k:]))
-    late = _LATE if delayed else 1.0
-    relative = np.repeat([_LOCATION, _LOG_SIGMA], [k, len(layout.shares)]) * late
-    sds = np.sqrt(np.outer(relative * size, relative * size))
-    apart = ~np.eye(len(layout.shares), dtype=bool)  # no row is of two strata
-    known.mean[k:, k:][apart] = 0.0
-    sds[k:, k:][apart] = known.sds[k:, k:][apart] = 1e-12
-    return known.mixed(expected, sds, unit)
+def _on_the_way(state: Stratified, step: Array, noise: Array) -> Array:
+    """Variances of log sigmas for a last step beyond noise, which is no longer in proportion to the scores.
+
+    One that is e off is found e^2 off, if no more; a level that was d of its stratum's sigmas off spread
+    residuals by the square of that.
+    """
+    layout = state.layout
+    lines = layout.rows(state.longer) @ state.whitening.matrix
+    ways = scipy.linalg.block_diag(lines, np.eye(len(lines)))
+    level, own = np.split(np.maximum((ways @ step) ** 2 - np.diag(ways @ noise @ ways.T), 0.0), 2)
+    return np.asarray((CURVED * level) ** 2 + own**2)
 
 
-def _rewhiten(state: State, information: Information) -> None:
-    k, placement, layout = state.bounding.k, state.bounding.placement, state.layout
-    usual = placement.expectations(state.typical).share * placement.events.fraction
-    first, radius, w = (
-        layout.whitening(state.longer, placement.scale),
-        state.choice.radius,
-        state.whitening.matrix,
-    )
-    seen = shortened(
-        information.matrix[:k, :k] / usual, layout.rows(state.longer) @ w, layout.longest(radius**2)
-    )
-    better = replace(state.whitening, first=first).improved(
-        seen, radius, layout.other_columns(placement.scale)
-    )
-    state.whitening = better
+def _off_the_line(state: Stratified, privacy: Array) -> Array:
+    """The covariance with what noise in the level of a stratum does to its log sigma.
+
+    Residuals of a line that is off spread by the square of that, in sigmas.
+    """
+    layout = state.layout
+    lines, p = layout.means @ layout.tied, layout.tied.shape[1]
+    off = np.einsum("gi,ij,gj->g", lines, privacy[:p, :p], lines) / state.sigma**2
+    return privacy + np.diag(np.append(np.zeros(p), (CURVED * off) ** 2))
+
+
+def _factors(state: Stratified, need: float) -> Array:
+    """Longer standard errors where noise is beyond use in a stratum; infinite where hardly a row failed."""
+    layout, events = state.layout, state.bounding.placement.events
+    strata, scale = state.bounding.placement.problem.strata, state.bounding.placement.scale
+    assert strata is not None
+    # by the first stage, whose means are of all failures, or by the matrix, whose floor raises small shares
+    shares = np.minimum(strata.inside @ np.append(1.0, scale.center), layout.shares)
+    count = state.bounding.n * events.fraction * shares
+    noise = state.bounding.n * np.maximum(events.noise * np.sum(layout.inside**2, axis=1), scale.fraction_sd)
+    beyond = state.choice.log_sigma_noise / OF_LOG_SIGMA / USABLE / np.sqrt(layout.shares)
+    lost = (count - 2 * noise < FEWEST_EVENTS) | (beyond > HOPELESS / USABLE)
+    own = np.where(lost, np.inf, (np.maximum(beyond, 1.0) / max(need, 1.0)).clip(1.0) ** 1.5)
+    levels = (
+        np.linalg.pinv(strata.inside.T) @ strata.tied
+    )  # what coefficients add to the line of each stratum
+    location = np.ones(levels.shape[1])
+    if np.linalg.matrix_rank(levels) == len(levels):
+        location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf
+    return np.append(location, own)
+
+
+def _checked(state: Stratified, mu: float, result: Estimate) -> Estimate:
+    """A fit under the caution "law", or with the doubt of contrasts; see :mod:`.hazard_calibration`."""
+    placement = state.bounding.placement
+    found = contrasted(state.curator, mu, placement, state.typical, state.sigma, False)
+    result = replace(result, law=found.law)
+    if found.stands_out:
+        return result.doubted(np.zeros_like(result.cov), "law")
+    strata = placement.problem.strata
+    assert strata is not None
+    k, groups = strata.tied.shape[0], len(strata.inside)
+    each = biases(placement.scale, sigma_of(state.typical), found.pivot, False)
+    spread = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
+    onto = scipy.linalg.block_diag(np.linalg.pinv(strata.tied), np.eye(groups)) @ spread
+    return result.doubted(found.doubt**2 * (onto @ each @ onto.T))

@@ -1,0 +1,75 @@
+"""The one driver of location-scale fits: early steps find the neighbourhood of the root, last ones combine.
+
+Where the columns are says by which route (:class:`~.route.Route`) a fit goes; from there on all go the same
+way. The number of steps is public; nothing stops early. See docs/theory/survival.md#steps-and-covariance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpstats.curator import Curator
+from dpstats.estimators.columns import find_columns
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.location_scale.estimate import Estimate
+from dpstats.estimators.location_scale.gaussian import Gaussian
+from dpstats.estimators.location_scale.plan import after_columns, make_sign_plan
+from dpstats.estimators.location_scale.problem import Problem
+from dpstats.estimators.location_scale.pure import Pure
+from dpstats.estimators.location_scale.route import Route
+from dpstats.estimators.location_scale.signs import Signs
+from dpstats.estimators.location_scale.strata import Stratified
+from dpstats.estimators.row_scale import RowScale
+
+# Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
+# share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
+_NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
+
+
+def fit_location_scale(curator: Curator, problem: Problem, plan: Plan) -> Estimate:
+    """Fit a censored location-scale regression from noisy releases.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its design has an intercept, and a level for each stratum if the problem has strata; the total of the
+        plan, in its unit, must be left of its total.
+    problem : Problem
+    plan : Plan
+        Of :func:`~.plan.make_plan` or, of pure epsilon, :func:`~.plan.make_pure_plan`.
+
+    Returns
+    -------
+    Estimate
+        Of strata, the formula's coefficients, and a log sigma for each.
+    """
+    scale = find_columns(curator, plan.columns, problem.box, problem.log)
+    return iterated(_route(curator, problem, plan, scale))
+
+
+def iterated(route: Route[Any]) -> Estimate:
+    """All steps of a route, and what they say."""
+    for t, cost in enumerate(route.early):
+        route.prepare(t)
+        route.approach(t, cost)
+    route.prepare(len(route.early))
+    for cost in route.last:
+        route.settle(cost)
+    return route.finish()
+
+
+def _route(curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> Route[Any]:
+    """By the kind of noise, by strata, and by what the columns say of how much there is of it."""
+    if plan.pure:
+        return Pure(curator, problem, plan, scale)
+    if problem.strata is not None:
+        return Stratified(curator, problem, plan, scale)
+    noisy = problem.shrinks and is_noisy(curator.n * curator.cost_per_row(plan.total), scale)
+    if noisy and scale.fraction > _LEAST_FRACTION and len(scale.center):
+        return Signs(curator, problem, make_sign_plan(after_columns(plan), len(scale.center) + 1), scale)
+    return Gaussian(curator, problem, plan, scale, noisy)
+
+
+def is_noisy(signal: float, scale: RowScale) -> bool:
+    """Whether a matrix of k^2 entries would be mostly noise, or not be arrived at, where n mu is `signal`."""
+    return signal * scale.fraction < max(_NEWTON * (len(scale.center) + 1) ** 2, _LEAST_SIGNAL)

@@ -1,0 +1,148 @@
+"""Where noise outweighs what rows say of curvature: slopes by the signs of residuals.
+
+A matrix of k^2 numbers costs more noise than its k coefficients, and steps by one that is mostly noise do not
+arrive. Here the slopes move by a score that asks of each row only on which side of its predicted median it
+failed (:mod:`dpstats.families.signs`), the most that noise leaves; intercept and log sigma, two numbers,
+follow each step (:mod:`.intercept_scale`). Noise of a step is a share of sigma, which falls as the slopes
+improve, so that few steps lead from no slopes at all to the neighbourhood. The last are averaged by what each
+estimates.
+See docs/theory/survival.md#slopes-by-the-signs-of-residuals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dpstats.curator import Curator
+from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.engine.step import LONGEST, capped
+from dpstats.estimators.location_scale.estimate import Estimate, Found, estimate
+from dpstats.estimators.location_scale.hazard_calibration import checked
+from dpstats.estimators.location_scale.intercept_scale import Level, release_level, solved
+from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, Problem
+from dpstats.estimators.location_scale.route import Route
+from dpstats.estimators.location_scale.sign_average import Average, Step, average, combined, spread_by_noise
+from dpstats.estimators.location_scale.sign_frame import framed, sized
+from dpstats.estimators.row_scale import RowScale
+
+Array = np.ndarray
+
+_EARLY = 0.65  # of a full step, beside what noise shrinks
+# of the early steps, the last are averaged too
+_KEPT = 6
+# sds of the shift, in sigmas, and of the change of log sigma that a step expects: at the start, after early
+# steps of the slopes, after the last ones, and at the end
+_START_PRIOR, _EARLY_PRIOR, _LAST_PRIOR, _END_PRIOR = (1.0, 1.0), (0.7, 0.6), (0.3, 0.3), (0.5, 0.5)
+_DRIFT = 0.1  # of the last steps
+_WIDE = (2.0, 1.5)  # as good as none
+
+
+class Signs(Route[tuple[float, float]]):
+    """Each step moves the slopes, and then intercept and log sigma at a cost of their own."""
+
+    def __init__(self, curator: Curator, problem: Problem, plan: Plan, scale: RowScale) -> None:
+        super().__init__(
+            curator,
+            list(zip(plan["early"], plan["early_level"], strict=True)),
+            list(zip(plan["last"], plan["last_level"], strict=True)),
+        )
+        self._plan, self._problem = plan, problem
+        # the spread about slopes that are not found yet is not sigma: it is followed though sigma be known
+        self.frame = framed(curator, replace(problem, known_sigma=None), plan, scale)
+        self.point, self._prior = self.frame.bounding.placement.start, np.array(_LAST_PRIOR)
+        self._steps: list[Step] = []
+        for mu in plan["start"]:
+            self._follow(mu, _START_PRIOR)
+
+    def prepare(self, t: int) -> None:
+        if t == len(self.early):
+            self.frame = sized(self.curator, self._plan.cost("sizes"), self.frame, self.point)
+            self._steps = self._steps[-_KEPT:]
+
+    def approach(self, t: int, cost: tuple[float, float]) -> None:
+        step = self._read(cost[0])
+        move = math.exp(self.point[-1]) * (self.frame.whitening.T @ capped(_EARLY * step.shrunk, LONGEST)[0])
+        self.point = np.append(self.point[:-1] + move, self.point[-1])
+        self._follow(cost[1], _EARLY_PRIOR)
+
+    def settle(self, cost: tuple[float, float]) -> None:
+        """From the average of the steps before; what is known of the level shrinks its moves."""
+        self._read(cost[0])
+        slopes = average(self._steps, self.frame, np.exp([step.point[-1] for step in self._steps])).slopes
+        self.point = np.concatenate([self.point[:1], slopes, self.point[-1:]])
+        level = self._follow(cost[1], (float(self._prior[0]), float(self._prior[1])))
+        self._prior = np.hypot((self._prior**-2 + level.error**-2) ** -0.5, _DRIFT)
+
+    def finish(self) -> Estimate:
+        """Intercept and log sigma at the average of the slopes, and all of it with its uncertainty."""
+        self._hold()
+        levels, ends = [], []
+        for mu in self._plan["level"]:
+            start = self.point
+            levels.append(self._follow(mu, _END_PRIOR))
+            ends.append(_moved(start, solved(levels[-1], self.frame.fraction, _WIDE)))
+        # the first was read before the level had settled
+        level = np.mean(ends[1:], axis=0)[[0, -1]]
+        whole, need = combined(self._average(math.exp(level[1])), self.frame, levels[1:], level)
+        return self._estimate(whole, need)
+
+    def _read(self, mu: float) -> Step:
+        """Release the score of the slopes, and keep what it says of them."""
+        release, frame = self.curator.release("sign_score", mu, **self.frame.public(self.point)), self.frame
+        step = Step(self.point, release.values[0].ravel() / release.n, release.sd / release.n, frame.slope)
+        self._steps = [*self._steps, step]
+        return step
+
+    def _follow(self, mu: float, prior: tuple[float, float]) -> Level:
+        """Intercept and log sigma follow the slopes, shrunk by what is expected of their move."""
+        level = release_level(self.curator, mu, self.frame.bounding, self.frame.choice, self.point)
+        self.point = _moved(self.point, solved(level, self.frame.fraction, prior))
+        return level
+
+    def _average(self, sigma: float) -> Average:
+        """Of all steps, whose residuals spread by sigma and by what their slopes were off."""
+        frame, slopes = self.frame, self.point[1:-1]
+        away = [np.sum(((step.point[1:-1] - slopes) @ frame.back) ** 2) for step in self._steps]
+        scales = np.sqrt(sigma**2 + np.array(away) / frame.residual_square)
+        return average(self._steps, frame, scales)
+
+    def _hold(self) -> None:
+        """A known sigma is that of residuals about the true slopes: about these, noise in them adds to it."""
+        placement = replace(self.frame.bounding.placement, problem=self._problem)
+        if not self._problem.known_scale:
+            return
+        self.point = self._problem.held(self.point, placement.scale)
+        self.frame = replace(self.frame, bounding=replace(self.frame.bounding, placement=placement))
+        sigma = math.exp(self.point[-1])
+        self.point[-1] += spread_by_noise(self._average(sigma), self.frame, sigma)
+
+    def _estimate(self, whole: Found, need: float) -> Estimate:
+        frame, placement = self.frame, self.frame.bounding.placement
+        whitening = np.eye(len(frame.whitening) + 1)
+        whitening[1:, 1:] = frame.whitening[:, 1:]
+        result = estimate(whole, frame.bounding, frame.choice, whitening, need)
+        problems = (*result.problems, *["shape"] * (len(frame.whitening) > 1))
+        settings = {**result.settings, "slopes": "signs of residuals"}
+        result = replace(result, problems=problems, settings=settings, by_signs=True)
+        result = checked(self.curator, self._plan.cost("check"), placement, whole.points[0], result)
+        # what columns share tells of one that may hold one value, if any of them surely varies
+        alike = ~placement.scale.varies & (not placement.scale.varies.any())
+        return _without(result, np.flatnonzero(placement.scale.unknown | alike) + 1)
+
+
+def _without(result: Estimate, unknown: Array) -> Estimate:
+    """No interval for slopes of columns that may hardly vary, nor for the intercept, which rests on them."""
+    if not len(unknown) or "hopeless" in result.problems:
+        return result
+    return result.lost(np.append(0, unknown))
+
+
+def _moved(point: Array, move: tuple[float, float]) -> Array:
+    """The point after a step of intercept and log sigma."""
+    point = point.copy()
+    point[0] += math.exp(point[-1]) * move[0]
+    point[-1] = float(np.clip(point[-1] + move[1], *LOG_SIGMA_RANGE))
+    return point
