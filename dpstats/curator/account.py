@@ -21,6 +21,7 @@ See docs/theory/privacy.md#accounts.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -44,6 +45,7 @@ PARTS = 1000
 """No draw of a fit costs less than its budget, in epsilon or mu, divided by this; a test asks every fit."""
 
 
+@functools.lru_cache(maxsize=256)  # the steps of a fit cost the same
 def guarded(price: Price) -> Price:
     """What is drawn for a cost."""
     return type(price)(price.amount * (1 - GUARD))

@@ -151,7 +151,7 @@ def passed(design: RowReader, blocks: Iterable[dict[str, np.ndarray]]) -> Iterat
 
 
 class Scratch:
-    """Arrays that are allocated once and reused for every block of the same size: full ones, and the last.
+    """Arrays that are allocated once and reused for every block: full ones, and the last in the same memory.
 
     Fresh arrays of a megabyte cost a page fault for every 4 kB, more than the arithmetic on them. These begin
     at a cache line, which makes arithmetic on them up to twice as fast.
@@ -159,17 +159,24 @@ class Scratch:
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[object, ...], np.ndarray] = {}
+        self._memory: dict[tuple[object, ...], np.ndarray] = {}
 
     def __call__(self, name: str, *shape: int, dtype: type = float) -> np.ndarray:
-        """An array of this shape with arbitrary contents, the same one for the same name and shape."""
+        """An array of this shape with arbitrary contents, the same one for the same name and shape.
+
+        Arrays of a name that differ in their last length, that of a block, share memory.
+        """
         array = self._arrays.get((name, shape))
         if array is None:
-            array = self._arrays[name, shape] = _aligned(shape, np.dtype(dtype))
+            kind, size = (name, *shape[:-1]), math.prod(shape) * np.dtype(dtype).itemsize
+            if kind not in self._memory or self._memory[kind].nbytes < size:
+                self._memory[kind] = _aligned(size)
+            array = self._arrays[name, shape] = self._memory[kind][:size].view(dtype).reshape(shape)
         return array
 
 
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    size = math.prod(shape) * dtype.itemsize
+def _aligned(size: int) -> np.ndarray:
+    """So many bytes that begin at a cache line."""
     memory = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % _CACHE_LINE
-    return memory[start : start + size].view(dtype).reshape(shape)
+    start = -memory.__array_interface__["data"][0] % _CACHE_LINE
+    return memory[start : start + size]

@@ -95,17 +95,22 @@ class Part:
     right_scale: np.ndarray | None = None
     off_diagonal: float = math.sqrt(2)
     units: np.ndarray = field(init=False, repr=False)
-    ones: tuple[bool, bool] = field(init=False, repr=False)
-    """Whether scales of the left factor, and of the right, are all 1, as those of what is counted."""
 
     def __post_init__(self) -> None:
         for name in ("left_scale", "right_scale"):
             scale = getattr(self, name)
             if scale is not None:
                 object.__setattr__(self, name, _checked_scale(scale))
-        right = self.left_scale if self.right_scale is None else self.right_scale
-        object.__setattr__(self, "units", np.outer(self.left_scale, right))
-        object.__setattr__(self, "ones", (bool((self.left_scale == 1).all()), bool((right == 1).all())))
+        object.__setattr__(self, "units", np.multiply.outer(self.left_scale, self._right))
+
+    @property
+    def _right(self) -> np.ndarray:
+        return self.left_scale if self.right_scale is None else self.right_scale
+
+    @functools.cached_property
+    def ones(self) -> tuple[bool, bool]:
+        """Whether scales of the left factor, and of the right, are all 1, as those of what is counted."""
+        return bool((self.left_scale == 1).all()), bool((self._right == 1).all())
 
     @property
     def symmetric(self) -> bool:
@@ -134,15 +139,21 @@ class Part:
         """Inverse of `pack`."""
         if not self.symmetric:
             return coordinates.reshape(self.units.shape)
-        matrix = np.zeros(self.units.shape)
-        matrix.ravel()[_triangle(len(matrix))] = coordinates / self.weights
-        return matrix + np.triu(matrix, 1).T
+        return np.asarray((coordinates / self.weights)[_places(len(self.units))])
 
 
 @functools.cache
 def _triangle(order: int) -> np.ndarray:
     """Where the upper triangle of a square matrix stands in its entries."""
     return np.flatnonzero(np.triu(np.ones((order, order), dtype=bool)))
+
+
+@functools.cache
+def _places(order: int) -> np.ndarray:
+    """Where the entries of a symmetric matrix stand in its upper triangle."""
+    places = np.zeros((order, order), dtype=np.intp)
+    places.ravel()[_triangle(order)] = np.arange(order * (order + 1) // 2)
+    return np.maximum(places, places.T)
 
 
 @functools.cache
@@ -154,7 +165,7 @@ def _weights(order: int, off_diagonal: float) -> np.ndarray:
 
 def _checked_scale(scale: np.ndarray) -> np.ndarray:
     values = np.atleast_1d(np.asarray(scale, dtype=np.float64))
-    if values.ndim != 1 or not (np.isfinite(values) & (values > 1e-100) & (values < 1e100)).all():
+    if values.ndim != 1 or not 1e-100 < values.min(initial=1.0) <= values.max(initial=1.0) < 1e100:
         raise ValueError("the scales of a statistic must be positive numbers between 1e-100 and 1e100")
     return values
 

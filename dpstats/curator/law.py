@@ -21,6 +21,7 @@ last. Noise of the last three laws is uniform in a cube, ball or cylinder whose 
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Protocol
@@ -122,17 +123,17 @@ class Law:
     axes: np.ndarray
     cost: float
 
-    @property
+    @functools.cached_property
     def price(self) -> Pure | Gdp:
         """Its cost, of the measure that its noise has."""
         return Gdp(self.cost) if self.name == "gaussian" else Pure(self.cost)
 
-    @property
+    @functools.cached_property
     def sds(self) -> np.ndarray:
         """Noise sd of each coordinate, shape (m,)."""
         return self.axes * np.sqrt(_variances(self.name, len(self.axes))) / self.cost
 
-    @property
+    @functools.cached_property
     def sd(self) -> float:
         """Root mean square of `sds`; to the last bit their common value, if they have one."""
         sds = self.sds

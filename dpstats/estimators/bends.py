@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.curator import Curator, Release
 from dpstats.families.bounded_score import BoundedScore, square_weight
@@ -183,6 +183,6 @@ def _along(cov: Array, direction: Array) -> float:
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:
     """What a number of this sd exceeds by chance, part of it the noise of two released together."""
     if law not in LAWS:
-        return float(scipy.stats.norm.isf(chance / 2)) * sd
+        return -float(special.ndtri(chance / 2)) * sd
     tails = Tails(law, 2, np.array([noise**2]))
     return float(tails.half_widths(1 - chance, np.array([[sd**2]]))[0])

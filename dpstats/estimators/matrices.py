@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -55,6 +56,35 @@ def longest_image(matrix: Array, lower: Array, upper: Array) -> float:
     """Upper bound of |matrix x|^2 over the box of x."""
     center, half = (lower + upper) / 2, (upper - lower) / 2
     return float(np.sum((np.abs(matrix @ center) + np.abs(matrix) @ half) ** 2))
+
+
+def conjugate_gradients(
+    times: Callable[[Array], Array], right: Array, start: Array, steps: int, tolerance: float
+) -> Array:
+    """What a positive definite map takes to `right`, after so many steps at most.
+
+    Parameters
+    ----------
+    times : callable
+        The map, of arrays of the shape of `right`.
+    right, start : array
+    steps : int
+    tolerance : float
+        Of the length of what is left of `right`, over its own.
+    """
+    solution, rest = start, right - times(start)
+    direction, square = rest, float(np.vdot(rest, rest))
+    enough = tolerance**2 * float(np.vdot(right, right))
+    for _ in range(steps):
+        if square <= enough:
+            break
+        moved = times(direction)
+        length = square / float(np.vdot(direction, moved))
+        solution = solution + length * direction
+        rest = rest - length * moved
+        before, square = square, float(np.vdot(rest, rest))
+        direction = rest + square / before * direction
+    return solution
 
 
 def by_precision(one: Numbers, sd: Numbers, other: Numbers, other_sd: Numbers) -> Numbers:

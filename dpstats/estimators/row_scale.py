@@ -195,5 +195,6 @@ class RowScale:
 def categories(levels: Array) -> Iterator[tuple[Array, Array]]:
     """Of each category which columns are its own, and which rows of `levels`, nan in columns of others."""
     held = ~np.isnan(levels)
-    for columns in np.unique(held, axis=0):
+    for text in sorted({row.tobytes() for row in held}):
+        columns = np.frombuffer(text, dtype=bool)
         yield columns, (held == columns).all(axis=1)

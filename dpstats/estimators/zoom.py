@@ -9,13 +9,12 @@ See docs/theory/first_stage.md#zooming.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.curator import Curator, Release
 
@@ -150,13 +149,12 @@ def _edges(counts: Release, origin: Array) -> Array:
     return np.where(np.isnan(origin)[:, None], np.linspace(-1, 1, cells + 1), octaves)
 
 
-@functools.cache  # scipy checks arguments at length, and each look asks twice
 def least_seen(law: str, size: int) -> float:
     """How many noise sds stand out among so many cells; noise of pure epsilon has the tail of Laplace's."""
     chance = _FALSE_CELL / size
     if law == "gaussian":
-        return float(scipy.stats.norm.isf(chance))
-    return float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
+        return -float(special.ndtri(chance))
+    return -math.log(2 * chance) / math.sqrt(2)
 
 
 def _visible(counts: Release, edges: Array) -> tuple[Array, Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -66,6 +67,7 @@ class Statistic(ABC):
 
         Every entry is one coordinate times a positive number, so that it unpacks noise sds too.
         """
-        ends = np.cumsum([part.size for part in self.parts])[:-1]
-        pieces = np.split(vector, ends)
-        return tuple(part.unpack(piece) for part, piece in zip(self.parts, pieces, strict=True))
+        ends = itertools.accumulate(part.size for part in self.parts)
+        return tuple(
+            part.unpack(vector[end - part.size : end]) for part, end in zip(self.parts, ends, strict=True)
+        )

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpstats.estimators.matrices import conjugate_gradients
+
 Array = np.ndarray
 
-_SOLVER_STEPS = 60
+_SOLVER_STEPS, _SOLVED = 60, 1e-12
 
 
 @dataclass
@@ -24,12 +26,15 @@ class Accumulator:
     """
 
     releases: list[_Seen] = field(default_factory=list)
+    _means: dict[bytes, Array] = field(default_factory=dict, repr=False)
 
     def add(self, matrix: Array, sd: float, whitening: Array) -> None:
+        self._means.clear()
         self.releases.append(_Seen(matrix, sd**-2, whitening))
 
     def forget(self, share: float) -> None:
         """Trust what is there less."""
+        self._means.clear()
         self.releases = [replace(seen, weight=seen.weight * share) for seen in self.releases]
 
     def mean(self, whitening: Array) -> Array:
@@ -37,12 +42,17 @@ class Accumulator:
 
         Minimises sum of weight_t |A_t X A_t' - M_t|_F^2 with A_t = W_t W^-1.
         """
+        if whitening.tobytes() not in self._means:  # the end of a fit asks for the same mean again and again
+            self._means[whitening.tobytes()] = self._mean(whitening)
+        return self._means[whitening.tobytes()]
+
+    def _mean(self, whitening: Array) -> Array:
         back = np.linalg.inv(whitening)
         turns = [seen.whitening @ back for seen in self.releases]
         pairs = list(zip(self.releases, turns, strict=True))
         metrics = np.array([math.sqrt(seen.weight) * turn.T @ turn for seen, turn in pairs])
         right = sum(seen.weight * turn.T @ seen.matrix @ turn for seen, turn in pairs)
-        return _conjugate_gradients(metrics, np.asarray(right), self.releases[-1].matrix)
+        return _solved(metrics, np.asarray(right), self.releases[-1].matrix)
 
     def sds(self, whitening: Array, vectors: Array) -> Array:
         """Noise sd along each of the unit vectors, shape (k,)."""
@@ -58,8 +68,8 @@ class _Seen:
     whitening: Array
 
 
-def _conjugate_gradients(metrics: Array, right: Array, start: Array) -> Array:
-    """Solve sum of P X P = right over the metrics P, shape (T, k, k); a fixed number of steps."""
+def _solved(metrics: Array, right: Array, start: Array) -> Array:
+    """Solve sum of P X P = right over the metrics P, shape (T, k, k)."""
     side = np.hstack(list(metrics))  # two products of long matrices take less time than 2 T of square ones
     stacked = np.ascontiguousarray(side.T)
 
@@ -67,17 +77,5 @@ def _conjugate_gradients(metrics: Array, right: Array, start: Array) -> Array:
         turned = (matrix @ side).reshape(len(right), *metrics.shape[:2]).swapaxes(0, 1)
         return np.asarray(side @ turned.reshape(stacked.shape))
 
-    solution = start.copy()
-    rest = right - times(solution)
-    direction, square = rest, float(np.vdot(rest, rest))
-    enough = 1e-24 * float(np.vdot(right, right))
-    for _ in range(_SOLVER_STEPS):
-        if square < enough:
-            break
-        moved = times(direction)
-        length = square / float(np.vdot(direction, moved))
-        solution = solution + length * direction
-        rest = rest - length * moved
-        before, square = square, float(np.vdot(rest, rest))
-        direction = rest + square / before * direction
+    solution = conjugate_gradients(times, right, start, _SOLVER_STEPS, _SOLVED)
     return (solution + solution.T) / 2

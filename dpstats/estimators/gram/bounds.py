@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from scipy import special
 
 from dpstats.estimators.engine.bounds import FREE, NOTHING
@@ -183,16 +182,16 @@ def mean_weight(k: int, radius: float) -> float:
     """Mean weight of normal rows of k coordinates: E min(1, radius^2 / v), v of chi square with k degrees."""
     square = radius**2
     if k > 2:
-        beyond = float(scipy.stats.chi2.sf(square, k - 2)) / (k - 2)
+        beyond = float(special.chdtrc(k - 2, square)) / (k - 2)
     elif k == 2:
         beyond = float(special.exp1(square / 2)) / 2
     else:
         density = math.exp(-square / 2) / math.sqrt(2 * math.pi)
         beyond = 2 * (density / radius - float(special.ndtr(-radius)))
-    return float(scipy.stats.chi2.cdf(square, k)) + square * beyond
+    return float(special.chdtr(k, square)) + square * beyond
 
 
 def kept_square(k: int, radius: float) -> float:
     """What weighting leaves of the second moments of normal rows of k coordinates."""
     square = radius**2
-    return float(scipy.stats.chi2.cdf(square, k + 2) + square / k * scipy.stats.chi2.sf(square, k))
+    return float(special.chdtr(k + 2, square) + square / k * special.chdtrc(k, square))

@@ -191,7 +191,7 @@ def _gaussian(
         bounds = pilot_bounds(curator.n, mu, k, place.allowed, place.reach)
         release = curator.release("residual_moments", cost, **place.public(bounds))
         gram, cross, square, noise = second_moments(release, bounds)
-        if own:
+        if own and step == len(plan["pilots"]):
             lost = lost_weight(gram, noise.gram, place, bounds.radius, _LOST)
         place = place.improved(gram, cross, square, noise, curator.n, limit=bounds.limit)
     usual = kept_square(k, math.sqrt(base_square(k)))

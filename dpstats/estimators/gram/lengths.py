@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import base_square
@@ -128,7 +128,7 @@ def _usual(edges: Array, k: int, level: float, size: float) -> Array:
 def _normal_squares(k: int) -> Array:
     """Squares of normal rows of k numbers, at even quantiles; nobody writes to them."""
     even = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    return np.asarray(stats.chi2.ppf(even, k)) if k else np.zeros(_QUANTILES)
+    return np.asarray(2 * special.gammaincinv(k / 2, even)) if k else np.zeros(_QUANTILES)
 
 
 def _level(place: Coordinates) -> float:

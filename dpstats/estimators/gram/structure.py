@@ -9,7 +9,8 @@ See docs/theory/linear.md#levels.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import linalg
+
+from dpstats.estimators.matrices import conjugate_gradients
 
 Array = np.ndarray
 
@@ -31,13 +32,14 @@ class Structure:
     """
 
     def __init__(self, alike: Array) -> None:
-        self._place = np.where(alike < 0, alike.max() + 1, alike)
+        self._order = len(alike)
+        self._place = np.where(alike < 0, alike.max() + 1, alike).ravel()
         self.numbers = int(alike.max()) + 1
 
     @property
     def free(self) -> bool:
         """Whether there is no condition."""
-        k = len(self._place)
+        k = self._order
         return self.numbers == k * (k + 1) // 2
 
     def nearest(self, matrix: Array, way: Array) -> Array:
@@ -57,14 +59,14 @@ class Structure:
         def normal(numbers: Array) -> Array:
             return self._summed(metric @ self._spread(numbers / size) @ metric) / size
 
-        operator = linalg.LinearOperator((self.numbers,) * 2, matvec=normal, dtype=float)
-        numbers, _ = linalg.cg(operator, self._summed(way.T @ left @ way) / size, rtol=_RTOL, maxiter=_STEPS)
+        right = self._summed(way.T @ left @ way) / size
+        numbers = conjugate_gradients(normal, right, np.zeros(self.numbers), _STEPS, _RTOL)
         return np.asarray(way @ self._spread(first + numbers / size) @ way.T)
 
     def _summed(self, matrix: Array) -> Array:
         """Sums of the entries that are the same number."""
-        return np.bincount(self._place.ravel(), matrix.ravel(), self.numbers + 1)[: self.numbers]
+        return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
 
     def _spread(self, numbers: Array) -> Array:
         """The matrix of these numbers."""
-        return np.asarray(np.append(numbers, 0.0)[self._place])
+        return np.append(numbers, 0.0)[self._place].reshape(self._order, self._order)

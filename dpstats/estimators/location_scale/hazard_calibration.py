@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.location_scale.estimate import Estimate
@@ -102,9 +102,9 @@ def contrasted(
     sampling = np.sqrt(_MIXED * events * contrasts.square / placement.problem.units)
     law = _clearest(found / events, sampling / events, noise / events)
     chance = _DOUBTFUL / 2 / len(found)
-    usual = float(scipy.stats.norm.isf(chance))
+    usual = -float(special.ndtri(chance))
     # noise of pure epsilon has the tail of Laplace's
-    noisy = usual if release.law == "gaussian" else float(scipy.stats.laplace.isf(chance)) / math.sqrt(2)
+    noisy = usual if release.law == "gaussian" else -math.log(2 * chance) / math.sqrt(2)
     stands_out = bool(np.any(np.abs(found) > np.hypot(usual * sampling, noisy * noise)))
     beyond = np.maximum(found**2 - _USUAL**2 * (sampling**2 + noise**2), 0.0)
     typical = expected(family, fraction)

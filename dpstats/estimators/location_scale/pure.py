@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.information import Information
@@ -233,7 +233,7 @@ def _combined(route: Pure) -> Found:
         np.linalg.inv(information.matrix) @ (weights @ [first, last]),
         weights[0] ** 2 * variances[0] + weights[1] ** 2 * variances[1] + by_shape,
         information,
-        max(1.0, spread / float(scipy.stats.chi2.isf(_CHANCE, len(first)) / len(first))),
+        max(1.0, spread / float(special.chdtri(len(first), _CHANCE) / len(first))),
         bool(capped[-1]),
         _far_start(events.fraction, route.choice.location_noise),
     )

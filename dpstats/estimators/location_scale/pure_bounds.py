@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.estimators.engine.bounds import LENGTHS
 from dpstats.estimators.location_scale.bounds import CUTS, USUAL_WIDTH, WIDTHS, Bounding, Choice
@@ -153,8 +153,9 @@ class PureBounding(Bounding[PlacedByLine]):
 @functools.lru_cache(maxsize=64)
 def _kept_rows(k: int, square: float) -> tuple[float, float]:
     """Share of the second moments of normal rows that weights w = min(1, R^2 / |x|^2) leave, and w^2."""
-    inside = float(scipy.stats.chi2.cdf(square, k + 2))
-    once = inside + square / k * float(scipy.stats.chi2.sf(square, k))
+    inside = float(special.chdtr(k + 2, square))
+    outside = float(special.chdtrc(k, square))
+    once = inside + square / k * outside
     lengths = np.linspace(0.0, 1.0, 202)[1:-1]
-    beyond = scipy.stats.chi2.isf(lengths * float(scipy.stats.chi2.sf(square, k)), k)
-    return once, inside + square**2 / k * float(np.mean(1 / beyond)) * float(scipy.stats.chi2.sf(square, k))
+    beyond = special.chdtri(k, lengths * outside)
+    return once, inside + square**2 / k * float(np.mean(1 / beyond)) * outside

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.curator import Curator
 from dpstats.estimators.engine.plan import Plan
@@ -193,6 +193,6 @@ def sized(curator: Curator, mu: float, frame: Frame, point: Array) -> Frame:
 def _kept_rows(d: int) -> tuple[float, float]:
     """What weights w = min(1, R / |x|) leave of the second moments of normal rows, once and squared."""
     share = (np.arange(2000) + 0.5) / 2000
-    lengths = scipy.stats.chi2.ppf(share, d) / d
+    lengths = 2 * special.gammaincinv(d / 2, share) / d
     weights = np.minimum(1, np.sqrt(_RADIUS / lengths))
     return float(np.mean(weights * lengths)), float(np.mean(weights**2 * lengths))

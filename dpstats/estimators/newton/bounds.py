@@ -204,7 +204,7 @@ class Chooser:
         full = [float(shares @ squares) for shares, squares in columns]
         typical = k + sum(full) - len(full)  # square length of a row
         return [
-            (f, weighted_square(shares, squares, length * k, typical - f))
+            (f, float(weighted_square(shares, squares, length * k, typical - f)))
             for f, (shares, squares) in zip(full, columns, strict=True)
         ]
 

@@ -212,7 +212,7 @@ def _weights(radius: float, k: int, intercept: bool, along: bool) -> tuple[float
 
     f is 1 along the direction of the intercept, and |a|^2 over all directions.
     """
-    normal = scipy.stats.chi2(k - intercept).ppf(_LAW) if k > intercept else np.zeros(1)
+    normal = 2 * scipy.special.gammaincinv((k - intercept) / 2, _LAW) if k > intercept else np.zeros(1)
     squares = intercept + normal
     weights, factor = np.minimum(1.0, radius**2 / squares), np.ones_like(squares) if along else squares
     counted = factor * weights**2

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy
+from scipy import special
 
 from dpstats.estimators.bends import DOUBTFUL
 from dpstats.estimators.engine import finish as common
@@ -179,7 +179,7 @@ def _second_order(averaged: Averaged, step: Array) -> Array:
 
 def _by_chance(numbers: int) -> float:
     """What the mean square of so many numbers of variance 1 exceeds by chance."""
-    return float(scipy.stats.chi2.isf(DOUBTFUL, numbers)) / numbers
+    return float(special.chdtri(numbers, DOUBTFUL)) / numbers
 
 
 def _without_unseen(averaged: Averaged, point: Array) -> Array:

@@ -380,18 +380,20 @@ def _scale(spread: _Spread, column: int, noise: float, k: int) -> float:
     """
     shares, squares = spread.shares[column], spread.squares[column]
     root, noise = math.sqrt(float(shares @ squares)), max(noise, _LEAST_NOISE)
-    best = (math.inf, root)
-    for scale in root * 2.0 ** np.arange(-1.0, 5.01, 0.25):
-        information = scale**2 * weighted_square(shares, squares / scale**2, LENGTHS[0] * k, k - 1)
-        best = min(best, ((1 + (noise * scale) ** 2 / information) / information, float(scale)))
-    return best[1]
+    scales = root * 2.0 ** np.arange(-1.0, 5.01, 0.25)
+    on_scale = squares / scales[:, None] ** 2
+    information = scales**2 * weighted_square(shares, on_scale, LENGTHS[0] * k, k - 1)
+    return float(scales[np.argmin((1 + (noise * scales) ** 2 / information) / information)])
 
 
-def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> float:
-    """Mean square of a column, rows weighted; their square lengths are its square and that of the others."""
+def weighted_square(shares: Array, squares: Array, longest: float, others: float) -> Array:
+    """Mean square of a column, rows weighted; their square lengths are its square and that of the others.
+
+    `squares` may hold those on several scales, of which each gives a number.
+    """
     # a lone column may be 0 but for noise
     weights = np.minimum(1.0, longest / np.maximum(others + squares, 1e-9))
-    return float(shares @ (squares * weights))
+    return np.asarray((squares * weights) @ shares)
 
 
 def _response(
