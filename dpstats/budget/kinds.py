@@ -19,8 +19,6 @@ from dpstats.budget.amounts import LEAST, LEAST_DELTA, MOST, Amount, down, exact
 from dpstats.budget.rules import Charge, Promise, Rule, by_epsilon, by_pair, by_rho, by_square
 from dpstats.errors import BudgetError
 
-__all__ = ["KINDS", "Approx", "Budget", "Gdp", "Pure", "Zcdp", "as_budget"]
-
 
 def _amount(name: str, value: float, low: float = LEAST, high: float = MOST) -> float:
     amount = number(name, value, BudgetError)

@@ -11,8 +11,6 @@ from dpstats._private import forgetting
 from dpstats.budget.kinds import KINDS, Approx, Budget, Gdp, Pure, Zcdp
 from dpstats.errors import BudgetError
 
-__all__ = ["approx", "delta_of", "from_dict", "gdp", "measure", "parse_budget", "pure", "scaled", "zcdp"]
-
 
 @forgetting
 def pure(epsilon: float) -> Pure:

@@ -23,8 +23,6 @@ from dpstats.errors import BudgetError
 if TYPE_CHECKING:
     from dpstats.budget.kinds import Budget
 
-__all__ = ["Charge", "Promise", "Rule", "by_epsilon", "by_pair", "by_rho", "by_square"]
-
 _NO_GAUSSIAN = ", and its noise is not known to be Gaussian"
 
 

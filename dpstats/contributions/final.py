@@ -6,8 +6,6 @@ import numpy as np
 
 from dpstats.curator.noise import current
 
-__all__ = ["hidden_minimum"]
-
 
 def hidden_minimum(params: np.ndarray, distance: float, mu: float) -> np.ndarray:
     """A minimum with Gaussian noise at mu-GDP for a shift of `distance`.

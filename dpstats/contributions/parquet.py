@@ -11,8 +11,6 @@ import numpy as np
 from dpstats.contributions.seen import ID
 from dpstats.errors import DataError
 
-__all__ = ["parquet_batches"]
-
 Array = np.ndarray
 
 COLUMNS = ("plan", "id", "values")

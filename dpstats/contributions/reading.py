@@ -16,8 +16,6 @@ from dpstats.contributions.parquet import parquet_batches
 from dpstats.contributions.seen import ID
 from dpstats.errors import DataError
 
-__all__ = ["Batch", "batches"]
-
 Array = np.ndarray
 
 _BATCH_BYTES = 1 << 25

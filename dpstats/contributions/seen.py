@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ID", "Seen"]
-
 Array = np.ndarray
 
 ID = np.dtype("S16")

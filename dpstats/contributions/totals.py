@@ -21,8 +21,6 @@ from dpstats.contributors.mark import mark
 from dpstats.contributors.plan import Plan
 from dpstats.errors import DataError
 
-__all__ = ["Rejected", "Totals", "total"]
-
 Array = np.ndarray
 
 

@@ -14,8 +14,6 @@ from dpstats._private import forgetting
 from dpstats.contributors.message import Message
 from dpstats.errors import DataError
 
-__all__ = ["write_messages"]
-
 _GROUP = 8192  # messages in a row group; a server reads group by group
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import scipy
 
-__all__ = ["InputLaw", "corrected", "published"]
-
 _ROUNDING = 1e-6  # of a row's length and of the curvature, for messages that lie on a lattice
 
 

@@ -35,8 +35,6 @@ from dataclasses import dataclass
 from dpstats.budget import Approx, Budget
 from dpstats.contributors.input_law import InputLaw, corrected, published
 
-__all__ = ["GUARD", "RESPONSE", "TAIL", "Part", "final_mu", "honest_count", "input_law", "local_mu", "parts"]
-
 RESPONSE = math.sqrt(0.5)  # c
 TAIL = 12.0
 GUARD = 3e-9

@@ -19,8 +19,6 @@ from dpstats.errors import DataError
 from dpstats.formula import Block
 from dpstats.rows import open_rows
 
-__all__ = ["Message", "contribute", "contribute_rows", "exact", "messages"]
-
 Array = np.ndarray
 
 

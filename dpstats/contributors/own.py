@@ -21,8 +21,6 @@ from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.lines import fields
 from dpstats.schema import Levels, Schema
 
-__all__ = ["OwnFile"]
-
 _TOLD = 5  # lines that are named; of a longer list the rest is counted
 
 

@@ -23,8 +23,6 @@ from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
 
-__all__ = ["Plan", "checked"]
-
 FORMAT = "dpstats.contributions/1"
 # Of a budget that names no delta, the one at which guarantees are printed.
 _DELTA = 1e-6

@@ -8,8 +8,6 @@ from dpstats.budget import Budget
 from dpstats.contributors.plan import Plan
 from dpstats.schema import Schema
 
-__all__ = ["plan_contributions"]
-
 
 @forgetting
 def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public

@@ -33,8 +33,6 @@ from dpstats.curator.law import LEAST_MU
 from dpstats.errors import BudgetError
 from dpstats.ledger import Ledger, current
 
-__all__ = ["Account", "Price", "guarded"]
-
 Price = Pure | Gdp
 
 # A release is noised for its cost times 1 - 1e-9. Floats that add up to the total then never exceed it, and

@@ -11,8 +11,6 @@ import numpy as np
 from dpstats._private import HoldsRows
 from dpstats.schema import Unit
 
-__all__ = ["Block", "Blocks", "PublicDesign", "RowPart", "RowReader", "RowSource", "Scratch", "passed"]
-
 _KEPT_BYTES = 2**27
 _CACHE_LINE = 64  # bytes
 

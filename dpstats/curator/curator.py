@@ -41,8 +41,6 @@ from dpstats.errors import BudgetError, DataError
 from dpstats.ledger import Ledger
 from dpstats.schema import Unit
 
-__all__ = ["Curator"]
-
 T = TypeVar("T")
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from dpstats.curator.blocks import Block, RowReader, Scratch
 from dpstats.curator.products import predictor
 
-__all__ = ["Folded"]
-
 
 @dataclass(frozen=True)
 class _Rows:

@@ -16,8 +16,6 @@ from dpstats.curator.products import predictor, squared_norms
 from dpstats.families import Family
 from dpstats.families.between import Between, between
 
-__all__ = ["NEVER", "Map", "Watched", "events", "response", "shorten"]
-
 # a residual before which no family collects any hazard, to the last bit; finite, as 0 * inf is not 0
 NEVER = -1000.0
 

@@ -36,8 +36,6 @@ from secrets import randbelow
 
 import numpy as np
 
-__all__ = ["draw", "pure"]
-
 _BITS = 40
 _LEAST = 2**20  # noise below this many units is spread evenly: a 2^20th of the axis over epsilon
 _BALL = {"spherical": 0, "cylinder": 1}  # coordinates beside the ball

@@ -52,8 +52,6 @@ import numpy as np
 
 from dpstats.curator.blocks import Scratch
 
-__all__ = ["MAX_ROWS", "Factor", "LatticeSum", "Part", "Total", "cells_of", "coordinates", "slack"]
-
 MAX_ROWS = 2**13
 _CELL_BITS = 49
 _LOW_BITS = 32

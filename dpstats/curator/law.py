@@ -31,17 +31,6 @@ import numpy as np
 from dpstats.budget import Gdp, Pure
 from dpstats.curator.lattice import Part, slack
 
-__all__ = [
-    "LEAST_MU",
-    "MOST_GAUSSIAN",
-    "MOST_SPHERICAL",
-    "Bounded",
-    "Law",
-    "Sensitivity",
-    "gaussian_law",
-    "pure_law",
-]
-
 MOST_SPHERICAL = 256
 """Most coordinates for which noise of a ball or cylinder is drawn: time grows as m^1.5, to 0.2 s here."""
 

@@ -39,8 +39,6 @@ from opendp.mod import enable_features
 
 from dpstats.curator.knorm import pure
 
-__all__ = ["SecureNoise", "gaussian"]
-
 _LATTICE_BITS = 40
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from dpstats.curator.law import Law
 from dpstats.curator.mechanisms import SecureNoise
 
-__all__ = ["NoiseSource", "Recorder", "Setting", "current", "setting"]
-
 
 class NoiseSource(Protocol):
     """Adds noise to a vector: Gaussian of sd ``sensitivity / mu``, or of a law of pure epsilon.

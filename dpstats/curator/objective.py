@@ -54,8 +54,6 @@ from dpstats.curator.unit_rows import UnitRows
 from dpstats.errors import BudgetError
 from dpstats.families import MarginLoss
 
-__all__ = ["MOST_COLUMNS", "MOST_CONDITION", "PASSES", "Objective", "Planned", "Slope", "Slopes"]
-
 PASSES = 10  # are made at least, so that time tells less
 MOST_CONDITION = 1e9
 """Of the Hessian, by its public bounds: what Newton's steps, and the proof above, can do with."""

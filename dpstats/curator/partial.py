@@ -17,8 +17,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, LatticeSum, Total
 from dpstats.curator.statistics import REGISTRY, Statistic
 
-__all__ = ["Named", "Totals", "partial", "statistic_of", "summed"]
-
 Named = tuple[str, Mapping[str, Any]]
 """A registered statistic: its name and its public parameters."""
 

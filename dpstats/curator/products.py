@@ -33,8 +33,6 @@ from scipy.linalg.blas import idamax
 
 from dpstats.curator.blocks import Scratch
 
-__all__ = ["RowProducts", "predictor", "squared_norms"]
-
 Array = np.ndarray
 
 _U = 2.0**-53

@@ -8,8 +8,6 @@ from typing import Any
 from dpstats.curator.blocks import Block
 from dpstats.running import current
 
-__all__ = ["Bar"]
-
 _DELAY = 2.0  # seconds: a shorter pass shows nothing
 
 

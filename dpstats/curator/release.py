@@ -8,8 +8,6 @@ import numpy as np
 
 from dpstats.budget import Gdp, Pure
 
-__all__ = ["Minimum", "Release"]
-
 
 @dataclass(frozen=True)
 class Release:

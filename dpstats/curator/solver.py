@@ -40,8 +40,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Point", "Tolerance", "solve"]
-
 TRIALS = 24
 _DOTS = 2.0**-40  # covers the rounding of products of up to 2^12 coordinates
 

@@ -21,8 +21,6 @@ from dpstats.curator.blocks import Block, RowPart, RowReader, passed
 from dpstats.curator.partial import Named, partial
 from dpstats.errors import DataError
 
-__all__ = ["Failure", "Task", "WorkError", "run", "run_given"]
-
 PACKAGE = Path(__file__).parents[1]
 
 

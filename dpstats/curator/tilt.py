@@ -79,8 +79,6 @@ from scipy import special
 
 from dpstats.errors import BudgetError
 
-__all__ = ["Split", "gaussian", "gaussian_rate", "pure_epsilon", "slack", "split"]
-
 # shares of the cost that pay for minima that are not exact: of epsilon, and of mu
 APPROXIMATE_PURE, APPROXIMATE_MU = 5e-3, 1e-2
 _RAISED = 1 + 1e-9

@@ -14,8 +14,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.products import predictor, squared_norms
 from dpstats.families import MarginLoss
 
-__all__ = ["Rows", "UnitRows"]
-
 ROUNDED = 1 + 1e-12  # what rounding may add to the length of a row
 
 

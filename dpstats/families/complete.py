@@ -19,8 +19,6 @@ from dpstats.families.links import LINKS
 from dpstats.families.location_scale import CutRates, Family
 from dpstats.families.martingale import taper
 
-__all__ = ["faults_of_family", "faults_of_glm_family"]
-
 Array = np.ndarray
 
 _Z, _AT_0 = np.linspace(-5.0, 2.0, 15), np.zeros(1)

@@ -12,8 +12,6 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import special
 
-__all__ = ["normal_hazard_integral"]
-
 # Below the first node H is under 1e-23; above the last no cut reaches (H = 76, while cuts end at 64). Cubic
 # interpolation of values and slopes errs by at most step^4 / 384 times the largest third derivative of H,
 # which is below 0.3: 2e-13.

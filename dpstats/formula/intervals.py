@@ -11,8 +11,6 @@ from dpstats.formula.expressions import Expression
 from dpstats.formula.functions import Array
 from dpstats.formula.observed import Ends, Observed, within
 
-__all__ = ["IntervalResponse"]
-
 
 @dataclass(frozen=True)
 class IntervalResponse:

@@ -8,8 +8,6 @@ import numpy as np
 
 from dpstats.formula.functions import Array
 
-__all__ = ["Ends", "Observed", "within"]
-
 
 class Ends(NamedTuple):
     """Between which times each row failed: from -inf where it is left-censored, to inf where right-censored.

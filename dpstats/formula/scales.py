@@ -13,8 +13,6 @@ from dpstats.errors import FormulaError
 from dpstats.formula.design import Design, build_design
 from dpstats.formula.functions import Array
 
-__all__ = ["Scales", "scales_of"]
-
 
 @dataclass(frozen=True)
 class Scales:

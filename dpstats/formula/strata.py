@@ -23,8 +23,6 @@ from dpstats.formula.offset import Terms
 from dpstats.formula.reader import function_name, parse, variable_name
 from dpstats.schema import Event, Flag, Schema
 
-__all__ = ["Axis", "Strata", "split_strata"]
-
 
 @dataclass(frozen=True)
 class Strata:

@@ -23,8 +23,6 @@ from dpstats.formula.functions import Array
 from dpstats.formula.reader import parse, read_number, require_declared, variable_name
 from dpstats.schema import Event, Flag, Levels, Schema
 
-__all__ = ["Subset", "read_subset"]
-
 Condition = Callable[[Mapping[str, Array], Array], Any]
 """Where it holds, of the variables of a block; the second array loses rows of which it cannot be told."""
 

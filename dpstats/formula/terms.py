@@ -10,8 +10,6 @@ import patsy
 from dpstats._arguments import brief, shown
 from dpstats.errors import FormulaError
 
-__all__ = ["taken_out", "without_terms"]
-
 _UPDATE = re.compile(r"\s*\.\s*~\s*\.\s*-(.*)", re.DOTALL)
 _OPEN, _CLOSE = "([{", ")]}"
 

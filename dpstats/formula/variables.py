@@ -13,8 +13,6 @@ from dpstats.formula.functions import Array
 from dpstats.formula.subset import Subset
 from dpstats.schema import WEIGHS, Levels, Schema
 
-__all__ = ["VariableColumns"]
-
 
 @dataclass(frozen=True, repr=False)
 class VariableColumns:

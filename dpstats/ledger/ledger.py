@@ -24,8 +24,6 @@ from dpstats.schema import ROW
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Ledger"]
-
 _LEFT = ("remaining", "balance", "available", "rest")
 
 

@@ -18,8 +18,6 @@ from dpstats.formula import Design
 from dpstats.results import GlmFit, LinearFit
 from dpstats.results.ridge import fields_of
 
-__all__ = ["approximation", "fit_linear", "fit_logistic"]
-
 NAMES = {"statistics": "contributed moments (Gaussian)", "input": "contributed rows (Gaussian)"}
 TARGET = (
     "coefficients no longer than {:g}, with a ridge of {:.4g} and that of the noise of rows, {:.4g}, where "

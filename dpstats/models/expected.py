@@ -16,8 +16,6 @@ from dpstats.models.contributed import approximation
 from dpstats.rows import open_rows
 from dpstats.schema import Event, Flag, Levels, Variable
 
-__all__ = ["expected_precision"]
-
 _ROWS = 4000  # of one block
 
 

@@ -13,18 +13,6 @@ from dpstats.budget import Budget, measure, scaled
 from dpstats.curator import Curator
 from dpstats.errors import BudgetError
 
-__all__ = [
-    "COUNTS",
-    "LINEAR",
-    "PURE_LINEAR",
-    "PURE_LOGIT",
-    "PURE_TIMES",
-    "SCORES",
-    "TIMES",
-    "Least",
-    "check_worth",
-]
-
 _DOUBLINGS, _HALVINGS = 60, 30  # in the search of the budget that would do
 
 

@@ -15,8 +15,6 @@ from dpstats.ledger import Ledger
 from dpstats.results import Fit
 from dpstats.results.cautions import cautions
 
-__all__ = ["pay", "publish"]
-
 K = TypeVar("K", bound=Fit)
 
 

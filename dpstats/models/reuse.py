@@ -26,8 +26,6 @@ from dpstats.ledger import Ledger, current
 from dpstats.results import CurveFit, Fit
 from dpstats.rows import Rows
 
-__all__ = ["reusable"]
-
 FORMAT = "dpstats.kept/1"
 FOLDER = ".fits"  # after the name of the ledger's file
 UNREADABLE = "is not a fit that was kept as it is; remove the file, and the fit is paid for again"

@@ -16,8 +16,6 @@ from dpstats.estimators.location_scale import Problem, fit_location_scale, make_
 from dpstats.families import DISTS, Dist
 from dpstats.formula import Design, NumericResponse
 
-__all__ = ["LEVELS", "RIVALS", "SHARE", "costs", "contest"]
-
 RIVALS, LEVELS = "likelihood against other distributions", "levels of other distributions"
 SHARE = 0.2
 """Of mu^2, for all of it; half of that for the levels."""

@@ -16,8 +16,6 @@ from dpstats.results import Fit
 from dpstats.rows import Rows, open_rows
 from dpstats.testing import SeededNoise, noise
 
-__all__ = ["Planned", "check_no_rows", "fit_made", "without_rows"]
-
 Planned = LinearModel | GlmModel | Survreg | Coxph
 
 

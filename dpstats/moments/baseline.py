@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Baseline", "Trend"]
-
 Array = np.ndarray
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
 _LATER = ("failures", "until")  # what files of before do not have

@@ -19,8 +19,6 @@ from scipy import special
 
 from dpstats.moments.mixture import LAWS, Tails
 
-__all__ = ["CellTable", "CoarseCounts", "Found", "Noise", "inverted", "spread_of_normal"]
-
 Array = np.ndarray
 
 # rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at

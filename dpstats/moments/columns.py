@@ -11,8 +11,6 @@ import numpy as np
 
 from dpstats.errors import SpecificationError
 
-__all__ = ["ColumnMoments"]
-
 Array = np.ndarray
 
 # Least eigenvalue of the moments in units where every column has mean square 1; below it they are singular.

@@ -13,8 +13,6 @@ import numpy as np
 
 from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
 
-__all__ = ["BoxSums", "ColumnSums", "Located", "Products", "in_box"]
-
 Array = np.ndarray
 
 # what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that

@@ -13,8 +13,6 @@ import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments
 
-__all__ = ["DesignMoments", "of_linear", "of_matrix"]
-
 Array = np.ndarray
 _ARRAYS = ("mean", "mean_noise", "sd", "sd_noise")
 _PAIRS = ("corr", "corr_noise")  # which only second moments tell

@@ -24,8 +24,6 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["Comparison", "CumulativeHazard", "Errors", "comparison", "cumulative_hazard"]
-
 Array = np.ndarray
 
 FEWEST = 5.0  # sds of its noise: where fewer are left at risk, nothing is said

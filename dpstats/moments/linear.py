@@ -26,8 +26,6 @@ from dpstats.moments.spread import (
     spread,
 )
 
-__all__ = ["LinearMoments", "Quantity"]
-
 Array = np.ndarray
 
 # Rows that lie along one direction move with a step along another if it has at least this share of theirs.

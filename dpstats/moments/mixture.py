@@ -22,8 +22,6 @@ from scipy import special
 
 from dpstats.errors import SpecificationError
 
-__all__ = ["LAWS", "Tails"]
-
 LAWS = ("laplace", "linf", "spherical")
 _NODES, _NEGLIGIBLE = 200, 1e-16
 _MOST_COORDINATES = 1_000_000  # of the noise of a saved fit; no release has so many

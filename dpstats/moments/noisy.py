@@ -17,8 +17,6 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.posterior import Expected, most_explained, noise_of_product, posterior
 from dpstats.moments.solution import believed, hidden, positive, wider
 
-__all__ = ["NoisyMoments", "NormalEquations", "read_only"]
-
 Array = np.ndarray
 
 # Rows are not seen to be there if their number, or mean weight, is below so many sds of its noise

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Expected", "Posterior", "denoised", "most_explained", "noise_of_product", "posterior"]
-
 Array = np.ndarray
 
 # P is known up to a factor f, whose root is half Cauchy before the release.

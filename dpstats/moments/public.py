@@ -18,8 +18,6 @@ from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
 from dpstats.moments.columns import ColumnMoments, silent
 
-__all__ = ["PublicMoments"]
-
 Array = np.ndarray
 
 FORMAT = "dpstats.moments/1"

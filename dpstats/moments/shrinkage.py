@@ -17,8 +17,6 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments
 from dpstats.moments.posterior import noise_of_product
 
-__all__ = ["Pulled"]
-
 Array = np.ndarray
 
 

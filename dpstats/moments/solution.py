@@ -6,19 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = [
-    "HOPELESS",
-    "WEAK",
-    "Solution",
-    "believed",
-    "hidden",
-    "judged",
-    "of_coefficients",
-    "positive",
-    "seen_share",
-    "wider",
-]
-
 Array = np.ndarray
 
 # Usability of the released matrix: the size of its noise over its least eigenvalue

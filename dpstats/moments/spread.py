@@ -13,15 +13,6 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.tails import tail_mean, tail_rate
 
-__all__ = [
-    "Quantity",
-    "clipped_line",
-    "residual_variance",
-    "score_covariance",
-    "share_explained",
-    "spread",
-]
-
 Array = np.ndarray
 
 _NORMAL, _LEAST = 3.0, 1.5  # kurtosis of a normal law, and the least that is believed; none is below 1

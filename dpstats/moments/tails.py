@@ -11,8 +11,6 @@ import math
 import scipy
 from scipy import special
 
-__all__ = ["grown_kurtosis", "tail_mean", "tail_rate"]
-
 # Laws with heavier tails than the exponential lose more of their mean, as about this power of their excess
 # kurtosis over that of the exponential law, both clipped: lognormal, chi square and Pareto, L from 3 to 8.
 _HEAVIER = 3.5

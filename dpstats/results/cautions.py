@@ -11,8 +11,6 @@ import numpy as np
 
 from dpstats.moments import Solution
 
-__all__ = ["CODES", "cautions", "cautions_of_solution"]
-
 CODES = ("not_estimable", "weak")  # of a solution of a linear model
 _ALL = (
     "privacy noise outweighs these data: nothing can be estimated; use more rows or budget. It is the same "

@@ -24,8 +24,6 @@ from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
 
-__all__ = ["ColumnMoments", "has_columns", "moments_of"]
-
 Array = np.ndarray
 
 _OF = {

@@ -28,8 +28,6 @@ from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMAT", "QUANTILES", "Description"]
-
 FORMAT = "dpstats.description/1"
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 _DIGITS = 2  # of suggested bounds

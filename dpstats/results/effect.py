@@ -9,8 +9,6 @@ import numpy as np
 from dpstats.families import IDENTITY
 from dpstats.results.record import Record
 
-__all__ = ["DERIVATIVE", "Effect", "kept"]
-
 DERIVATIVE = "dy/dx"
 TINY = np.finfo(float).tiny
 

@@ -18,8 +18,6 @@ from dpstats.results.pairwise import levels_of
 from dpstats.results.record import Record
 from dpstats.schema import Bounded, Count, Levels
 
-__all__ = ["effects_at_means"]
-
 Array = np.ndarray
 
 

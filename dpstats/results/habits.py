@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["HABITS", "Way", "way_of"]
-
 Way = tuple[str, str]
 """What to write, to follow "write", and which model's fit has it."""
 

@@ -19,8 +19,6 @@ from dpstats.results.format import plain
 from dpstats.results.record import Record
 from dpstats.schema import Bounded, Count
 
-__all__ = ["Units", "in_units", "says_units"]
-
 Units: TypeAlias = Mapping[str, float]
 
 

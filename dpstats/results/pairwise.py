@@ -22,8 +22,6 @@ from dpstats.results.record import Record
 from dpstats.results.wald import ContrastTest, contrasts
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
-__all__ = ["PairwiseTest", "pairwise"]
-
 FIRST, LAST = 0.31, 0.77  # two places inside the public ranges, where no product of two values agrees
 
 

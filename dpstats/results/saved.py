@@ -13,8 +13,6 @@ from dpstats.results.fit import Fit
 from dpstats.results.survival_curve import FORMAT as CURVE
 from dpstats.results.survival_curve import CurveFit
 
-__all__ = ["load"]
-
 # by what a file says that it is, whatever the version
 _KINDS = {
     written.partition("/")[0]: kind for written, kind in ((CURVE, CurveFit), (DESCRIPTION, Description))

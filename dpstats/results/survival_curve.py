@@ -30,8 +30,6 @@ from dpstats.results.table import Column, Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FORMAT", "CurveFit"]
-
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")
 _INSTEAD = "Use fit.table(), fit.predict(times), fit.quantile(p), fit.rmst(until) or fit.logrank()."

@@ -18,8 +18,6 @@ from typing import Any
 from dpstats._private import HoldsRows
 from dpstats.errors import DataError, SpecificationError
 
-__all__ = ["Address", "Held", "address_of", "is_address"]
-
 _DRIVERS = {
     "psycopg": "postgresql",
     "psycopg2": "postgresql",

@@ -18,8 +18,6 @@ from dpstats.rows.paths import data_files
 from dpstats.rows.queries import is_query
 from dpstats.rows.sources import HELD, NO_FRAMES, is_of_polars
 
-__all__ = ["repeated", "shared"]
-
 _HELD = ("_data", "_codes", "_ndarray", "_pa_array", "_sparse_values")  # by pandas' arrays, the mask left out
 
 

@@ -17,8 +17,6 @@ from dpstats.rows.sources import Asked
 from dpstats.rows.units import as_one, chosen, row_hashes
 from dpstats.schema import WEIGHS
 
-__all__ = ["WEIGHING", "WORDS", "coded_rows", "columns_of", "ids_of", "marked_rows", "numbered"]
-
 WORDS = ("first word", "second word")
 WEIGHING = "weighs"
 

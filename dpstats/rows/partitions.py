@@ -26,8 +26,6 @@ from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
 from dpstats.running import current, default_client
 
-__all__ = ["is_of_dask", "of_dask"]
-
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"
 # steps that leave ids what they were in a frame of pandas, Python objects too
 _LEAVING = frozenset({"FromPandas", "Projection", "Filter", "Repartition"})

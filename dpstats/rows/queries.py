@@ -20,8 +20,6 @@ from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.spark import is_of_spark, of_spark
 from dpstats.rows.sql import SqlQuery, of_sql
 
-__all__ = ["is_query", "of_query"]
-
 
 def is_query(data: Any) -> bool:
     """Whether it is a query of some kind; libraries are not imported where nobody did."""

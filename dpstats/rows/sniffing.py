@@ -14,8 +14,6 @@ from typing import Any
 
 from dpstats.errors import DataError
 
-__all__ = ["refusal", "refuse_parsing"]
-
 _SCAN = re.compile(r"^\s*(\w+) SCAN\b", re.MULTILINE)  # a line of polars' plans
 _TYPED = frozenset(
     # polars

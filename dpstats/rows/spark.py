@@ -29,8 +29,6 @@ from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.units import spread
 
-__all__ = ["is_of_spark", "of_spark"]
-
 _KIND = "dataframe of Spark"
 _BROKEN = f"this {_KIND} cannot be computed to its end. {HIDDEN}"
 # how plans name the reading of a text file, by either of Spark's two kinds of readers

@@ -21,8 +21,6 @@ from dpstats.rows.parts import BLOCK_ROWS, of_parts
 from dpstats.rows.sniffing import refuse_parsing
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 
-__all__ = ["SqlQuery", "of_sql", "read_sql"]
-
 Link = Held | Address
 
 # of Postgres, by their numbers in its catalogue: bool, "char", name, int8, int2, int4, text, oid, float4,

@@ -26,8 +26,6 @@ from dpstats.rows.spool import Place, Spool
 from dpstats.rows.units import alike, chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
 
-__all__ = ["of_units"]
-
 _SHARE_ROWS = 2**17  # of which the choice is made at a time: 40 bytes each, and some times that to sort them
 _NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table
 

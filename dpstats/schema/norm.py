@@ -12,8 +12,6 @@ from dpstats._arguments import shown
 from dpstats.errors import SchemaError
 from dpstats.schema.variables import Bounded, Count, Variable, _number
 
-__all__ = ["Norm", "check_norms"]
-
 
 @dataclass(frozen=True)
 class Norm:

@@ -9,8 +9,6 @@ from typing import Any
 from dpstats.curator.blocks import RowPart
 from dpstats.curator.tasks import WorkError, run, run_given
 
-__all__ = ["Cluster"]
-
 _LOOK = 60.0  # seconds after which workers are counted
 _PATIENCE = 5  # counts in a row that may find none: a scheduler that adds workers takes some minutes
 

@@ -11,8 +11,6 @@ from dpstats.curator.blocks import RowPart
 from dpstats.curator.tasks import WorkError, run
 from dpstats.errors import SpecificationError
 
-__all__ = ["Processes"]
-
 TRIES = 3
 _ALONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _IDLE = 300  # seconds after which a worker without work ends

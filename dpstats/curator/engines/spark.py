@@ -11,8 +11,6 @@ from typing import Any
 from dpstats.curator.blocks import RowPart
 from dpstats.curator.tasks import Failure, WorkError, run_given
 
-__all__ = ["Spark"]
-
 
 class Spark:
     """The Spark of each dataframe.

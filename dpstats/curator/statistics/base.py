@@ -12,8 +12,6 @@ import numpy as np
 from dpstats.curator.blocks import Block, Scratch
 from dpstats.curator.lattice import Factor, Part
 
-__all__ = ["Statistic"]
-
 
 class Statistic(ABC):
     """A sum over rows of bounded products, with its sensitivity.

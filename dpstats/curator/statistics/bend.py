@@ -11,8 +11,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.at_line import AtLine
 from dpstats.families.bounded_score import BoundedScore, square_weight
 
-__all__ = ["PredictorBend"]
-
 
 class PredictorBend(AtLine):
     """Scores times the square of the linear predictor, and the squares of these products, released jointly.

@@ -12,8 +12,6 @@ from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["BoxMoments"]
-
 
 class BoxMoments(Statistic):
     """The sum of z z', z = sqrt(weight) (x~, y~) / limits with every entry clipped to [-1, 1].

@@ -16,8 +16,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["CellCounts"]
-
 
 class CellCounts(Statistic):
     """Counts of rows by the cells of chosen columns; the last cell of each holds rows without a value.

@@ -15,8 +15,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["ColumnMeans", "ColumnOctaves"]
-
 
 class _Columns(Statistic):
     """Covariates, response and, if there is one, offset of a row in their declared boxes; shape (m,)."""

@@ -14,8 +14,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.at_residuals import AtResiduals
 
-__all__ = ["HazardContrasts"]
-
 
 class HazardContrasts(AtResiduals):
     """Contrasts between zones of cumulative hazard of the events seen and expected, one array of shape (K,).

@@ -11,8 +11,6 @@ from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["FunctionalWeights"]
-
 
 class FunctionalWeights(Statistic):
     """The sum of a a', a = (1, u, v), whose entries are the weights of a log likelihood of second order.

@@ -14,8 +14,6 @@ from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
 
-__all__ = ["FarScores", "GlmScore", "LogisticScore"]
-
 
 class _Score(Statistic):
     """What the scores of all families share: standardised, whitened and weighted rows."""

@@ -17,8 +17,6 @@ from dpstats.curator.products import RowProducts, predictor, squared_norms
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.hazard_bounds import hazard_bounds
 
-__all__ = ["HazardScore", "HazardTimes", "HazardTrend"]
-
 _FARTHEST = 60.0  # of the linear predictor: a row beyond fails at once, or never
 
 

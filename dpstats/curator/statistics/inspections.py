@@ -16,8 +16,6 @@ from dpstats.curator.geometry import events
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.at_residuals import AtResiduals
 
-__all__ = ["InspectionCounts"]
-
 
 class InspectionCounts(AtResiduals):
     """Counts of rows that failed, by the residuals between which they did; shape ((J + 1) (J + 2) / 2,).

@@ -15,8 +15,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["EntryCounts", "ExitCounts"]
-
 
 class ExitCounts(Statistic):
     """Weights of rows by group, interval of time and kind of exit; shape (groups, 3 J).

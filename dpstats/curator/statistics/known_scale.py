@@ -15,8 +15,6 @@ from dpstats.curator.products import squared_norms
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import ScoreBounds, score_bounds
 
-__all__ = ["KnownScaleAlone", "KnownScaleScore", "KnownScaleSize"]
-
 _MATRIX_SHARE = 1.0  # of a matrix that is not released
 
 

@@ -14,8 +14,6 @@ from dpstats.curator.products import predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families import Family, GlmFamily
 
-__all__ = ["LogLikelihood", "of_time"]
-
 _FARTHEST = 300.0  # exp() beyond says nothing more
 
 

@@ -13,8 +13,6 @@ from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
 
-__all__ = ["MarginCurvature", "MarginSandwich", "MarginScores"]
-
 Array = np.ndarray
 
 

@@ -15,8 +15,6 @@ from dpstats.families import Family
 from dpstats.families.martingale import scores, taper
 from dpstats.families.score_bounds import ScoreBounds, Truncation, score_bounds
 
-__all__ = ["LocationScore", "MartingaleScore"]
-
 
 class LocationScore(AtResiduals):
     """Sum of the location scores psi = A1 - event g h1*, without covariates; one number, shape (1,).

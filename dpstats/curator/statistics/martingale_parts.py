@@ -13,8 +13,6 @@ from dpstats.curator.products import predictor, squared_norms
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import LOG_SIGMA_SHARE, score_bounds
 
-__all__ = ["InformationSizes", "ScoreAlone"]
-
 # of a matrix that is not released
 _MATRIX_SHARE = 1.0
 

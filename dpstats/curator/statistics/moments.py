@@ -12,8 +12,6 @@ from dpstats.curator.geometry import Map, events, shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["EventMatrix", "EventMoments"]
-
 
 class EventMoments(Statistic):
     """Count, means and mean squares of the event rows, in declared boxes.

@@ -11,8 +11,6 @@ from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.products import RowProducts
 
-__all__ = ["PilotRow"]
-
 
 class PilotRow:
     """a = W x~ and r = (y~ - line'x~) / sigma of a row.

@@ -14,8 +14,6 @@ from dpstats.curator.geometry import shorten
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["PresentMoments", "PresentProducts"]
-
 
 class _Present(Statistic):
     """Chosen columns of a row, centred and scaled; 0 where it has no value."""

@@ -17,9 +17,6 @@ from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["ReachCounts", "ReachMeans"]
-
-
 _MOST_CELLS = 126  # numbered by bytes with a sign
 
 

@@ -15,8 +15,6 @@ from dpstats.curator.geometry import Map
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["ResidualCounts"]
-
 
 class ResidualCounts(Statistic):
     """The weights of the rows by the size of their residuals r = sqrt(weight) (y~ - line'x~) / sigma.

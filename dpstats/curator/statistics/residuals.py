@@ -16,8 +16,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.pilot import PilotRow
 
-__all__ = ["ResidualMoments"]
-
 
 class ResidualMoments(Statistic):
     """Of rows a = W x~ and residuals r = (y~ - line'x~) / sigma: the sums of z z', u u', q and e e'.

@@ -17,8 +17,6 @@ from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.loglik import of_time
 from dpstats.families import Family
 
-__all__ = ["LikelihoodContrasts"]
-
 
 class LikelihoodContrasts(Statistic):
     """The sums of clip(l_j - l_0, -limit, limit), l_j the log-likelihood of a row under family j; shape (m,).

@@ -16,8 +16,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.base import Statistic
 
-__all__ = ["RowReach"]
-
 
 class RowReach(Statistic):
     """Shares of squared lengths of rows a = sqrt(weight) W x~ by coordinate and length; shape (k, cells).

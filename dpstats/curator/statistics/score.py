@@ -15,8 +15,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.pilot import PilotRow
 
-__all__ = ["ResidualScore"]
-
 
 class ResidualScore(Statistic):
     """The sums of a r and of c r^2 for rows a = W x~ and residuals r = (y~ - line'x~) / sigma.

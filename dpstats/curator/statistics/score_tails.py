@@ -9,8 +9,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.at_line import AtLine
 from dpstats.families.bounded_score import BoundedScore
 
-__all__ = ["ScoreTails"]
-
 
 class ScoreTails(AtLine):
     """Sum of what a wider limit adds to the scores of rows.

@@ -17,8 +17,6 @@ from dpstats.curator.products import RowProducts, squared_norms
 from dpstats.curator.statistics.at_residuals import AtResiduals
 from dpstats.families.signs import Signs, largest_slope, signs
 
-__all__ = ["SignScore", "SignSizes"]
-
 # an event before the median weighs its h, which is at most exp(log 2), once or squared
 _LARGEST = 2.0
 

@@ -11,8 +11,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.martingale import MartingaleScore
 from dpstats.families.score_bounds import ScoreBounds
 
-__all__ = ["StrataScore"]
-
 
 class StrataScore(MartingaleScore):
     """The scores of :class:`MartingaleScore` for G strata, with a log sigma and a pivot each.

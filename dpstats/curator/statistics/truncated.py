@@ -12,8 +12,6 @@ from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.pilot import PilotRow
 
-__all__ = ["TruncatedCross", "TruncatedGram", "TruncatedTriangle"]
-
 
 class TruncatedGram(Statistic):
     """The sum of a a', for rows a = W x~ shortened to |a| <= radius.

@@ -17,8 +17,6 @@ from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.families.glm import GlmFamily
 
-__all__ = ["TruncatedInformation", "TruncatedScore"]
-
 
 class _TruncatedGlm(Statistic):
     """Rows a = W x~ shortened to |a| <= radius, with linear predictor eta = beta'a + offset.
