@@ -12,11 +12,19 @@ from dpstats.results.estimates import Estimates
 from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import Estimate, Joint, level_of
 from dpstats.results.newdata import NewData
-from dpstats.results.pairwise import PairwiseTest, pairwise
 from dpstats.results.record import Record
 from dpstats.results.released import Released, value_where
 from dpstats.results.standard_errors import bse, criterion, limits, p_values, privacy_share, z_values
-from dpstats.results.wald import ContrastTest, Hypothesis, WaldTest, t_test, wald_test, wald_test_terms
+from dpstats.results.wald import (
+    ContrastTest,
+    Hypothesis,
+    PairwiseTest,
+    WaldTest,
+    pairwise,
+    t_test,
+    wald_test,
+    wald_test_terms,
+)
 
 
 def _likelihood(record: Record) -> dict[str, object]:

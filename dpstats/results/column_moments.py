@@ -17,7 +17,7 @@ from dpstats.errors import NotReleased
 from dpstats.formula import Design
 from dpstats.moments.design import DesignMoments, of_linear
 from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, point_columns
 from dpstats.results.format import figures, level_percent, percent
 from dpstats.results.intervals import critical
 from dpstats.results.notreleased import refusal
@@ -198,7 +198,12 @@ class ColumnMoments(Shown):
     @property
     def document(self) -> Document:
         """The printed tables."""
-        heads = (Column("", "l"), *points("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
+        heads = (
+            Column("", "l"),
+            *point_columns("estimate", "std err"),
+            Column("privacy"),
+            *limit_columns(0.95),
+        )
         aside, tables = f"{level_percent(0.95)} intervals", []
         of_columns = [(f"{row.quantity} of {row.term}", row) for row in self.frame.itertuples()]
         blocks = {"Means and sds": of_columns}

@@ -18,7 +18,7 @@ from scipy import special
 from dpstats.moments.interval_counts import Comparison, CumulativeHazard
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import points
+from dpstats.results.estimates import point_columns
 from dpstats.results.format import figures, p_value, z_value
 from dpstats.results.intervals import critical, refuse_alpha
 from dpstats.results.table import Column, Table
@@ -179,7 +179,7 @@ class LogRankTest(Shown):
         return Document(
             tables=(
                 Table(
-                    (Column("group", "l"), *points("events", "expected")),
+                    (Column("group", "l"), *point_columns("events", "expected")),
                     rows,
                     title=f"Log-rank test: chi2({self.df}) = {z_value(self.statistic)}, p {relation}",
                 ),

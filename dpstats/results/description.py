@@ -1,4 +1,7 @@
-"""The private first look at variables: what was released, and what follows from it."""
+"""The private first look at variables: what was released, what follows from it, and how it is printed.
+
+It prints as a table of numbers for each variable, and one of correlations.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,65 @@ from dpstats.errors import SpecificationError
 from dpstats.moments.cell_table import Found
 from dpstats.moments.described import ColumnSums, Products, mean_of, sd_of
 from dpstats.results.description_record import built, plain
-from dpstats.results.description_table import document_of
 from dpstats.results.document import Document, Shown
-from dpstats.results.facts import Facts, titled
-from dpstats.results.format import level_percent
+from dpstats.results.estimates import limit_columns, point_columns
+from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
+from dpstats.results.format import figures, level_percent, percent
 from dpstats.results.intervals import check_level
 from dpstats.results.plotting import footer
+from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_NOTE = (
+    "Numbers are of the usable cells of a variable, moved into its declared bounds; 'missing' is the share "
+    "of cells that no fit can use. std err and the intervals count sampling and privacy noise; 'privacy' is "
+    "the share of the variance that is privacy noise."
+)
+_PAIRS = "Correlations are over the rows that have both numbers."
+
+
+def document_of(found: Description, frame: pd.DataFrame, pairs: pd.DataFrame) -> Document:
+    """Lay out all numbers of a description.
+
+    Parameters
+    ----------
+    found : Description
+    frame, pairs : DataFrame
+        Of its numbers, and of its correlations.
+    """
+    aside = f"{level_percent(0.95)} intervals"
+    heads = (*point_columns("estimate", "std err"), Column("privacy"), *limit_columns(0.95))
+    tables = []
+    for name in found.names:
+        rows = frame[frame["variable"] == name]
+        unit = getattr(found.schema[name], "unit", None)
+        title = f"{name} ({unit})" if unit else name
+        cells = tuple((str(row.quantity), *_cells(row)) for row in rows.itertuples())
+        tables.append(Table((Column("", "l"), *heads), cells, title=title, aside=aside))
+    if len(pairs):
+        cells = tuple((f"{row.first}, {row.second}", *_cells(row)) for row in pairs.itertuples())
+        tables.append(Table((Column("", "l"), *heads), cells, title="Correlations", aside=aside))
+    return Document(
+        title=heading(found, "description"),
+        banner=banner(found),
+        head=tuple(asked_and_paid(found)),
+        tables=tuple(tables),
+        notes=(_NOTE, *[_PAIRS] * bool(len(pairs))),
+    )
+
+
+def _cells(row: Any) -> tuple[str, ...]:
+    return (
+        figures(row.estimate),
+        figures(row.std_error),
+        percent(row.privacy_share),
+        figures(row.conf_low),
+        figures(row.conf_high),
+    )
+
 
 FORMAT = "dpstats.description/1"
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}

@@ -14,9 +14,8 @@ from typing import NoReturn
 from dpstats._arguments import is_line, number, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
-from dpstats.results.markup import comma_separated, html, latex, markdown
+from dpstats.results.markup import comma_separated, fitting, html, latex, markdown, text
 from dpstats.results.table import Page
-from dpstats.results.text import fitting, text
 
 WIDTH, COMFORTABLE = 78, 100  # of a page, and of one whose tables need more
 NARROWEST, WIDEST = 40, 1000  # characters: room for a label and some words beside it; no screen has more

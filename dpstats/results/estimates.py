@@ -70,7 +70,7 @@ def limit_columns(level: float) -> tuple[Column, Column]:
     return Column(f"[{tail:g}", "."), Column(f"{1 - tail:g}]", ".")
 
 
-def points(*heads: str) -> tuple[Column, ...]:
+def point_columns(*heads: str) -> tuple[Column, ...]:
     """Return columns of numbers whose decimal points stand under each other."""
     return tuple(Column(head, ".") for head in heads)
 

@@ -11,19 +11,27 @@ import pandas as pd
 from dpstats._arguments import truth
 from dpstats._repr import always_shown
 from dpstats.errors import SpecificationError
-from dpstats.results.coefficient_plot import chosen, plot_coef
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.document import Document, width_of
 from dpstats.results.facts import banner, heading, price
 from dpstats.results.in_units import Units, in_units
 from dpstats.results.intervals import refuse_alpha
 from dpstats.results.json_record import described_record, record_of
+from dpstats.results.plotting import chosen, plot_coef
 from dpstats.results.prediction import Predictions
 from dpstats.results.record import Record
 from dpstats.results.released import value_where
 from dpstats.results.standard_errors import bse, limits, p_values, privacy_share, z_values
-from dpstats.results.summary import Words, coefficient_table, dead, estimand, lines_of, lines_of_dead, short
-from dpstats.results.summary_notes import notes
+from dpstats.results.summary import (
+    Words,
+    coefficient_table,
+    dead,
+    estimand,
+    lines_of,
+    lines_of_dead,
+    notes,
+    short,
+)
 from dpstats.results.table import Table
 
 if TYPE_CHECKING:

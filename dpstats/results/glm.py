@@ -11,7 +11,7 @@ from dpstats.results.intervals import Estimate, positive, root
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given, mentions_offset
 from dpstats.results.released import method_where, value_where
-from dpstats.results.summary_tables import ratio_rows, table_of_ratios, table_of_scatter
+from dpstats.results.summary import ratio_rows, table_of_ratios, table_of_scatter
 from dpstats.results.survival_tables import location, ratios
 from dpstats.results.table import Table
 from dpstats.schema import Event, Flag

@@ -1,4 +1,7 @@
-"""Fits of linear models: sigma, R-squared, and every ridge penalty from one release."""
+"""Fits of linear models: sigma, R-squared, every ridge penalty, and fits without some of the terms.
+
+All of them follow from one release of moments (docs/theory/linear.md#terms-left-out).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ import numpy as np
 from dpstats._arguments import truth
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
-from dpstats.formula import NumericResponse
-from dpstats.formula.terms import taken_out
+from dpstats.formula import NumericResponse, build_design
+from dpstats.formula.terms import taken_out, without_terms
+from dpstats.results.cautions import CODES
 from dpstats.results.document import Document
-from dpstats.results.dropped_terms import without
 from dpstats.results.estimates import Estimates
 from dpstats.results.format import penalty_text, plain
 from dpstats.results.in_units import Units, in_units
@@ -25,13 +28,42 @@ from dpstats.results.prediction import Prediction
 from dpstats.results.public_rows import MeanFit
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
-from dpstats.results.ridge import at_alpha, path
-from dpstats.results.summary import coefficient_table
-from dpstats.results.summary_tables import table_of_scatter
+from dpstats.results.ridge import at_alpha, fields_of, path
+from dpstats.results.summary import coefficient_table, table_of_scatter
 from dpstats.results.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def without(record: Record, terms: Sequence[str]) -> Record:
+    """Return what the same release says of the formula without these terms.
+
+    Raises
+    ------
+    SpecificationError
+        If a term is not in the formula, none is named, the other columns would change, or there is a penalty.
+    """
+    if record.alpha:
+        raise SpecificationError("terms are taken out of a fit without penalty; take fit.at_alpha(0) first")
+    if not terms:
+        raise SpecificationError("no term is named; give one or more, such as fit.drop('x')")
+    formula = without_terms(record.formula, terms)
+    names = build_design(formula, record.schema, record.weights, record.subset).names
+    dropped = np.array([name not in names for name in record.names])
+    if not set(names) <= set(record.names):
+        other = ", ".join(name for name in names if name not in record.names)
+        raise SpecificationError(
+            f"without {', '.join(terms)} the formula has other columns, {other}, of which nothing was "
+            "released; fit a model of the new formula"
+        )
+    left = tuple(name for name in record.names if name in names)
+    fields = fields_of(given(record.linear).without(dropped), left)
+    fields["flags"] = tuple(flag for flag in record.flags if flag[0] not in CODES) + fields["flags"]
+    return replace(
+        record, **fields, names=left, formula=formula, charged_formula=record.formula, linear=None, alpha=None
+    )
+
 
 UNPENALISED = "Without penalty (alpha = 0), from the same release"
 

@@ -3,32 +3,131 @@
 With eta = x'b + offset and mean g(eta), the effect of a number v is g'(eta) (dx/dv'b + doffset/dv), and of a
 level or flag the difference of two means. Standard errors are by the delta method
 (docs/theory/results.md#effects-at-public-points).
+
+Where every column has its released mean, as in statsmodels' ``get_margeff(at="mean")``, the means are those
+of ``fit.moments``; the point is a released one, and its own error is no part of the interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import among, listed, shown, truth
 from dpstats.errors import SpecificationError
+from dpstats.families import IDENTITY
 from dpstats.formula import Design
+from dpstats.results.column_moments import has_columns, moments_of
 from dpstats.results.derivatives import derivatives
 from dpstats.results.document import Document
-from dpstats.results.effect import DERIVATIVE, Effect, kept
-from dpstats.results.effects_at_means import effects_at_means
-from dpstats.results.estimates import Estimates, cells, limit_columns, points
+from dpstats.results.estimates import Estimates, cells, limit_columns, point_columns
 from dpstats.results.fit import Fit
 from dpstats.results.format import level_percent
 from dpstats.results.intervals import critical, standard_errors
-from dpstats.results.newdata import NewData, Points, beside
-from dpstats.results.newdata import points as points_of
-from dpstats.results.pairwise import levels_of
+from dpstats.results.newdata import NewData, Points, beside, points
+from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
-from dpstats.schema import Bounded, Count
+from dpstats.results.wald import levels_of
+from dpstats.schema import Bounded, Count, Levels
+
+DERIVATIVE = "dy/dx"
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Effect of one variable at all points: what is contrasted, (m,) effects, and their (m, k) gradients."""
+
+    variable: str
+    contrast: str
+    effect: np.ndarray
+    gradient: np.ndarray
+
+    def averaged(self) -> Effect:
+        """The mean over all points."""
+        means = self.effect.mean(keepdims=True), self.gradient.mean(axis=0, keepdims=True)
+        return replace(self, effect=means[0], gradient=means[1])
+
+
+def kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Keep a gradient from underflowing to 0 far out on a curved link.
+
+    It is 0 only where nothing changes; a 0 would hide that the effect rests on a coefficient that is not
+    estimable.
+    """
+    k = gradient.shape[1]
+    used = ((exog != 0) | (change[:, :k] != 0)) & (change != 0).any(axis=1)[:, None]
+    return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
+
+
+Array = np.ndarray
+
+
+def effects_at_means(record: Record, names: Sequence[str], pairs: bool) -> list[Effect]:
+    """Return the effects of the variables `names`, of which each is a term of its own.
+
+    Raises
+    ------
+    NotReleased
+        If the means of all rows were not released.
+    SpecificationError
+        If the formula transforms or multiplies variables, or has an offset.
+    """
+    if not has_columns(record) or moments_of(record).of != "rows":
+        raise refusal(
+            "the means of the columns",
+            f"were not released by this {record.model} fit ({record.method})",
+            "Give a point of typical values: marginal_effects(newdata).",
+        )
+    places = {name: _places(record, name) for name in record.covariates}
+    if record.design.offset or sum(map(len, places.values())) != len(record.column_names):
+        raise SpecificationError(
+            "at='mean' is of variables that are terms of their own, and this formula transforms or "
+            "multiplies some, or has an offset; give a point of typical values: marginal_effects(newdata)"
+        )
+    row = np.append(1.0, moments_of(record).means)
+    return [effect for name in names for effect in _effects_at(record, row, name, places[name], pairs)]
+
+
+def _places(record: Record, name: str) -> list[int]:
+    """Of the columns of a variable that is a term of its own."""
+    own = [name] if not isinstance(record.schema[name], Levels) else []
+    own += [f"{name}[T.{level}]" for level in levels_of(record.schema[name])[1:]] if not own else []
+    return [record.names.index(column) for column in own if column in record.column_names]
+
+
+def _effects_at(record: Record, row: Array, name: str, places: list[int], pairs: bool) -> list[Effect]:
+    variable, params = record.schema[name], record.params[: len(row)]
+    if isinstance(variable, Bounded | Count):
+        (j,) = places
+        eta, change = row @ params, np.zeros(len(row))
+        change[j] = 1.0
+        slope, bend = record.link.slope(eta), record.link.bend(eta)
+        gradient = (bend * params[j] * row + slope * change)[None]
+        return [
+            Effect(
+                name, DERIVATIVE, slope * params[j : j + 1], kept(record, gradient, row[None], change[None])
+            )
+        ]
+    levels = levels_of(variable)
+    rows = np.tile(row, (len(levels), 1))
+    rows[:, places] = np.eye(len(levels))[:, 1:]
+    eta = rows @ params
+    mean, slope = record.link.inverse(eta), record.link.slope(eta)[:, None] * rows
+    return [
+        Effect(
+            name,
+            f"{levels[i]} - {levels[j]}",
+            mean[i : i + 1] - mean[j],
+            kept(record, (slope[i] - slope[j])[None], rows[[j]], (rows[i] - rows[j])[None]),
+        )
+        for j in range(len(levels) if pairs else 1)
+        for i in range(j + 1, len(levels))
+    ]
 
 
 def effects(
@@ -135,7 +234,7 @@ def _derivative(record: Record, design: Design, at: Points, name: str, bounds: t
 
 
 def _layout(frame: pd.DataFrame, titles: Sequence[str], level: float) -> Document:
-    heads = (Column("", "l"), *points("effect", "std err"), *limit_columns(level))
+    heads = (Column("", "l"), *point_columns("effect", "std err"), *limit_columns(level))
     aside, each = f"{level_percent(level)} intervals", len(frame) // len(titles)
     tables = []
     for i, title in enumerate(titles):
@@ -206,7 +305,7 @@ class EffectsFit(Fit):
         names = chosen(self.record, variables)
         asked = truth("average", average), truth("pairs", pairs)
         if at is None:
-            found = points_of(self.record, newdata, "marginal_effects", clip=True)
+            found = points(self.record, newdata, "marginal_effects", clip=True)
             return effects(self.record, found, names, level, *asked)
         if not among(at, ("mean",)) or newdata is not None or asked[0]:
             raise SpecificationError(

@@ -20,7 +20,7 @@ from dpstats.moments.linear import LinearMoments
 from dpstats.moments.solution import Solution
 from dpstats.results.cautions import CODES, cautions_of_solution
 from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, cells, limit_columns, points
+from dpstats.results.estimates import Estimates, cells, limit_columns, point_columns
 from dpstats.results.format import plain
 from dpstats.results.intervals import critical
 from dpstats.results.record import Record, given, penalty
@@ -129,6 +129,6 @@ def _layout(frame: pd.DataFrame, d: int, level: float) -> Document:
         for term, values in zip(frame["term"].iloc[:d], numbers[start : start + d], strict=True):
             rows.append((label, term, *cells(values, not np.isinf(values[1]))))
             label = ""
-    heads = (Column("alpha", "l"), Column("", "l"), *points("coef", "std err"), *limit_columns(level))
+    heads = (Column("alpha", "l"), Column("", "l"), *point_columns("coef", "std err"), *limit_columns(level))
     more = f"{len(chosen)} of {total} penalties; .frame has all" if total > len(chosen) else ""
     return Document(tables=(Table(heads, tuple(rows), labels=2, title="Ridge path", aside=more),))

@@ -10,7 +10,7 @@ import math
 import pandas as pd
 
 from dpstats.results.document import Document
-from dpstats.results.estimates import Estimates, limit_columns, points
+from dpstats.results.estimates import Estimates, limit_columns, point_columns
 from dpstats.results.format import figures
 from dpstats.results.intervals import critical
 from dpstats.results.record import Record
@@ -37,7 +37,7 @@ def table_of(record: Record, level: float) -> Estimates:
             strict=True,
         )
     ]
-    heads = (Column("", "l"), *points("log-lik", "std err"), *limit_columns(level))
+    heads = (Column("", "l"), *point_columns("log-lik", "std err"), *limit_columns(level))
     told = f"Preferred: {' or '.join(contenders(record, level))}"
     return Estimates(frame, lambda: Document(tables=(Table(heads, tuple(rows), title=told),), notes=(NOTE,)))
 

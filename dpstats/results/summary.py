@@ -1,19 +1,26 @@
-"""Summary of a fit, and its five-line print (docs/theory/results.md#how-numbers-are-printed)."""
+"""Summary of a fit, and its five-line print (docs/theory/results.md#how-numbers-are-printed).
+
+Below the coefficients stand ratios, how far responses scatter, and notes on what the numbers mean and what is
+public about the variables.
+"""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
 
 from dpstats.results.document import WIDTH
-from dpstats.results.estimates import FIXED, NOT_ESTIMABLE, limit_columns
+from dpstats.results.estimates import FIXED, NOT_ESTIMABLE, cells, limit_columns, point_columns
 from dpstats.results.facts import asked_and_paid, heading
-from dpstats.results.format import figures, p_value, penalty_text, percent, z_value
-from dpstats.results.record import Record, Setting
+from dpstats.results.format import figures, p_value, penalty_text, percent, plain, z_value
+from dpstats.results.in_units import says_units
+from dpstats.results.intervals import Estimate, log_estimate
+from dpstats.results.record import INSPECTIONS, MOVED, Record, Setting, mentioned
 from dpstats.results.rivals import line_of
 from dpstats.results.standard_errors import (
     bse,
@@ -25,9 +32,152 @@ from dpstats.results.standard_errors import (
     privacy_share,
     z_values,
 )
-from dpstats.results.summary_tables import reference_of
 from dpstats.results.table import Column, Pair, Table
-from dpstats.schema import ROW
+from dpstats.schema import ROW, Bounded, Count, Event, Flag, Levels, Unit, Variable
+
+STEPS = 5  # of the power of ten that a ratio is of, that fit into the public range: age 18 to 90 has 10 years
+LONGEST_REFERENCE = 20  # characters of a level that is named beside a ratio
+LABELS = (Column("", "l"), Column("", "l"))
+
+
+def ratio_row(kind: str, value: Estimate, words: str) -> tuple[str, ...]:
+    """Return the row of one estimate with its limits, and what it means in words."""
+    known = not np.isinf(value.std_error)
+    numbers = cells((value.estimate, value.conf_low, value.conf_high), known)
+    return kind, value.name, *numbers, *([words] if known else [])
+
+
+def ratio_rows(
+    record: Record, kind: str, level: float, without: Collection[str] = ()
+) -> list[tuple[str, ...]]:
+    """Return a row for exp of each location coefficient but the intercept; the first says what they are."""
+    rows: list[tuple[str, ...]] = []
+    for name, value, se in zip(record.names[: record.n_location], record.params, bse(record), strict=False):
+        if name != "Intercept" and name not in without:
+            step, words = _per(record, name)
+            ratio = log_estimate(name, step * float(value), step * float(se), level)
+            rows.append(ratio_row("" if rows else kind, ratio, words))
+    return rows
+
+
+def table_of_ratios(rows: list[tuple[str, ...]], level: float) -> list[Table]:
+    """Return a table of such rows, none without."""
+    heads = (*LABELS, *point_columns("estimate"), *limit_columns(level), Column("", "l"))
+    return [Table(heads, tuple(rows), labels=2)] if rows else []
+
+
+def table_of_scatter(quantities: dict[str, Estimate], level: float) -> Table:
+    """Return sigma and R-squared, or the dispersion."""
+    rows: list[tuple[str, ...]] = []
+    for kind, value in quantities.items():
+        name, label, estimate, *limits = ratio_row(kind, value, "")
+        share = [percent(value.privacy_share)] if limits else []
+        rows.append((name, label, estimate, *share, *limits[:2]))
+    heads = (*LABELS, *point_columns("estimate"), Column("privacy"), *limit_columns(level))
+    return Table(heads, tuple(rows), labels=2)
+
+
+def reference_of(record: Record, name: str) -> tuple[str, str] | None:
+    """Return the factor of a coefficient such as ``maker[T.WDC]``, and the level that it is compared with."""
+    factor, bracket, rest = name.partition("[T.")
+    variable = record.schema.get(factor) if bracket and rest.endswith("]") else None
+    return (factor, variable.all[0]) if isinstance(variable, Levels) else None
+
+
+def _per(record: Record, name: str) -> tuple[float, str]:
+    """Return how many units of a column a ratio is of, and what it compares, in words."""
+    if (found := reference_of(record, name)) and len(found[1]) <= LONGEST_REFERENCE:
+        return 1.0, f"v {found[1]}"
+    if "[" in name:
+        return 1.0, "vs reference" if "[T." in name and ":" not in name else ""
+    if says_units(name):
+        return 1.0, ""
+    variable = record.schema.get(name)
+    if isinstance(variable, Flag | Event):
+        return 1.0, " v ".join(variable.codes)
+    if not isinstance(variable, Bounded | Count):
+        return 1.0, "per unit"
+    low, high = variable.bounds
+    steps = 10.0 ** math.floor(math.log10((high - low) / STEPS))
+    step = steps if steps > 1 else 1.0
+    many = f"{plain(step)} " if step > 1 else ""
+    return step, f"per {many}{variable.unit or ('units' if many else 'unit')}"
+
+
+SHOWN_LEVELS = 8
+COUNTED = "std err counts sampling and privacy noise; 'privacy' is the share of its square due to privacy."
+NOT_NORMAL = " Noise is not normal: intervals and P>|z| follow its law, and z alone says less."
+LOST = f" '{NOT_ESTIMABLE}': this budget and these data do not determine the coefficient."
+PUBLIC = (
+    "Public: {}. Values outside bounds were clipped; rows with missing or undeclared values have no weight."
+)
+
+
+def notes(record: Record, remark: str, last: str) -> list[str]:
+    """Return what the numbers mean, then what was declared public.
+
+    Parameters
+    ----------
+    record : Record
+    remark, last : str
+        What a kind of fit says besides, before and after what is said of the noise.
+    """
+    counted = f"No standard errors: {record.no_errors}." if record.no_errors else COUNTED
+    lost = np.isinf(bse(record)).any() and not record.no_errors
+    noise = (
+        counted + remark + (NOT_NORMAL if record.tails is not None else "") + last + (LOST if lost else "")
+    )
+    public = "; ".join(_public(name, record.schema[name], record) for name in record.variables)
+    norms = [
+        f"The {norm} of a row is public too: at most {plain(norm.radius)}; longer rows were shortened."
+        for norm in record.schema.norms
+        if norm.read(record.covariates)
+    ]
+    whose = record.schema.privacy_unit
+    if INSPECTIONS in record.released:
+        public = f"{public}; an end that is missing is open"
+    units = [_of_units(whose, _may_end(record))] if whose.column else []
+    return [noise, *([PUBLIC.format(public)] if public else []), *norms, *units]
+
+
+def _may_end(record: Record) -> bool:
+    """Whether a failure may end the rows of a unit: stretches of time, or a yes or no in each period."""
+    return "entry" in record.settings or (record.is_glm and record.family.two_valued)
+
+
+def _of_units(whose: Unit, may_end: bool) -> str:
+    some = "one row has" if whose.max_rows == 1 else f"{whose.max_rows} rows have"
+    text = f"Of each {whose.column} at most {some} weight, chosen by a hash; rows without one have none."
+    if may_end:
+        text += " Where a failure ends the rows of a unit, this holds only if none has more: of long"
+        text += " ones rows are lost, of those that fail early none. dps.check(data, schema) counts the lost."
+    return text if whose.max_rows == 1 else text + " std err takes the rows of one as independent."
+
+
+def _public(name: str, variable: Variable, record: Record) -> str:
+    if isinstance(variable, Levels):
+        if len(variable.all) > SHOWN_LEVELS:
+            return f"{name} {len(variable.all)} levels, reference {variable.all[0]}"
+        return f"{name} {{{', '.join(variable.all)}}}"
+    if isinstance(variable, Event):
+        return f"{name} ({variable.codes[0]} = failed, {variable.codes[1]} = censored)"
+    if isinstance(variable, Flag):
+        return f"{name} {{{variable.codes[1]}, {variable.codes[0]}}}"
+    low, high = variable.bounds
+    unit = f" {variable.unit}" if variable.unit else ""
+    return f"{name} [{plain(low)}, {plain(high)}]{unit}{_beyond(name, record)}"
+
+
+def _beyond(name: str, record: Record) -> str:
+    """Say what a time above its bounds becomes."""
+    if not record.is_survival or name not in record.response_variables:
+        return ""
+    if name in mentioned(record.schema, str(record.settings.get("entry", ""))):
+        return " (later = no weight)"
+    if INSPECTIONS in record.released:
+        return " (beyond = kept)"
+    return "" if MOVED.keys() <= record.settings.keys() else " (longer = censored)"
+
 
 Words: TypeAlias = str | Callable[[float], str]
 """How to say what a setting bounds: a text with a place for it, or a function of it."""

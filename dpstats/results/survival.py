@@ -25,8 +25,7 @@ from dpstats.results.record import Record
 from dpstats.results.released import method_where, value_where
 from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import failures, off_the_law, privacy_share
-from dpstats.results.summary import setting_text
-from dpstats.results.summary_tables import ratio_row, ratio_rows, table_of_ratios
+from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
 from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
 from dpstats.results.table import Table

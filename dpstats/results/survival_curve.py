@@ -16,15 +16,14 @@ from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.budget import from_dict as budget_from_dict
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
-from dpstats.results.at_times import check_times
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, points
+from dpstats.results.estimates import NOT_ESTIMABLE, limit_columns, point_columns
 from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, footer, legend, style
-from dpstats.results.reliability import failed_fractions
+from dpstats.results.reliability import check_times, failed_fractions
 from dpstats.results.table import Column, Table
 
 if TYPE_CHECKING:
@@ -341,7 +340,13 @@ class CurveFit(Facts, Shown, Stored):
         """
         frame = self.table(level)
         counts, share = (Column("at risk"), Column("events")), Column("privacy")
-        heads = (*points("time"), *counts, *points("survival", "std err"), share, *limit_columns(level))
+        heads = (
+            *point_columns("time"),
+            *counts,
+            *point_columns("survival", "std err"),
+            share,
+            *limit_columns(level),
+        )
         tables = tuple(
             Table(
                 heads,

@@ -1,6 +1,7 @@
-"""Fits of hazards without a distribution: hazard ratios, and survival curves at given covariates.
+"""Fits of hazards without a distribution: hazard ratios, survival curves, a test of proportional hazards.
 
-See docs/theory/coxph.md.
+Curves are at given covariates. The test rests on released scores. See docs/theory/coxph.md, and its section
+docs/theory/coxph.md#proportional-hazards.
 """
 
 from __future__ import annotations
@@ -11,29 +12,80 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from dpstats._arguments import among, truth
 from dpstats._axes import axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
-from dpstats.results.at_times import check_times
-from dpstats.results.estimates import Estimates
+from dpstats.results.document import Document
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, point_columns
 from dpstats.results.facts import titled
 from dpstats.results.fit import Fit
-from dpstats.results.format import level_percent, percent, plain
-from dpstats.results.intervals import Estimate, by_slope, refuse_alpha, standard_errors, transformed
+from dpstats.results.format import figures, level_percent, p_value, percent, plain, z_value
+from dpstats.results.intervals import Estimate, by_slope, critical, refuse_alpha, standard_errors, transformed
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor, where_estimable
-from dpstats.results.proportional import proportional
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
+from dpstats.results.reliability import check_times
 from dpstats.results.standard_errors import failures, privacy_share
-from dpstats.results.summary_tables import ratio_rows, table_of_ratios
-from dpstats.results.table import Table
+from dpstats.results.summary import ratio_rows, table_of_ratios
+from dpstats.results.table import Column, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+GLOBAL = "GLOBAL"
+
+
+def proportional(record: Record, level: float) -> Estimates:
+    """Lay out the change of each coefficient with its test, and the test of all."""
+    refuse_alpha(level)
+    trend = given(record.trend)
+    sds = np.sqrt(np.diagonal(trend.cov))
+    known = sds > 0
+    change, half = np.where(known, trend.change, np.nan), critical(level) * np.where(known, sds, np.nan)
+    square = (change / np.where(known, sds, np.nan)) ** 2
+    inner = np.ix_(known, known)
+    whole = float(trend.change[known] @ np.linalg.solve(trend.cov[inner], trend.change[known]))
+    frame = pd.DataFrame(
+        {
+            "term": [*record.names, GLOBAL],
+            "estimate": np.append(change, np.nan),
+            "conf_low": np.append(change - half, np.nan),
+            "conf_high": np.append(change + half, np.nan),
+            "statistic": np.append(square, whole),
+            "df": np.append(np.ones(len(sds), dtype=int), known.sum()),
+        }
+    )
+    frame["p_value"] = special.chdtrc(frame["df"], frame["statistic"])
+    return Estimates(frame, lambda: _laid_out(frame, level))
+
+
+def _laid_out(frame: pd.DataFrame, level: float) -> Document:
+    heads = (Column("", "l"), *point_columns("change"), *limit_columns(level), Column("chi2"), Column("df"))
+    rows = []
+    for term, change, low, high, statistic, df, chance in frame.itertuples(index=False):
+        test = (z_value(statistic), str(df), p_value(chance))
+        if term == GLOBAL:
+            rows.append((term, "", "", "", *test))
+        else:
+            rows.append(
+                (term, *map(figures, (change, low, high)), *test)
+                if df and np.isfinite(change)
+                else (term, NOT_ESTIMABLE)
+            )
+    note = (
+        "By what a coefficient is larger at the last failure than at the first, if it changes with the share "
+        "of the failures. Tests count sampling and privacy noise."
+    )
+    return Document(
+        tables=(Table((*heads, Column("P>chi2")), tuple(rows), title="Test of proportional hazards"),),
+        notes=(note,),
+    )
+
 
 CURVES = ("survival", "cumhaz")  # kinds of prediction that are of a time
 _OF_DISTRIBUTIONS = (

@@ -12,12 +12,11 @@ import pandas as pd
 
 from dpstats.families import IDENTITY, LOG, Family, Link
 from dpstats.results import survival_quantities as quantities
-from dpstats.results.at_times import check_times
 from dpstats.results.intervals import by_slope, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
-from dpstats.results.reliability import failed_fractions
+from dpstats.results.reliability import check_times, failed_fractions
 
 AT_TIMES = ("survival", "hazard", "cumhaz")  # kinds of prediction that are of a time
 OF_QUANTILES = ("quantile", "median")

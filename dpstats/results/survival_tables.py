@@ -12,7 +12,14 @@ import pandas as pd
 
 from dpstats.results import survival_quantities as numbers
 from dpstats.results.document import Document
-from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, cells, limit_columns, points, with_limits
+from dpstats.results.estimates import (
+    NOT_ESTIMABLE,
+    Estimates,
+    cells,
+    limit_columns,
+    point_columns,
+    with_limits,
+)
 from dpstats.results.format import bracket, figures, level_percent, times
 from dpstats.results.intervals import standard_errors
 from dpstats.results.newdata import Points, beside
@@ -73,7 +80,13 @@ def _life_table(frame: pd.DataFrame, level: float, title: str, aside: str, remar
             rows.append((name, share, times(values[0])))
         else:
             rows.append((name, share, *map(times, values), remark if name == "eta" else ""))
-    heads = (Column("", "l"), Column("failed"), *points("time"), *limit_columns(level), Column("", "l"))
+    heads = (
+        Column("", "l"),
+        Column("failed"),
+        *point_columns("time"),
+        *limit_columns(level),
+        Column("", "l"),
+    )
     return Table(heads, tuple(rows), title=title, aside=aside)
 
 
@@ -181,7 +194,7 @@ def terms(head: str, names: list[str], columns: Columns, se: np.ndarray, level: 
 
 
 def _one_table(label: str, estimate: str, rows: Iterable[tuple[str, ...]], level: float) -> Document:
-    heads = (Column(label, "l"), *points(estimate), *limit_columns(level))
+    heads = (Column(label, "l"), *point_columns(estimate), *limit_columns(level))
     return Document(tables=(Table(heads, tuple(rows)),))
 
 

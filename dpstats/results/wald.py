@@ -1,8 +1,14 @@
-"""Wald tests of linear hypotheses about released coefficients (linearmodels' test-statistic objects)."""
+"""Wald tests of linear hypotheses about released coefficients, and contrasts of all pairs of levels.
+
+Tests are objects as those of linearmodels; pairs of levels are statsmodels' t_test_pairwise and R's emmeans.
+The contrast of two levels is the difference of two rows of the design that differ in the factor alone,
+whatever its coding.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -12,16 +18,18 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpstats._arguments import numbers
+from dpstats._arguments import numbers, shown
 from dpstats._private import forgetful
 from dpstats.errors import SpecificationError
 from dpstats.moments.mixture import Tails
 from dpstats.results.document import Document, Shown
-from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, points
+from dpstats.results.estimates import NOT_ESTIMABLE, Estimates, limit_columns, point_columns
 from dpstats.results.format import figures, p_value, z_value
 from dpstats.results.intervals import Joint, half_widths, refuse_alpha, standard_errors
+from dpstats.results.newdata import NewData, points
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
+from dpstats.schema import Bounded, Count, Event, Flag, Levels, Variable
 
 Hypothesis: TypeAlias = str | Sequence[str] | ArrayLike
 
@@ -149,7 +157,7 @@ class ContrastTest(Shown):
             value, sd, z, p, low, high = (float(v) for v in row)
             cells = (figures(value), figures(sd), z_value(z), p_value(p), figures(low), figures(high))
             rows.append((name, NOT_ESTIMABLE) if math.isinf(sd) else (name, *cells))
-        heads = (Column(label, "l"), *points(effect, "std err"), Column("z"), Column("P>|z|"))
+        heads = (Column(label, "l"), *point_columns(effect, "std err"), Column("z"), Column("P>|z|"))
         return Table((*heads, *limit_columns(0.95)), tuple(rows))
 
 
@@ -272,3 +280,155 @@ def _jointly(record: Record, matrix: np.ndarray, value: np.ndarray, text: str) -
     standard = effect / sd  # on the scale of correlations, so that units do not matter to the solver
     statistic = float(standard @ np.linalg.solve(cov / np.outer(sd, sd), standard))
     return WaldTest(statistic, df, float(special.chdtrc(df, statistic)), text)
+
+
+FIRST, LAST = 0.31, 0.77  # two places inside the public ranges, where no product of two values agrees
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class PairwiseTest(ContrastTest):
+    """Contrasts of all pairs of levels, with p-values adjusted for their number.
+
+    Attributes
+    ----------
+    adjusted : array, shape (r,)
+        NaN where a contrast is not estimable.
+    method : str
+        Of the adjustment.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> cps = dps.datasets.load("cps1988")
+    >>> fit = dps.ols("wage ~ education + region", cps.data, cps.schema).fit(dps.zcdp(0.5))
+    >>> fit.t_test_pairwise("region").conf_int(joint="sup-t").shape
+    (6, 2)
+    """
+
+    adjusted: np.ndarray
+    method: str
+
+    @property
+    def result_frame(self) -> pd.DataFrame:
+        """One row per pair, in statsmodels' columns: with ``pvalue-hs`` and ``reject-hs`` at 5 %."""
+        frame = self.summary_frame()
+        reject = self.adjusted <= 0.05
+        return frame.assign(**{f"pvalue-{self.method}": self.adjusted, f"reject-{self.method}": reject})
+
+    @property
+    def document(self) -> Document:
+        """The printed table."""
+        table = self._table("pair", "difference")
+        rows = tuple(
+            row if row[-1] == NOT_ESTIMABLE else (*row[:4], p_value(float(p)), *row[5:])
+            for row, p in zip(table.rows, self.adjusted, strict=True)
+        )
+        note = f"P>|z| is adjusted for the number of pairs ({self.method}); intervals hold one at a time."
+        return Document(tables=(replace(table, rows=rows),), notes=(note,))
+
+
+def pairwise(record: Record, term: str, newdata: NewData | None, method: str) -> PairwiseTest:
+    """Compare all pairs of levels of a factor."""
+    from statsmodels.sandbox.stats.multicomp import contrast_allpairs
+
+    name, levels = factor(record, term)
+    rows = _rows(record, name, levels, newdata)
+    pairs = -contrast_allpairs(len(levels))
+    labels = [f"{levels[int(np.argmax(p))]} - {levels[int(np.argmin(p))]}" for p in pairs]
+    test = contrasts(record, pairs @ rows, np.zeros(len(pairs)), tuple(labels))
+    return PairwiseTest(
+        **{field: getattr(test, field) for field in ContrastTest.__dataclass_fields__},
+        adjusted=_adjusted(test.pvalue, method),
+        method=method,
+    )
+
+
+def factor(record: Record, term: str) -> tuple[str, tuple[str, ...]]:
+    """Return the variable that `term` names, such as ``"maker"`` or ``"C(maker)"``, and its levels.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no covariate with levels.
+    """
+    text = term if isinstance(term, str) else ""
+    match = re.fullmatch(r"C\(\s*([^\s,()]+).*\)", text)
+    name = match[1] if match else text
+    known = {each: levels_of(record.schema[each]) for each in record.covariates}
+    if not known.get(name):
+        listed = ", ".join(each for each, levels in known.items() if levels) or "it has none"
+        raise SpecificationError(f"term must be a covariate with levels ({listed}), got {shown(term)}")
+    return name, known[name]
+
+
+def levels_of(variable: Variable) -> tuple[str, ...]:
+    """Return the values of a variable that has levels, the reference first; none for a number."""
+    if isinstance(variable, Levels):
+        return tuple(variable.all)
+    return tuple(variable.codes[::-1]) if isinstance(variable, Flag | Event) else ()
+
+
+def _rows(record: Record, name: str, levels: Sequence[str], newdata: NewData | None) -> np.ndarray:
+    """Return a row for each level, zeros for the scale; they may differ in the factor alone."""
+    if newdata is not None:
+        at = points(record, _with(newdata, name, levels[0]), "t_test_pairwise")
+        frame = at.frame.drop(columns=name, errors="ignore")
+        return _at(record, frame, name, levels)
+    ends = [_at(record, _inside(record, place), name, levels) for place in (FIRST, LAST)]
+    differences = [rows - rows[0] for rows in ends]
+    if not np.allclose(differences[0], differences[1], rtol=1e-9, atol=1e-12):
+        raise SpecificationError(
+            f"{name!r} interacts with other variables, so a difference of its levels depends on them; "
+            f"t_test_pairwise({name!r}, newdata={{...}}) holds them at one point"
+        )
+    return ends[0]
+
+
+def _with(newdata: NewData, name: str, level: str) -> NewData:
+    """Let points leave out the factor that is compared."""
+    if isinstance(newdata, dict):
+        return {**newdata, name: level}
+    if isinstance(newdata, pd.DataFrame):
+        return newdata.assign(**{name: level})
+    if isinstance(newdata, list) and all(isinstance(row, dict) for row in newdata):
+        return [{**row, name: level} for row in newdata]
+    return newdata
+
+
+def _at(record: Record, points: pd.DataFrame, name: str, levels: Sequence[str]) -> np.ndarray:
+    """Return the mean row of all points at each level, zeros for the scale."""
+    frame = pd.concat([points.assign(**{name: level}) for level in levels], ignore_index=True)
+    rows = np.zeros((len(levels), len(record.names)))
+    exog = record.design.new_rows(frame, clip=False).exog
+    rows[:, : record.n_location] = exog.reshape(len(levels), len(points), -1).mean(axis=1)
+    return rows
+
+
+def _inside(record: Record, place: float) -> pd.DataFrame:
+    """Return a point inside the public ranges: some value of every covariate."""
+    values: dict[str, object] = {}
+    for name in record.covariates:
+        variable = record.schema[name]
+        if isinstance(variable, Bounded | Count):
+            low, high = variable.bounds
+            values[name] = low + place * (high - low)
+        else:
+            values[name] = levels_of(variable)[0 if place < 0.5 else -1]
+    return pd.DataFrame([values])
+
+
+def _adjusted(pvalues: np.ndarray, method: str) -> np.ndarray:
+    from statsmodels.stats.multitest import multipletests
+
+    known = ~np.isnan(pvalues)
+    adjusted = np.full(len(pvalues), np.nan)
+    try:
+        if not isinstance(method, str):
+            raise ValueError
+        adjusted[known] = multipletests(pvalues[known], method=method)[1] if known.any() else []
+    except ValueError:
+        raise SpecificationError(
+            f"method must be one of statsmodels' multipletests, such as 'hs', 'holm', 'bonferroni' or "
+            f"'fdr_bh'; got {shown(method)}"
+        ) from None
+    return adjusted

@@ -12,7 +12,7 @@ from scipy import stats
 
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.families import DISTS
-from dpstats.results.count_limits import Counts
+from dpstats.results.forecast import Counts
 from tests.results.fits import USE, capacitor
 
 FLEET = pd.DataFrame(

@@ -7,7 +7,7 @@ import pytest
 
 from dpstats.errors import NotReleased
 from dpstats.results import NOT_RELEASED
-from dpstats.results.habits import HABITS
+from dpstats.results.notreleased import HABITS
 from tests.results.every import hazards
 from tests.results.fits import capacitor
 from tests.results.linear import linear
