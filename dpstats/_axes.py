@@ -3,13 +3,15 @@ left alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = Any  # for annotations of modules that draw, none of which imports matplotlib
 
 
 def axes(ax: Axes | None, width: float = 7.5, height: float = 4.5) -> Axes:

@@ -1,26 +1,110 @@
-"""What a fit would make of each column. NOT PRIVATE."""
+"""What a fit would make of each column. NOT PRIVATE.
+
+The cells of a column are shown as they are written, beside what a fit reads them as; why a cell that a fit
+cannot use is none is told by its text, and by what is declared.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dpstats._private import forgetful, forgetting
-from dpstats.checking.cells import written
-from dpstats.checking.reasons import MISSING, reason
 from dpstats.errors import SpecificationError
 from dpstats.formula import Design, build_design
 from dpstats.results.document import Document, Shown
 from dpstats.results.table import Column, Table
-from dpstats.rows import open_rows
+from dpstats.rows import CsvFile, open_rows
 from dpstats.rows.grammar import MISSING_TEXTS
-from dpstats.schema import WEIGHS, Bounded, Count, Levels, Schema, Variable, as_schema
+from dpstats.rows.paths import PARQUET, SEPARATORS, kind_of
+from dpstats.schema import WEIGHS, Bounded, Count, Event, Flag, Levels, Schema, Variable, as_schema
 from dpstats.schema.unit import MOST_ROWS
+
+
+def written(data: Any, name: str, n: int) -> pd.Series | None:
+    """A column of n cells; None where they cannot be seen again, as those of a generator."""
+    try:
+        column = _column(data, name)
+    except Exception:  # a table that a fit can read, and pandas cannot: counts are there all the same
+        return None
+    return column if column is not None and len(column) == n else None
+
+
+def _column(data: Any, name: str) -> pd.Series | None:
+    if isinstance(data, CsvFile):
+        return _of_csv(data, name)
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        kind = kind_of(path)
+        if kind in SEPARATORS:
+            return _of_csv(CsvFile(path, SEPARATORS[kind]), name)
+        read = pd.read_parquet if kind in PARQUET else pd.read_feather
+        return pd.DataFrame(read(path, columns=[name]))[name]
+    if isinstance(data, pd.DataFrame | Mapping):
+        return pd.Series(data[name]).reset_index(drop=True)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pd.Series(pa.table(data)[name].to_pylist(), dtype=object)
+    return None
+
+
+def _of_csv(file: CsvFile, name: str) -> pd.Series:
+    frame = pd.read_csv(
+        file.path, sep=file.sep, encoding=file.encoding, dtype=str, keep_default_na=False, usecols=[name]
+    )
+    return frame[name]
+
+
+MISSING = "missing"
+_ABSENT = {"", "na", "nil", "none", "null", "missing", "unknown", "notavailable", "nodata"}
+_GROUPED = re.compile(r"[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d*)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+_WITH_UNIT = re.compile(
+    r"(?=.*[^\d\s.,+-])[€$£¥<>~]?\s*[+-]?\d[\d.,]*\s*[^\d\s.,]{0,6}[23]?"
+)  # € 12,50, 15 %, 3 m2
+
+
+def reason(cell: Any, variable: Variable) -> str:
+    """In a few words, of a cell that cannot be used as what is declared."""
+    if not isinstance(cell, str):
+        return MISSING if bool(pd.api.types.is_scalar(cell) and pd.isna(cell)) else _of_object(cell, variable)
+    text = cell.strip()
+    if text in MISSING_TEXTS:
+        return MISSING
+    if isinstance(variable, Levels | Flag | Event):
+        declared = variable.all if isinstance(variable, Levels) else variable.codes
+        alike = [one for one in declared if _folded(one) == _folded(text)]
+        return f"{alike[0]!r} in another spelling" if alike else "not declared"
+    if grouped := _GROUPED.fullmatch(text):
+        comma = "decimal=',', " if grouped[1] == "." or (grouped[1] != "," and "," in text) else ""
+        return f"digits in groups: dps.read_csv(path, {comma}thousands={grouped[1]!r})"
+    if _COMMA.fullmatch(text):
+        return "a decimal comma: dps.read_csv(path, decimal=',')"
+    if _DATE.fullmatch(text):
+        return "a date"
+    if _folded(text) in _ABSENT:
+        return "a text that may mean missing, and weighs nothing as such"
+    return "a number with a sign or unit: keep the number alone" if _WITH_UNIT.fullmatch(text) else "a text"
+
+
+def _of_object(cell: Any, variable: Variable) -> str:
+    if isinstance(variable, Levels | Flag | Event) and isinstance(cell, int | float):
+        return "not declared"
+    return f"of type {type(cell).__name__}"
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
 
 BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _EXAMPLES = 3  # spellings that are shown of each reason

@@ -8,12 +8,11 @@ import warnings
 from tabulate import tabulate
 
 from dpstats.budget import parse_budget
-from dpstats.cli.output import JSON, MESSAGES, new_file, save
-from dpstats.cli.tables import table
+from dpstats.cli.files import JSON, MESSAGES, new_file, save, table
 from dpstats.contributors import OwnFile, Plan, plan_contributions, write_messages
 from dpstats.errors import SpecificationError
 from dpstats.models import logit, ols, ridge
-from dpstats.models.expected import expected_precision
+from dpstats.models.contributed import expected_precision
 from dpstats.results import Fit
 from dpstats.schema import Schema
 

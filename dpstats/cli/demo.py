@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpstats import datasets
 from dpstats.budget import approx
-from dpstats.cli.output import JSON, new_file, save
+from dpstats.cli.files import JSON, new_file, save
 from dpstats.cli.predict import predicted
 from dpstats.models import survreg
 

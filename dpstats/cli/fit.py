@@ -1,23 +1,65 @@
-"""``dpstats fit``: the models, and the options that only some of them and of their fits have."""
+"""``dpstats fit``, ``dpstats describe`` and ``dpstats plan``: the commands that spend a budget, or plan to.
+
+Models and fits have options that only some of them have. The rows of a command are summed by this process, by
+several of this machine, or by the workers of a Dask cluster.
+"""
 
 from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from dpstats import models
+from dpstats._arguments import number, shown
 from dpstats.budget import parse_budget
-from dpstats.cli.engine import engine
+from dpstats.cli.files import JSON, SCHEMAS, data, new_file, public_table, save, table
 from dpstats.cli.options import MODELS
-from dpstats.cli.output import JSON, new_file, save
-from dpstats.cli.tables import data, table
-from dpstats.errors import SpecificationError
+from dpstats.errors import BudgetError, SpecificationError
 from dpstats.ledger import Ledger
-from dpstats.models import Coxph, GlmModel, KaplanMeier, LinearModel, Survreg, Svm
+from dpstats.models import Coxph, GlmModel, KaplanMeier, LinearModel, Survreg, Svm, describe
 from dpstats.moments import PublicMoments
+from dpstats.planning import plan
+from dpstats.running import options as running
 from dpstats.schema import Schema
+
+_WAIT = 30  # seconds for a scheduler to answer
+
+
+@contextmanager
+def engine(options: argparse.Namespace) -> Iterator[None]:
+    """What `add_running` asks for holds in here.
+
+    Raises
+    ------
+    SpecificationError
+        If no scheduler answers, Dask is not installed, or both workers and a cluster are asked for.
+    """
+    if options.cluster is None:
+        with running(workers=options.workers):
+            yield
+        return
+    if options.workers != 1:
+        raise SpecificationError("--workers are processes of this machine; give them, or --cluster")
+    with _client(options.cluster) as client, running(client=client):
+        yield
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SpecificationError("--cluster needs Dask: pip install dpstats[dask]") from None
+    try:
+        return Client(address, set_as_default=False, timeout=_WAIT)
+    except (OSError, ValueError):
+        raise SpecificationError(
+            f"no scheduler of Dask answers at {shown(address)}; give an address such as tcp://scheduler:8786"
+        ) from None
+
 
 Model = Survreg | Coxph | LinearModel | GlmModel | Svm | KaplanMeier
 
@@ -122,3 +164,74 @@ def _not_of(name: str, model: str) -> SpecificationError:
 
 def _public(path: Path, options: argparse.Namespace) -> Any:
     return PublicMoments.load(path) if path.suffix.lower() == ".json" else table(path, options)
+
+
+def plan_fit(options: argparse.Namespace) -> None:
+    """Print the table, and what was asked beside it."""
+    model = described(options, Schema.load(options.schema))
+    known: Any = public_table(options.like, options) if options.like else _known(options.known or ())
+    coef = _values("--coef", options.coef or ())
+    budget = parse_budget(options.budget)
+    if isinstance(model, Svm | KaplanMeier):
+        raise SpecificationError("plan knows the models survreg, coxph, ols, ridge, logit and glm")
+    law = (coef, options.scale, options.events, options.inspections, options.watches)
+    ahead = plan(model, budget, options.n, known, *law)
+    print(ahead.summary())
+    if options.power:
+        for term, power in ahead.power(_values("--power", options.power)).items():
+            print(f"Power for {term}: {power:.2f}")
+    if options.half_width:
+        wanted = _values("--half-width", options.half_width)
+        try:
+            print(f"Budget for these half widths: {ahead.budget_for(wanted)}")
+        except BudgetError as error:
+            print(f"Budget for these half widths: {error}")
+        print(f"Rows for them with {budget}: {ahead.n_for(wanted)}")
+
+
+def _known(words: Sequence[str]) -> dict[Any, Any]:
+    """Words such as ``temp=25,6``, ``g=A:0.7,B:0.3`` and ``temp:load=0.3`` as ``covariates=`` has them."""
+    found: dict[Any, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        parts = text.split(",")
+        if not equals:
+            raise SpecificationError(f"--known takes words such as temp=25,6, not {word!r}")
+        if ":" in text:
+            found[name] = dict(_pair("--known", part, ":") for part in parts)
+        elif ":" in name:
+            found[tuple(name.split(":"))] = text
+        else:
+            found[name] = tuple(parts) if len(parts) > 1 else text
+    return found
+
+
+def _values(option: str, words: Sequence[str]) -> dict[str, float]:
+    return dict(_pair(option, word, "=") for word in words)
+
+
+def _pair(option: str, word: str, mark: str) -> tuple[str, float]:
+    """Of a name and a number; the name may hold the mark."""
+    name, found, text = word.rpartition(mark)
+    if not found:
+        raise SpecificationError(f"{option} takes names with numbers, such as name{mark}0.5, not {word!r}")
+    return name, number(f"{option} {name}", text)
+
+
+def describe_table(options: argparse.Namespace) -> None:
+    """Files are reserved before the budget is spent."""
+    budget, schema = parse_budget(options.budget), Schema.load(options.schema)
+    rows = data(options.data, options)
+    book = Ledger(options.ledger) if options.ledger else None
+    with ExitStack() as files, engine(options):
+        for path, suffixes in ((options.out, JSON), (options.suggest, SCHEMAS)):
+            if path:
+                files.enter_context(new_file(path, suffixes))
+        how = dict(ledger=book, force=options.force, subset=options.subset)
+        found = describe(rows, schema, budget, options.columns, **how)
+        if options.suggest:
+            schema.suggest(found).save(options.suggest)
+        if options.out:
+            save(found, options.out)
+    if not options.out:
+        print(found)

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from dpstats.budget import parse_budget
-from dpstats.cli.output import write
+from dpstats.cli.files import write
 from dpstats.errors import LedgerError
 from dpstats.ledger import Ledger
 

@@ -1,4 +1,7 @@
-"""The commands and their options; what a command needs is imported when it runs, so that help is quick."""
+"""The commands and their options; what a command needs is imported when it runs, so that help is quick.
+
+The commands that use fits cost nothing: show, table, life, plot, compare, predict and forecast.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,144 @@ from typing import TYPE_CHECKING
 
 import dpstats
 from dpstats._version import __version__
-from dpstats.cli import texts, using
-from dpstats.cli.parser import Parser, add_csv_options, add_running, command, group, later, place
+from dpstats.cli import texts
+from dpstats.cli.parser import FORMATS, Parser, add_csv_options, add_running, command, group, later, place
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+
+FIT = "a file of dpstats fit, or - for the standard input"
+
+
+def _show(commands: _SubParsersAction[Parser]) -> None:
+    show = command(commands, "show", "results.show", "print the table of a fit")
+    show.add_argument("fit", type=Path, help=FIT)
+    show.add_argument(
+        "--units", nargs="+", metavar="NAME=NUMBER", help="of how many units coefficients are: balance=1000"
+    )
+    show.add_argument("--width", type=int, help="of the text in characters, from 40 to 1000")
+    _add_table_options(show)
+
+
+def _table(commands: _SubParsersAction[Parser]) -> None:
+    does = "print whatever else a fit has: tests, ratios, lives, predictions, quantiles"
+    table = command(commands, "table", "results.table", does, texts.TABLE)
+    table.add_argument("fit", type=Path, help=FIT)
+    table.add_argument("what", nargs="?", help="as in Python, such as wald_test; left out: what there is")
+    _add_points(table)
+    _add_arguments(table)
+    _add_table_options(table)
+    add_csv_options(table)
+
+
+def _life(commands: _SubParsersAction[Parser]) -> None:
+    does = "print the times by which fractions of new units fail, with limits"
+    life = command(commands, "life", "results.life", does, texts.LIFE)
+    life.add_argument("fit", type=Path, help=FIT)
+    _add_points(life)
+    life.add_argument(
+        "--failed", type=float, nargs="+", metavar="P", help="failed fractions; default: 0.01 0.1 0.5"
+    )
+    _add_table_options(life)
+    add_csv_options(life)
+
+
+def _plot(commands: _SubParsersAction[Parser]) -> None:
+    plot = command(commands, "plot", "results.plot", "draw a fit, or a curve", texts.PLOT)
+    plot.add_argument("fit", type=Path, help=FIT)
+    plot.add_argument(
+        "kind", nargs="?", help="coef, life, reliability, hazard or ridge_path; default: what suits"
+    )
+    _add_points(plot)
+    _add_arguments(plot)
+    plot.add_argument("--level", type=float, help="of intervals and bands; default: 0.95")
+    plot.add_argument("--style", help="of matplotlib, such as dpstats.paper")
+    plot.add_argument("--out", type=Path, required=True, help="this new .png, .pdf or .svg file")
+    add_csv_options(plot)
+
+
+def _compare(commands: _SubParsersAction[Parser]) -> None:
+    compare = command(commands, "compare", "results.compared", "print fits side by side")
+    compare.add_argument("fits", type=Path, nargs="+", metavar="fit", help="files of dpstats fit")
+    compare.add_argument(
+        "--names", nargs="+", metavar="NAME", help="heads of their columns; default: (1) ..."
+    )
+    _add_table_options(compare)
+
+
+def _add_points(command: Parser) -> None:
+    command.add_argument(
+        "--at",
+        action="append",
+        metavar="NAME=VALUE,...",
+        help="a new unit, such as temp=30,maker=HGST; may stand several times",
+    )
+    command.add_argument("--new", type=Path, metavar="FILE", help="a table with a row for each new unit")
+    command.add_argument(
+        "--clip", action="store_true", default=None, help="move values to their public bounds"
+    )
+
+
+def _add_arguments(command: Parser) -> None:
+    command.add_argument(
+        "--with", dest="arguments", nargs="+", metavar="NAME=VALUE", help="arguments as in Python, see below"
+    )
+
+
+def _add_table_options(command: Parser) -> None:
+    command.add_argument("--level", type=float, help="of intervals; default: 0.95")
+    command.add_argument("--format", choices=tuple(FORMATS), default="text", help="default: %(default)s")
+    command.add_argument("--out", type=Path, help="write this new file; default: the screen")
+
+
+def _predict(commands: _SubParsersAction[Parser]) -> None:
+    does = "predict for new units from a fit"
+    predict = command(commands, "predict", "predict.run", does, texts.PREDICT)
+    predict.add_argument("fit", type=Path, help=FIT)
+    predict.add_argument("new", type=Path, help="a .csv or .parquet file with a row for each new unit")
+    predict.add_argument(
+        "--type",
+        help="response (default), lp; of times to failure quantile (default with --p), median, survival, "
+        "hazard or cumhaz",
+    )
+    predict.add_argument("--p", type=float, help="failed fraction of a quantile, between 0 and 1")
+    predict.add_argument(
+        "--times", type=float, nargs="+", metavar="TIME", help="of survival, hazard and cumhaz"
+    )
+    predict.add_argument(
+        "--clip",
+        action="store_true",
+        help="move values to their public bounds; else it extrapolates",
+    )
+    predict.add_argument("--out", type=Path, help="write this new .csv file; default: the screen")
+    add_csv_options(predict)
+
+
+def _forecast(commands: _SubParsersAction[Parser]) -> None:
+    does = "forecast the failures of a fleet from a fit of a time to failure"
+    forecast = command(commands, "forecast", "predict.forecast", does, texts.FORECAST)
+    forecast.add_argument("fit", type=Path, help=FIT)
+    forecast.add_argument(
+        "fleet", type=Path, help="a .csv or .parquet file with a row for each unit, and its age"
+    )
+    forecast.add_argument(
+        "--horizon",
+        type=float,
+        nargs="+",
+        required=True,
+        metavar="TIME",
+        help="how far from now, or the ends of periods",
+    )
+    forecast.add_argument("--periods", type=int, default=12, help="of one horizon; default: %(default)s")
+    forecast.add_argument("--age", default="age", metavar="COLUMN", help="of ages; default: %(default)s")
+    forecast.add_argument("--units", metavar="COLUMN", help="how many units a row stands for; default: one")
+    forecast.add_argument("--level", type=float, default=0.95, help="of limits; default: %(default)s")
+    forecast.add_argument("--clip", action="store_true", help="move values to their public bounds")
+    forecast.add_argument("--out", type=Path, help="write the numbers to this new .csv file, too")
+    add_csv_options(forecast)
+
+
+COMMANDS = (_show, _table, _life, _plot, _compare, _predict, _forecast)
 
 # of what is at home among the models, descriptions and public moments are no models to fit here
 MODELS = tuple(
@@ -34,14 +170,14 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_describe, _fit, _plan, *using.COMMANDS, _ledger, _contributions, _schema, _demo):
+    for add in (_describe, _fit, _plan, *COMMANDS, _ledger, _contributions, _schema, _demo):
         add(commands)
     return top
 
 
 def _describe(commands: _SubParsersAction[Parser]) -> None:
     does = "print what is missing, means, quantiles and shares of all variables, privately"
-    describe = command(commands, "describe", "describe.run", does, texts.DESCRIBE)
+    describe = command(commands, "describe", "fit.describe_table", does, texts.DESCRIBE)
     describe.add_argument("data", type=place, help=_DATA)
     describe.add_argument("--schema", type=Path, required=True, help="what is public: a .toml or .json file")
     describe.add_argument("--budget", required=True, help='for example "approx(1, 1e-6)"')
@@ -135,7 +271,7 @@ def penalty(text: str) -> float | str:
 
 def _plan(commands: _SubParsersAction[Parser]) -> None:
     does = "say what a fit will be worth; no row is read and nothing is spent"
-    plan = command(commands, "plan", "plan.run", does, texts.FIT_PLAN)
+    plan = command(commands, "plan", "fit.plan_fit", does, texts.FIT_PLAN)
     plan.set_defaults(data=None, public=None)
     plan.add_argument("formula", help="R's formula, in quotes")
     _add_model_options(plan)

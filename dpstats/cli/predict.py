@@ -1,4 +1,4 @@
-"""``dpstats predict``: new units, which are public, and a saved fit."""
+"""``dpstats predict`` and ``dpstats forecast``: new units and fleets, which are public, and a saved fit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dpstats._warn import warn
-from dpstats.cli.output import CSV, write
-from dpstats.cli.tables import public_table
+from dpstats.cli.files import CSV, public_table, write
+from dpstats.cli.streams import DASH
 from dpstats.errors import SpecificationError
 from dpstats.results import Fit, SurvivalFit, load
 from dpstats.results.format import plain
 from dpstats.results.prediction import warn_of_lost
-from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES
+from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES
 
 
 def run(options: argparse.Namespace) -> None:
@@ -102,3 +102,24 @@ def _at_times(
 def _columns(found: pd.DataFrame, names: dict[str, str]) -> dict[str, np.ndarray]:
     names = names | {"extrapolated": "extrapolated"}  # a column that is there if any row is
     return {new: found[old].to_numpy() for old, new in names.items() if old in found}
+
+
+def forecast(options: argparse.Namespace) -> None:
+    """Print the forecast, and write its frame where a file is named."""
+    fit = load(options.fit)
+    if not isinstance(fit, SurvivalFit):
+        raise SpecificationError(f"{options.fit} is no fit of a time to failure, and failures are forecast")
+    horizon = options.horizon[0] if len(options.horizon) == 1 else options.horizon
+    found = fit.forecast(
+        public_table(options.fleet, options),
+        horizon,
+        options.periods,
+        options.age,
+        options.units,
+        options.level,
+        clip=options.clip,
+    )
+    if options.out is not None:
+        write(found.frame.to_csv(index=False), options.out, CSV)
+    if options.out != DASH:
+        print(found)

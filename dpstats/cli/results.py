@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpstats.cli.output import new_file, write
+from dpstats.cli.files import new_file, public_table, write
 from dpstats.cli.parser import FORMATS
-from dpstats.cli.tables import public_table
 from dpstats.errors import NotReleased, SpecificationError
 from dpstats.results import CurveFit, Description, Fit, compare, load
 from dpstats.results.document import Document, Shown

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from dpstats.checking import check as data_check
-from dpstats.cli.output import write
-from dpstats.cli.tables import data
+from dpstats.cli.files import data, write
 from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, SqlQuery, column_names, open_rows
 from dpstats.schema import Schema

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
-
 ID = np.dtype("S16")
 _IN_MEMORY = 1 << 19  # ids of the longest run that is not kept in a file: 8 MB
 _STEP = 1 << 18  # ids merged at a time
@@ -35,7 +33,7 @@ class Seen:
     def __init__(self, in_memory: int = _IN_MEMORY, step: int = _STEP) -> None:
         self._in_memory, self._step = in_memory, step
         self._folder = tempfile.TemporaryDirectory(prefix="dpstats-")
-        self._runs: list[Array] = []
+        self._runs: list[np.ndarray] = []
         self._files = 0
 
     def __enter__(self) -> Seen:
@@ -47,7 +45,7 @@ class Seen:
         self._runs.clear()
         self._folder.cleanup()
 
-    def add(self, ids: Array) -> Array:
+    def add(self, ids: np.ndarray) -> np.ndarray:
         """Add ids, shape (B,); says which of them are new, the first of several in one batch."""
         order = np.argsort(ids, kind="stable")
         ids = ids[order]
@@ -66,14 +64,14 @@ class Seen:
         found[order] = new
         return found
 
-    def _keep(self, run: Array) -> None:
+    def _keep(self, run: np.ndarray) -> None:
         if not len(run):
             return
         while self._runs and len(self._runs[-1]) <= 2 * len(run):
             run = self._merged(self._runs.pop(), run)
         self._runs.append(run)
 
-    def _merged(self, a: Array, b: Array) -> Array:
+    def _merged(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         size = len(a) + len(b)
         if size <= self._in_memory:
             out = np.concatenate([a, b])
@@ -100,7 +98,7 @@ class Seen:
         return out
 
 
-def _let_go(run: Array) -> None:
+def _let_go(run: np.ndarray) -> None:
     """Give the pages of a file back: what is on disk need not be in this process's memory too."""
     pages: Any = run.base
     if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):

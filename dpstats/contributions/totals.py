@@ -6,6 +6,9 @@ messages and nothing more. An honest message is out of range with a chance below
 (:mod:`dpstats.contributors.law`), so that this moves nothing that is estimated.
 
 A message within the range may still be false. It then moves a sum by no more than the range, 1 + 12 sd.
+
+A minimum of the sum has noise of its own, for what a proof takes as exact and a computer does not find
+exactly.
 """
 
 from __future__ import annotations
@@ -19,9 +22,8 @@ from dpstats.contributions.reading import Batch, batches
 from dpstats.contributions.seen import Seen
 from dpstats.contributors.mark import mark
 from dpstats.contributors.plan import Plan
+from dpstats.curator.noise import current
 from dpstats.errors import DataError
-
-Array = np.ndarray
 
 
 @dataclass
@@ -56,8 +58,8 @@ class Totals:
     """
 
     n: int
-    sums: Array
-    gram: Array
+    sums: np.ndarray
+    gram: np.ndarray
     rejected: Rejected
     not_private: bool = False
 
@@ -104,18 +106,18 @@ class _Sum:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._high, self._low = np.zeros(shape), np.zeros(shape)
 
-    def add(self, value: Array) -> None:
+    def add(self, value: np.ndarray) -> None:
         total = self._high + value
         part = total - self._high
         self._low += (self._high - (total - part)) + (value - part)
         self._high = total
 
     @property
-    def value(self) -> Array:
+    def value(self) -> np.ndarray:
         return self._high + self._low
 
 
-def _folded(values: Array) -> Array:
+def _folded(values: np.ndarray) -> np.ndarray:
     """Sum over the first axis by halves, so that a term goes through log2 as many roundings as there are."""
     while len(values) > 1:
         half = len(values) // 2
@@ -124,7 +126,7 @@ def _folded(values: Array) -> Array:
     return values.sum(axis=0)
 
 
-def _folded_gram(rows: Array) -> Array:
+def _folded_gram(rows: np.ndarray) -> np.ndarray:
     """Sum of outer squares, 16 rows at a time and then by halves."""
     padded = np.zeros((-(-len(rows) // 16) * 16, rows.shape[1]))
     padded[: len(rows)] = rows
@@ -132,7 +134,7 @@ def _folded_gram(rows: Array) -> Array:
     return _folded(np.matmul(blocks.transpose(0, 2, 1), blocks))
 
 
-def _accepted(batch: Batch, limits: Array, seen: Seen, rejected: Rejected) -> Array:
+def _accepted(batch: Batch, limits: np.ndarray, seen: Seen, rejected: Rejected) -> np.ndarray:
     rejected.malformed += batch.malformed
     rejected.wrong_plan += batch.wrong_plan
     ids, values = batch.ids, batch.values
@@ -147,7 +149,7 @@ def _accepted(batch: Batch, limits: Array, seen: Seen, rejected: Rejected) -> Ar
     return values
 
 
-def _all_within(values: Array, limits: Array) -> bool:
+def _all_within(values: np.ndarray, limits: np.ndarray) -> bool:
     """Whether no number is out of range or NaN, which both comparisons would make False."""
     if not len(values):
         return True
@@ -157,3 +159,14 @@ def _all_within(values: Array, limits: Array) -> bool:
 def _listed(rejected: Rejected) -> str:
     found = [f"{count} {name.replace('_', ' ')}" for name, count in rejected.to_dict().items() if count]
     return "rejected: " + (", ".join(found) or "none")
+
+
+def hidden_minimum(params: np.ndarray, distance: float, mu: float) -> np.ndarray:
+    """A minimum with Gaussian noise at mu-GDP for a shift of `distance`.
+
+    See docs/theory/objective.md#the-minimum-is-not-exact.
+
+    The exact minimum being private already, the one that was computed is a second release whose sensitivity
+    is twice its distance from the exact one.
+    """
+    return current().noise.gaussian(params, distance, mu)

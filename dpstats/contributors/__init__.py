@@ -4,11 +4,9 @@ It stands on the schema, the formula, the reader of rows and the sampler of nois
 the package. The server's side is :mod:`dpstats.contributions`, which sees plans and messages only.
 """
 
-from dpstats.contributors.files import write_messages
-from dpstats.contributors.message import Message, contribute, contribute_rows
+from dpstats.contributors.message import Message, contribute, contribute_rows, write_messages
 from dpstats.contributors.own import OwnFile
-from dpstats.contributors.plan import Plan
-from dpstats.contributors.planning import plan_contributions
+from dpstats.contributors.plan import Plan, plan_contributions
 
 __all__ = [
     "Message",

@@ -1,15 +1,21 @@
-"""One contributor's message: what the record says, exactly, then noise on every number of it."""
+"""One contributor's message: what the record says, exactly, then noise on every number of it.
+
+Messages stand in files of Parquet, or of one line of JSON each.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpstats._arguments import path_of
 from dpstats._private import forgetting
 from dpstats.contributors.law import RESPONSE
 from dpstats.contributors.mark import mark
@@ -18,8 +24,6 @@ from dpstats.curator.noise import current
 from dpstats.errors import DataError
 from dpstats.formula import Block
 from dpstats.rows import open_rows
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +42,7 @@ class Message:
 
     plan: str
     id: bytes
-    values: Array
+    values: np.ndarray
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -109,13 +113,13 @@ def contribute_rows(data: Any, plan: Plan) -> Iterator[Message]:
     return (message for columns in blocks for message in messages(columns, plan))
 
 
-def messages(columns: Mapping[str, Array], plan: Plan) -> Iterator[Message]:
+def messages(columns: Mapping[str, np.ndarray], plan: Plan) -> Iterator[Message]:
     """One message for each row of a block; see :meth:`dpstats.rows.Rows.blocks`."""
     for values in exact(plan, plan.design.read(columns)):
         yield Message(mark(plan.hash), secrets.token_bytes(16), _noisy(plan, values))
 
 
-def exact(plan: Plan, block: Block) -> Array:
+def exact(plan: Plan, block: Block) -> np.ndarray:
     """What messages would hold without noise, shape (rows, m).
 
     Whatever the public map of rows does, a row longer than 1 is shortened and a response beyond 1 clipped:
@@ -135,9 +139,57 @@ def exact(plan: Plan, block: Block) -> Array:
     return np.asarray(z[:, i] * z[:, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
 
 
-def _noisy(plan: Plan, values: Array) -> Array:
+def _noisy(plan: Plan, values: np.ndarray) -> np.ndarray:
     noise, start, noisy = current().noise, 0, []
     for part in plan.parts:
         noisy.append(noise.gaussian(values[start : start + part.size], part.sensitivity, part.mu))
         start += part.size
     return np.concatenate(noisy)
+
+
+_GROUP = 8192  # messages in a row group; a server reads group by group
+
+
+@forgetting
+def write_messages(messages: Iterable[Message], path: str | Path) -> int:
+    """Write messages to a file that ends in .parquet or .jsonl; returns how many.
+
+    Parquet has the columns ``plan`` (text), ``id`` (16 bytes) and ``values``, the noisy numbers as
+    little-endian float64. JSON lines are what ``Message.to_json`` gives.
+    """
+    file = path_of("path", path)
+    suffix, checked = file.suffix.lower(), map(_message, messages)
+    if suffix == ".jsonl":
+        count = 0
+        with file.open("w", encoding="utf-8") as out:
+            for message in checked:
+                out.write(message.to_json() + "\n")
+                count += 1
+        return count
+    if suffix in (".parquet", ".pq"):
+        return _write_parquet(checked, file)
+    raise DataError("files of messages end in .parquet or .jsonl; this one does not")
+
+
+def _message(given: object) -> Message:
+    if not isinstance(given, Message):
+        raise DataError(f"messages are what contribute() gives, not {type(given).__name__}")
+    return given
+
+
+def _write_parquet(messages: Iterator[Message], path: Path) -> int:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema([("plan", pa.string()), ("id", pa.binary(16)), ("values", pa.binary())])
+    count = 0
+    with parquet.ParquetWriter(path, schema, compression="none", use_dictionary=["plan"]) as out:
+        while group := list(itertools.islice(messages, _GROUP)):
+            columns: list[list[Any]] = [
+                [message.plan for message in group],
+                [message.id for message in group],
+                [np.asarray(message.values, "<f8").tobytes() for message in group],
+            ]
+            out.write_table(pa.table(columns, schema=schema))
+            count += len(group)
+    return count

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dpstats._private import HoldsRows
-from dpstats.contributors.message import Array, Message, messages
+from dpstats.contributors.message import Message, messages
 from dpstats.contributors.plan import Plan
 from dpstats.errors import DataError
 from dpstats.formula.newdata import expected
@@ -88,7 +88,7 @@ class OwnFile(HoldsRows):
     def _named(self, i: int) -> str:
         return self._line.format(i + self._first)
 
-    def _blocks(self) -> Iterator[tuple[int, dict[str, Array]]]:
+    def _blocks(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         start = 0
         for columns in self._rows.blocks():
             yield start, columns
@@ -100,7 +100,7 @@ def _listed(told: list[str]) -> str:
     return "; ".join(told[:_TOLD] + more)
 
 
-def _unusable(columns: dict[str, Array], plan: Plan) -> Iterator[tuple[int, str]]:
+def _unusable(columns: dict[str, np.ndarray], plan: Plan) -> Iterator[tuple[int, str]]:
     """The rows that are switched off, and which of their cells do it."""
     for i in np.flatnonzero(~plan.design.read(columns).ok):
         wrong = [name for name, values in columns.items() if not _is_usable(values[i], plan.schema, name)]

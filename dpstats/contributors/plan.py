@@ -1,4 +1,6 @@
-"""A plan: all that contributors and server agree on, public, checked by both."""
+"""A plan: all that contributors and server agree on, public, checked by both; what it may ask for, and how it
+is made.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,98 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from dpstats._arguments import numbers
-from dpstats._private import forgetful
+from dpstats._arguments import among, number, numbers, shown
+from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats._stored import Stored, check_format, described
-from dpstats.budget import Approx, Budget, Gdp, delta_of
+from dpstats.budget import Approx, Budget, Gdp, as_budget, delta_of
 from dpstats.budget import from_dict as budget_from_dict
-from dpstats.contributors.checks import asked_parts
-from dpstats.contributors.law import Part, honest_count, input_law, local_mu
-from dpstats.errors import SpecificationError
+from dpstats.contributors.law import Part, honest_count, input_law, local_mu, parts
+from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design
 from dpstats.formula.ball import UnitBall
 from dpstats.schema import Schema
+
+
+class Asked(Protocol):
+    """The fields of a plan."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def budget(self) -> Budget: ...
+    @property
+    def contributors(self) -> int: ...
+    @property
+    def honest(self) -> float: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def compat(self) -> str | None: ...
+    @property
+    def ball(self) -> float: ...
+    @property
+    def design(self) -> Design: ...
+
+
+def asked_parts(plan: Asked) -> tuple[Part, ...]:
+    """The parts of a message that a plan asks for.
+
+    Raises
+    ------
+    SpecificationError
+        If it cannot be planned.
+    """
+    _check(plan)
+    count = honest_count(plan.contributors, plan.honest)
+    columns = len(plan.design.names)
+    asked = parts(columns, plan.budget, count, plan.method, plan.compat, plan.ball)
+    if not all(0 < part.sd < math.inf for part in asked):
+        raise SpecificationError(
+            f"{plan.contributors} contributors are too few for {columns} columns; plan for more, or use "
+            "method='statistics'"
+        )
+    return asked
+
+
+def _check(plan: Asked) -> None:
+    """Refuse what cannot be planned; every message says what to change."""
+    count, honest = plan.contributors, plan.honest
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 10**12:
+        raise SpecificationError(f"contributors must be a whole number from 1, got {shown(count)}")
+    if not isinstance(honest, float) or not 0 < honest <= 1 or honest_count(count, honest) < 1:
+        raise SpecificationError(
+            f"honest must be a share above 0 and at most 1 of {count} contributors, got {shown(honest)}"
+        )
+    if not among(plan.method, ("statistics", "input")):
+        raise SpecificationError(f"method must be 'statistics' or 'input', got {shown(plan.method)}")
+    if not among(plan.compat, (None, "paper")) or (plan.compat and plan.method != "input"):
+        raise SpecificationError("compat must be None, or 'paper' with method='input'")
+    if not isinstance(plan.ball, float) or not 0 < plan.ball < math.inf:
+        raise SpecificationError(f"ball must be a positive number, got {shown(plan.ball)}")
+    _check_budget(plan.budget, plan.method, plan.compat, count)
+    response = plan.design.response  # a formula or schema that is none is refused here
+    if plan.schema.privacy_unit.column:
+        raise SpecificationError(
+            "a contributor sends one record, so a unit of privacy in the schema has no meaning; leave it out"
+        )
+    if not isinstance(response, NumericResponse):
+        raise FormulaError("contributions need a number or a flag left of ~, not a time to failure")
+
+
+def _check_budget(budget: object, method: str, compat: str | None, count: int) -> None:
+    budget = as_budget("budget", budget)
+    if budget.pure:
+        raise BudgetError("contributors add Gaussian noise, without pure epsilon; give zcdp, gdp or approx")
+    if method == "input" and not isinstance(budget, Approx):
+        raise BudgetError("method='input' is proved for an (epsilon, delta); give approx(epsilon, delta)")
+    if (delta := delta_of(budget)) is not None and delta > 1 / count and not compat:
+        raise BudgetError(
+            f"delta = {delta:g} must not exceed 1/n = {1 / count:g}, or one contributor in n may leak whole"
+        )
+
 
 FORMAT = "dpstats.contributions/1"
 # Of a budget that names no delta, the one at which guarantees are printed.
@@ -270,3 +350,72 @@ def checked(plan: object) -> Plan:
 
 def _text(mu: float | None, epsilon: float, delta: float) -> str:
     return f"epsilon = {epsilon:.6g}, delta = {delta:g}" + ("" if mu is None else f" (mu = {mu:.4g})")
+
+
+@forgetting
+def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public
+    formula: str,
+    schema: Schema,
+    budget: Budget,
+    contributors: int,
+    honest: float = 1.0,
+    method: str = "statistics",
+    compat: str | None = None,
+    ball: float = 3.0,
+) -> Plan:
+    """Plan a fit to which people contribute records that they have made private themselves.
+
+    Parameters
+    ----------
+    formula : str
+        Of a linear model, or of a logistic one with a flag on the left.
+    schema : Schema
+        What is public about each variable.
+    budget : Budget
+        What the published model may tell of one contributor: ``zcdp``, ``gdp`` or ``approx``. What one
+        message tells whoever sees it is much more, and is printed too.
+    contributors : int
+        With fewer messages nothing is published. Noise is spread over so many.
+    honest : float
+        Share of them that add their noise and keep it to themselves, above 0 and at most 1. Smaller shares
+        need more noise of each.
+    method : {"statistics", "input"}
+        Noisy products of all columns, or a noisy row as in the paper, which is less precise.
+    compat : {None, "paper"}
+        With method "input": the published constants. They have no central guarantee, and none is claimed.
+    ball : float
+        Of method "input": longest coefficient vector where rows and response are mapped to at most 1.
+
+    Returns
+    -------
+    Plan
+        ``print`` it for its guarantees, the size of a message and the precision to expect; ``save`` it for
+        contributors.
+
+    Raises
+    ------
+    SpecificationError
+        Names what does not fit.
+
+    Notes
+    -----
+    Source: docs/theory/contributions.md. A record is one contributor's; neighbours differ in one contributor.
+
+    Examples
+    --------
+    >>> import dpstats as dps
+    >>> schema = dps.Schema(x=dps.bounded(0, 1), y=dps.bounded(0, 1))
+    >>> plan = dps.plan_contributions("y ~ x", schema, dps.approx(1, 1e-6), contributors=10_000)
+    >>> plan.size, plan.message_bytes
+    (6, 96)
+    """
+    return Plan(
+        formula=formula,
+        schema=schema,
+        budget=budget,
+        contributors=contributors,
+        honest=number("honest", honest),
+        method=method,
+        compat=compat,
+        ball=number("ball", ball),
+    )

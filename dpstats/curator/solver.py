@@ -43,15 +43,13 @@ import numpy as np
 TRIALS = 24
 _DOTS = 2.0**-40  # covers the rounding of products of up to 2^12 coordinates
 
-Array = np.ndarray
-
 
 class Point(NamedTuple):
     """Gradient, shape (k,), and Hessian at `params`."""
 
-    params: Array
-    gradient: Array
-    hessian: Array
+    params: np.ndarray
+    gradient: np.ndarray
+    hessian: np.ndarray
 
     @property
     def size(self) -> float:
@@ -71,7 +69,7 @@ class Tolerance:
     fixed: float
     growth: float
 
-    def rounding(self, params: Array) -> float:
+    def rounding(self, params: np.ndarray) -> float:
         """Of a gradient at `params`, but for a share of itself."""
         return self.fixed + self.growth * float(np.linalg.norm(params))
 
@@ -84,7 +82,7 @@ class Tolerance:
         return 5 * (self.fixed + self.growth * length) * (1 + 1e-9)
 
 
-def solve(at: Callable[[Array], Point], k: int, tolerance: Tolerance, smooth: float) -> Array:
+def solve(at: Callable[[np.ndarray], Point], k: int, tolerance: Tolerance, smooth: float) -> np.ndarray:
     """The first point found at which the tolerance is reached, shape (k,).
 
     Parameters
@@ -107,7 +105,7 @@ def solve(at: Callable[[Array], Point], k: int, tolerance: Tolerance, smooth: fl
 
 
 def _searched(
-    at: Callable[[Array], Point], point: Point, level: float, tolerance: Tolerance, smooth: float
+    at: Callable[[np.ndarray], Point], point: Point, level: float, tolerance: Tolerance, smooth: float
 ) -> Point | None:
     """A point along Newton's step that reaches a new level or lowers J by `enough`; None without one.
 
@@ -133,10 +131,10 @@ def _searched(
     return found
 
 
-def _newton(point: Point) -> Array:
+def _newton(point: Point) -> np.ndarray:
     """Newton's step, or that against the gradient where it cannot be computed or leads uphill."""
     try:
-        step: Array = -np.linalg.solve(point.hessian, point.gradient)
+        step: np.ndarray = -np.linalg.solve(point.hessian, point.gradient)
     except np.linalg.LinAlgError:
         return -point.gradient
     return step if float(step @ point.gradient) < 0 and np.isfinite(step).all() else -point.gradient

@@ -42,8 +42,6 @@ import numpy as np
 
 from dpstats.families.location_scale import Family
 
-Array = np.ndarray
-
 NARROW = 2.0**-10
 _LEAST_KEPT = 2.0**-20  # of dG, far above the errors of the integrals
 _LARGEST = 700.0  # of log hazards: e^700 is a float
@@ -66,20 +64,20 @@ class Between(NamedTuple):
         1 / (e^dH - 1) and 1 / (2 sinh(dH / 2)); 0 where `seen`, and where a row had not failed.
     """
 
-    z: Array
-    seen: Array
-    upper: Array
-    hazard: Array
-    odds: Array
-    size: Array
+    z: np.ndarray
+    seen: np.ndarray
+    upper: np.ndarray
+    hazard: np.ndarray
+    odds: np.ndarray
+    size: np.ndarray
 
-    def told(self, kept: Array) -> Array:
+    def told(self, kept: np.ndarray) -> np.ndarray:
         """What dV is multiplied with to be m, where dG is `kept`; 0 where hardly anything is kept."""
         some = (kept > _LEAST_KEPT) & np.isfinite(self.hazard)
         return np.where(some, self.size * np.sqrt(self.hazard / kept), 0.0)
 
 
-def between(family: Family, lower: Array, upper: Array) -> Between:
+def between(family: Family, lower: np.ndarray, upper: np.ndarray) -> Between:
     """Rows that failed between these residuals; `upper` is infinite where they had not failed."""
     log_first, log_last = (_log_hazard(family, z) for z in (lower, upper))
     last = np.exp(log_last)
@@ -100,5 +98,5 @@ def between(family: Family, lower: Array, upper: Array) -> Between:
     )
 
 
-def _log_hazard(family: Family, z: Array) -> Array:
+def _log_hazard(family: Family, z: np.ndarray) -> np.ndarray:
     return np.minimum(family.log_cumulative_hazard(z), _LARGEST)

@@ -21,8 +21,6 @@ import numpy as np
 
 from dpstats.families.glm import GlmFamily
 
-Array = np.ndarray
-
 _POINTS = 4096
 _TINY = np.finfo(float).tiny
 
@@ -38,7 +36,7 @@ def logistic_information_weight(radius: float) -> float:
 def square_weight(most: float) -> float:
     """What squares of values of at most this size are released times, beside the values.
 
-    sqrt(11) / (2 most); the proof in :class:`dpstats.curator.statistics.bend.PredictorBend` holds up to
+    sqrt(11) / (2 most); the proof in :class:`dpstats.curator.statistics.at_line.PredictorBend` holds up to
     ((1 + sqrt 5) / 2)^5 = 11.09 in the place of 11.
     """
     return math.sqrt(11.0) / (2 * most)
@@ -82,7 +80,7 @@ class BoundedScore:
         """Of a family whose own scores and curvature are bounded."""
         return cls(family, family.largest_score, family.most_curved)
 
-    def __call__(self, y: Array, eta: Array) -> tuple[Array, Array]:
+    def __call__(self, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """psi* and h* of each row, within the limits; shape (B,) each."""
         curvature = self.family.curvature(eta)
         weight = self._weight(eta, curvature)
@@ -91,11 +89,11 @@ class BoundedScore:
         np.clip(score, -self.limit, self.limit, out=score)
         return score, np.minimum(weight * curvature, self.curvature_limit)
 
-    def weight(self, eta: Array) -> Array:
+    def weight(self, eta: np.ndarray) -> np.ndarray:
         """Weight v of a row with this linear predictor."""
         return self._weight(eta, self.family.curvature(eta))
 
-    def _weight(self, eta: Array, curvature: Array) -> Array:
+    def _weight(self, eta: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         weight = np.minimum(1.0, self.curvature_limit / np.maximum(curvature, _TINY))
         if self.family.two_valued and self.family.unlimited:
             return np.minimum(weight, self.limit / self.family.largest_at(eta))
@@ -109,7 +107,7 @@ class BoundedScore:
         half = math.sqrt(0.5) / radius
         return half * self.limit / self.curvature_limit, half / self.limit
 
-    def correction(self, eta: Array) -> Array:
+    def correction(self, eta: np.ndarray) -> np.ndarray:
         """c(eta), from the closed form."""
         weight = self.weight(eta)
         limit, most = self.limit / weight, self.family.score(np.full_like(eta, self.top), eta)
@@ -143,12 +141,12 @@ class BoundedScore:
         return float((next(means) - next(means))[0])
 
     @cached_property
-    def _table(self) -> Array | float:
+    def _table(self) -> np.ndarray | float:
         """c at equally spaced eta; one number where it is the same for all."""
         values = self.correction(np.linspace(*self.predictors, _POINTS))
         return values if np.ptp(values) > 1e-12 * self.limit else float(values[0])
 
-    def _correction(self, eta: Array) -> Array | float:
+    def _correction(self, eta: np.ndarray) -> np.ndarray | float:
         """c by linear interpolation; far faster than np.interp, which searches for each eta."""
         table = self._table
         if isinstance(table, float):

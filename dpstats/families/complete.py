@@ -19,8 +19,6 @@ from dpstats.families.links import LINKS
 from dpstats.families.location_scale import CutRates, Family
 from dpstats.families.martingale import taper
 
-Array = np.ndarray
-
 _Z, _AT_0 = np.linspace(-5.0, 2.0, 15), np.zeros(1)
 _SIGMA = np.array([0.1, 0.4, 0.8])
 _ETA = np.linspace(-3.0, 3.0, 13)
@@ -58,15 +56,15 @@ def _agree(values: Any, others: Any) -> bool:
     return values.shape == others.shape and bool(np.allclose(values, others, rtol=_NEAR, atol=_NEAR))
 
 
-def _slope(function: Callable[[Array], Any], at: Array) -> Array:
+def _slope(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
     return (np.asarray(function(at + _STEP)) - np.asarray(function(at - _STEP))) / (2 * _STEP)
 
 
 def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
-    def log_survival(z: Array) -> Array:
+    def log_survival(z: np.ndarray) -> np.ndarray:
         return np.log(f.sf(z))
 
-    def density_slope(z: Array) -> Array:
+    def density_slope(z: np.ndarray) -> np.ndarray:
         return np.asarray(f.log_hazard_slope(z) - f.hazard(z))
 
     def of_the_taper() -> bool:
@@ -105,7 +103,7 @@ def _tests_of_family(f: Family) -> dict[str, Callable[[], bool]]:
 
 
 def _tests_of_glm_family(f: GlmFamily) -> dict[str, Callable[[], bool]]:
-    def mean_at(eta: Array) -> Array:
+    def mean_at(eta: np.ndarray) -> np.ndarray:
         return np.asarray(f.mean(eta), dtype=float)
 
     def of_clipped_square() -> bool:

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-Array = np.ndarray
-Function = Callable[[Array], Array]
+Function = Callable[[np.ndarray], np.ndarray]
 
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 _FARTHEST = 300.0
@@ -93,22 +92,22 @@ class GlmFamily:
     link_name: str
     mean: Function
     link: Function
-    score: Callable[[Array, Array], Array]
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray]
     curvature: Function
     variance: Function
-    score_variance: Callable[[Array, float], Array]
-    clipped_mean: Callable[[Array, Array, float], Array]
+    score_variance: Callable[[np.ndarray, float], np.ndarray]
+    clipped_mean: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
     clipped_square: Callable[[float, float], float] | None
-    quantile: Callable[[Array, float], Array] | None
+    quantile: Callable[[np.ndarray, float], np.ndarray] | None
     support: tuple[float, float]
     most_curved: float
     largest_score: float
     free_dispersion: bool
     longer_tail: float
     ratio_name: str
-    deviance: Callable[[Array, Array], Array]
-    draw: Callable[[Array, float, np.random.Generator], Array]
-    log_likelihood: Callable[[Array, Array], Array] | None
+    deviance: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    draw: Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
+    log_likelihood: Callable[[np.ndarray, np.ndarray], np.ndarray] | None
     alpha: float | None = None
     seek: Callable[[float, float], GlmFamily] | None = None
 
@@ -136,7 +135,7 @@ class GlmFamily:
         mean = self.mean(np.linspace(-_EVENLY, _EVENLY, 100 * int(_EVENLY) + 1))
         return float(np.minimum(mean, 1 - mean).sum()) / 50
 
-    def largest_at(self, eta: Array) -> Array:
+    def largest_at(self, eta: np.ndarray) -> np.ndarray:
         """The larger of the two scores that a row of a 0 or 1 may have, without its sign."""
         return np.maximum(abs(self.score(np.ones_like(eta), eta)), abs(self.score(np.zeros_like(eta), eta)))
 
@@ -172,11 +171,11 @@ class GlmFamily:
         return math.isinf(self.largest_score)
 
 
-def _exp(eta: Array) -> Array:
+def _exp(eta: np.ndarray) -> np.ndarray:
     return np.exp(np.clip(eta, -_FARTHEST, _FARTHEST))
 
 
-def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+def _count_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
     """E clip(Y - m) of a Poisson count, or of a negative binomial one with variance m + dispersion m^2.
 
     With f and F the law's probabilities and cdf, l = ceil(m - limit) - 1 and u = floor(m + limit): m (1 +
@@ -186,7 +185,7 @@ def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
     """
     mean = np.asarray(_exp(eta), dtype=float)
 
-    def at(count: Array) -> tuple[Array, Array]:
+    def at(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """m (1 + dispersion count) f(count), and F(count)."""
         inside = np.maximum(count, 0.0)
         if dispersion < _NEARLY_POISSON:
@@ -204,12 +203,12 @@ def _count_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
     return np.asarray(least - most + limit * (1 - up_to - below))
 
 
-def _gamma_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+def _gamma_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
     """E clip(Y / m - 1), Y / m gamma with mean 1 and variance phi; the same for every eta."""
     shape = 1 / dispersion
     lower, upper = np.maximum(1 - np.asarray(limit, dtype=float), 0.0), 1 + np.asarray(limit, dtype=float)
 
-    def below(value: Array, more: float) -> Array:
+    def below(value: np.ndarray, more: float) -> np.ndarray:
         return special.gammainc(shape + more, value * shape)
 
     within = below(upper, 1.0) - below(lower, 1.0) - below(upper, 0.0) + below(lower, 0.0)
@@ -240,7 +239,7 @@ def _gaussian_clipped_square(limit: float, dispersion: float) -> float:
     return dispersion * (1 - beyond - 2 * end * density) + limit**2 * beyond
 
 
-def _no_clipped_mean(eta: Array, limit: Array, dispersion: float) -> Array:
+def _no_clipped_mean(eta: np.ndarray, limit: np.ndarray, dispersion: float) -> np.ndarray:
     """Nothing is clipped, or as much on one side as on the other."""
     return np.zeros(np.shape(eta))
 
@@ -270,7 +269,7 @@ BINOMIAL = GlmFamily(
 )
 
 
-def _probit_one(eta: Array) -> Array:
+def _probit_one(eta: np.ndarray) -> np.ndarray:
     """Score of a 1 under a probit link: the normal density over its distribution function."""
     return math.sqrt(2 / math.pi) / special.erfcx(-np.asarray(eta) / math.sqrt(2))
 
@@ -292,7 +291,7 @@ PROBIT = replace(
 )
 
 
-def _cloglog_one(eta: Array) -> Array:
+def _cloglog_one(eta: np.ndarray) -> np.ndarray:
     """Score of a 1 under a complementary log-log link: x / (exp(x) - 1), x = exp(eta); that of a 0 is -x."""
     return 1 / special.exprel(_exp(eta))
 
@@ -338,14 +337,14 @@ POISSON = GlmFamily(
 )
 
 
-def _binomial_log_likelihood(y: Array, eta: Array, alpha: float) -> Array:
+def _binomial_log_likelihood(y: np.ndarray, eta: np.ndarray, alpha: float) -> np.ndarray:
     """Of a negative binomial count, by the logarithms of its parts."""
     more, shape = alpha * _exp(eta), 1 / alpha
     chosen = -np.log(y + shape) - special.betaln(shape, y + 1)
     return np.asarray(chosen - special.xlogy(y, 1 + 1 / more) - shape * np.log1p(more))
 
 
-def _binomial_deviance(y: Array, mean: Array, alpha: float) -> Array:
+def _binomial_deviance(y: np.ndarray, mean: np.ndarray, alpha: float) -> np.ndarray:
     tail = (y + 1 / alpha) * (np.log1p(alpha * y) - np.log1p(alpha * mean))
     return np.asarray(2 * (special.xlogy(y, y / mean) - tail))
 
@@ -356,7 +355,7 @@ def negative_binomial(alpha: float) -> GlmFamily:
     Their score is (y - m) / (1 + alpha m): that of a Poisson law times a weight that falls with the mean.
     """
 
-    def fall(eta: Array) -> Array:
+    def fall(eta: np.ndarray) -> np.ndarray:
         return 1 + alpha * _exp(eta)
 
     return replace(

@@ -16,8 +16,6 @@ import numpy as np
 from dpstats._arguments import shown
 from dpstats.errors import SpecificationError
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class MarginLoss:
@@ -43,7 +41,7 @@ class MarginLoss:
 
     name: str
     title: str
-    derivatives: Callable[[Array], tuple[Array, Array, Array]]
+    derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
     steepest: float
     pull: float
     pulled: Callable[[float], float]
@@ -51,7 +49,7 @@ class MarginLoss:
     joint: float
 
 
-def _logistic(margin: Array) -> tuple[Array, Array, Array]:
+def _logistic(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """log(1 + e^-m), without overflow and with small numbers to full precision."""
     e = np.exp(-np.abs(margin))
     smaller = e / (1 + e)
@@ -93,7 +91,7 @@ def huber_hinge(h: float) -> MarginLoss:
         raise SpecificationError(f"h must be a number from 0.01 to 10, got {shown(h)}")
     half = float(h)
 
-    def derivatives(margin: Array) -> tuple[Array, Array, Array]:
+    def derivatives(margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         short = 1 + half - margin
         slope = np.clip(short / (2 * half), 0.0, 1.0)
         curvature = np.where(np.abs(1 - margin) < half, 1 / (2 * half), 0.0)

@@ -33,27 +33,25 @@ from dpstats.families.between import Between
 from dpstats.families.location_scale import Family
 from dpstats.families.tapers import Taper
 
-Array = np.ndarray
-
 
 class Integrands(NamedTuple):
     """One row's taper, h1*, 1 + rho h1*, and the compensators of the two scores since its entry."""
 
-    taper: Array
-    location: Array
-    log_sigma: Array
-    location_compensator: Array
-    log_sigma_compensator: Array
+    taper: np.ndarray
+    location: np.ndarray
+    log_sigma: np.ndarray
+    location_compensator: np.ndarray
+    log_sigma_compensator: np.ndarray
 
 
 class Scores(NamedTuple):
     """One row's psi and chi, and what it adds to the information: kept v v', v = (location, log_sigma)."""
 
-    psi: Array
-    chi: Array
-    kept: Array
-    location: Array
-    log_sigma: Array
+    psi: np.ndarray
+    chi: np.ndarray
+    kept: np.ndarray
+    location: np.ndarray
+    log_sigma: np.ndarray
 
 
 @functools.lru_cache(maxsize=256)  # tapers do not change, and the search for bounds asks for each often
@@ -63,7 +61,7 @@ def taper(family: Family, c: float, floor: float = -math.inf) -> Taper:
 
 
 def integrands(
-    cut: Taper, z: Array, pivot: Array, low: float, high: float, entry: Array | None = None
+    cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float, entry: np.ndarray | None = None
 ) -> Integrands:
     """The pieces of psi and chi for each row.
 
@@ -91,11 +89,11 @@ def integrands(
 
 def scores(
     cut: Taper,
-    z: Array,
-    event: Array,
-    pivot: Array,
+    z: np.ndarray,
+    event: np.ndarray,
+    pivot: np.ndarray,
     limits: tuple[float, float],
-    entry: Array | None = None,
+    entry: np.ndarray | None = None,
     known: Between | None = None,
 ) -> Scores:
     """The scores of each row, and the root of its information.
@@ -131,7 +129,7 @@ def scores(
     )
 
 
-def _since_start(cut: Taper, z: Array, pivot: Array, low: float, high: float) -> Integrands:
+def _since_start(cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float) -> Integrands:
     z = np.minimum(z, cut.stop)
     left, right = np.minimum(pivot + low, cut.stop), np.minimum(pivot + high, cut.stop)
     total, location, moment_middle = cut.integrals(z)

@@ -71,8 +71,6 @@ from dpstats.families.location_scale import Family
 from dpstats.families.martingale import integrands, taper
 from dpstats.families.tapers import Taper
 
-Array = np.ndarray
-
 # Of z and of the pivot: ten times as many of both would take less than 6 % off the noise in log sigma and
 # hardly any off the rest; 9 pivots had 4 to 11 % more noise in log sigma.
 CELLS = 48
@@ -160,11 +158,11 @@ class ScoreBounds:
 class _Boxes:
     """For each kind of row and cell: |psi| at most, chi within [low, high], the two parts of |v|^2 g."""
 
-    psi: Array
-    low: Array
-    high: Array
-    slope_square: Array
-    log_sigma_square: Array
+    psi: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    slope_square: np.ndarray
+    log_sigma_square: np.ndarray
 
 
 class Rounding(NamedTuple):
@@ -231,7 +229,7 @@ def _widened(boxes: _Boxes, where: Truncation) -> _Boxes:
     )
 
 
-def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: Array, strata: bool) -> float:
+def _largest_distance(boxes: _Boxes, kappa: float, tau: float, norms: np.ndarray, strata: bool) -> float:
     """Largest distance between two rows: the location parts may point apart, the others cannot.
 
     The scores of log sigmas of two strata are at a right angle.

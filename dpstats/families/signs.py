@@ -22,8 +22,6 @@ import numpy as np
 
 from dpstats.families.location_scale import Family
 
-Array = np.ndarray
-
 MEDIAN = math.log(2)  # as a cumulative hazard
 _HIGHEST = 30.0  # of log hazards; beyond it, all are beyond the median
 _EARLIEST = 1e-4  # the normal's h1* has no bound; it counts as far as at the quantile of this share
@@ -32,11 +30,11 @@ _EARLIEST = 1e-4  # the normal's h1* has no bound; it counts as far as at the qu
 class Signs(NamedTuple):
     """Of each row: the score psi, from -1 to 1, and h of its event, 0 where there is none; shape (B,)."""
 
-    score: Array
-    integrand: Array
+    score: np.ndarray
+    integrand: np.ndarray
 
 
-def signs(family: Family, z: Array, event: Array, entry: Array | None = None) -> Signs:
+def signs(family: Family, z: np.ndarray, event: np.ndarray, entry: np.ndarray | None = None) -> Signs:
     """Scores of rows.
 
     Parameters
@@ -61,7 +59,7 @@ def signs(family: Family, z: Array, event: Array, entry: Array | None = None) ->
     return Signs(np.where(early, -1.0, grown - 1), np.where(early, grown, 0.0))
 
 
-def _hazard(family: Family, z: Array) -> Array:
+def _hazard(family: Family, z: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(family.log_cumulative_hazard(z), _HIGHEST))
 
 

@@ -16,15 +16,13 @@ from scipy import special
 
 from dpstats.families.hazard_integral import normal_hazard_integral
 
-Array = np.ndarray
-
 
 class Integrals(NamedTuple):
     """int g dH, int g h1* dH and int z g h1* dH up to z."""
 
-    hazard: Array
-    location: Array
-    moment: Array
+    hazard: np.ndarray
+    location: np.ndarray
+    moment: np.ndarray
 
 
 class Taper(ABC):
@@ -60,26 +58,26 @@ class Taper(ABC):
     def _set_ends(self) -> None: ...
 
     @abstractmethod
-    def _flat(self, z: Array) -> Integrals:
+    def _flat(self, z: np.ndarray) -> Integrals:
         """Integrals with g = 1."""
 
     @abstractmethod
-    def _falling(self, z: Array) -> Integrals:
+    def _falling(self, z: np.ndarray) -> Integrals:
         """Antiderivatives with g's falling branch."""
 
     @abstractmethod
-    def _branch(self, z: Array) -> Array:
+    def _branch(self, z: np.ndarray) -> np.ndarray:
         """g on its falling branch."""
 
     @abstractmethod
-    def slope(self, z: Array) -> Array:
+    def slope(self, z: np.ndarray) -> np.ndarray:
         """h1*, positive, at most `steepest` and never increasing."""
 
-    def g(self, z: Array) -> Array:
+    def g(self, z: np.ndarray) -> np.ndarray:
         """The taper at z. Its root is taken, and rounding makes it -4e-16 at the end of some cuts."""
         return np.clip(self._branch(np.clip(z, self.start, self.stop)), 0.0, 1.0)
 
-    def integrals(self, z: Array) -> Integrals:
+    def integrals(self, z: np.ndarray) -> Integrals:
         """Integrals up to min(z, stop)."""
         z = np.minimum(z, self.stop)
         result = self._flat(np.minimum(z, self.start))
@@ -96,19 +94,19 @@ class SEVTaper(Taper):
     def _set_ends(self) -> None:
         self.start, self.stop = float(np.log(self.c / 2)), float(np.log(self.c))
 
-    def _flat(self, z: Array) -> Integrals:
+    def _flat(self, z: np.ndarray) -> Integrals:
         hazard = np.exp(z)
         return Integrals(hazard, hazard.copy(), hazard * (z - 1))
 
-    def _falling(self, z: Array) -> Integrals:
+    def _falling(self, z: np.ndarray) -> Integrals:
         hazard = np.exp(z)
         total = 2 * hazard - hazard**2 / self.c
         return Integrals(total, total.copy(), 2 * hazard * (z - 1) - hazard**2 * (z - 0.5) / self.c)
 
-    def _branch(self, z: Array) -> Array:
+    def _branch(self, z: np.ndarray) -> np.ndarray:
         return 2 - 2 * np.exp(z) / self.c
 
-    def slope(self, z: Array) -> Array:
+    def slope(self, z: np.ndarray) -> np.ndarray:
         return np.ones_like(z)
 
 
@@ -121,12 +119,12 @@ class LogisticTaper(Taper):
         self._end, self._rate = end, 1 / (begin - end)
         self.start, self.stop = float(np.log(1 / begin - 1)), float(np.log(np.expm1(self.c)))
 
-    def _flat(self, z: Array) -> Integrals:
+    def _flat(self, z: np.ndarray) -> Integrals:
         hazard = _softplus(z)
         cdf = -np.expm1(-hazard)
         return Integrals(hazard, cdf, z * cdf - hazard)
 
-    def _falling(self, z: Array) -> Integrals:
+    def _falling(self, z: np.ndarray) -> Integrals:
         # g = b (S - end). In S nothing cancels, however small end is: dH = F dz, S' = -S F, G' = -S, so that
         # int S dH = -S, int S^2 dH = -S^2/2, int z S dH = -z S - G and int z S^2 dH = (S - G - z S^2) / 2
         hazard, b, end = _softplus(z), self._rate, self._end
@@ -137,14 +135,14 @@ class LogisticTaper(Taper):
             b * ((survival - above - z * survival**2) / 2 + end * (z * survival + above)),
         )
 
-    def _branch(self, z: Array) -> Array:
+    def _branch(self, z: np.ndarray) -> np.ndarray:
         return (np.exp(-_softplus(z)) - self._end) * self._rate
 
-    def slope(self, z: Array) -> Array:
+    def slope(self, z: np.ndarray) -> np.ndarray:
         return np.exp(-_softplus(z))
 
 
-def _softplus(z: Array) -> Array:
+def _softplus(z: np.ndarray) -> np.ndarray:
     """log(1 + e^z), in a sixth of the time that np.logaddexp takes."""
     return np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))
 
@@ -172,7 +170,7 @@ class NormalTaper(Taper):
         self._moment = self.floor * self._lam - self._hazard
         self.steepest = float(self.slope(at)[0])
 
-    def _flat(self, z: Array) -> Integrals:
+    def _flat(self, z: np.ndarray) -> Integrals:
         hazard = -special.log_ndtr(-z)
         late, late_hazard = np.maximum(z, self.floor), np.maximum(hazard, self._hazard)
         lam = _normal_hazard(late, late_hazard)
@@ -185,7 +183,7 @@ class NormalTaper(Taper):
             self.steepest * frozen + (late * lam - late_hazard - self._moment),
         )
 
-    def _falling(self, z: Array) -> Integrals:
+    def _falling(self, z: np.ndarray) -> Integrals:
         hazard = -special.log_ndtr(-z)
         lam = _normal_hazard(z, hazard)
         first = _first_moment(z, hazard)
@@ -196,20 +194,20 @@ class NormalTaper(Taper):
             self._rate * (self.stop * moment - z**2 * lam + 2 * first),
         )
 
-    def _branch(self, z: Array) -> Array:
+    def _branch(self, z: np.ndarray) -> np.ndarray:
         return (self.stop - z) * self._rate
 
-    def slope(self, z: Array) -> Array:
+    def slope(self, z: np.ndarray) -> np.ndarray:
         """h1*, which keeps its value below the floor and above the last z of any cut."""
         z = np.clip(z, self.floor, _LAST)
         return _normal_hazard(z, -special.log_ndtr(-z)) - z
 
 
-def _first_moment(z: Array, hazard: Array) -> Array:
+def _first_moment(z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
     """int z dH = z H - int H dz."""
     return z * hazard - normal_hazard_integral(z)
 
 
-def _normal_hazard(z: Array, cumulative: Array) -> Array:
+def _normal_hazard(z: np.ndarray, cumulative: np.ndarray) -> np.ndarray:
     """lam = phi / (1 - Phi), with log(1 - Phi) known; z is at most 12, so that little cancels."""
     return np.exp(cumulative - z**2 / 2 - 0.5 * math.log(2 * math.pi))

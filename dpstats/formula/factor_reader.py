@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.errors import FormulaError
+from dpstats.formula.expressions import Arguments, increasing, number, truth, whole
 from dpstats.formula.factors import CategoricalFactor, Factor, NumericFactor, PolynomialFactor, SplineFactor
 from dpstats.formula.grammar import CONTRASTS
-from dpstats.formula.literals import Arguments, increasing, number, truth, whole
 from dpstats.formula.reader import (
     function_name,
     is_comparison,

@@ -1,15 +1,45 @@
-"""Failures that are known to lie between two times: inspections, and left censoring."""
+"""What the left side of a formula says of each row, and failures that are known to lie between two times.
+
+Such failures are seen at inspections, or are left-censored.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from dpstats.formula.expressions import Expression
 from dpstats.formula.functions import Array
-from dpstats.formula.observed import Ends, Observed, within
+
+
+class Ends(NamedTuple):
+    """Between which times each row failed: from -inf where it is left-censored, to inf where right-censored.
+
+    Both are the same time where a failure was seen.
+    """
+
+    lower: Array
+    upper: Array
+
+
+class Observed(NamedTuple):
+    """Of each row: the response, 1 where it failed and 0 where it is right-censored, its entry and its ends.
+
+    Ends are None where no failure can lie between two times.
+    """
+
+    value: Array
+    event: Array
+    entry: Array
+    ends: Ends | None = None
+
+
+def within(values: Array, bounds: tuple[float, float]) -> Array:
+    """Values moved into bounds; NaN to the lower one."""
+    return np.fmin(np.fmax(values, bounds[0]), bounds[1])
 
 
 @dataclass(frozen=True)

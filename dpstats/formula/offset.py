@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Expression, clip_into
+from dpstats.formula.expressions import Apply, Arguments, Expression, clip_into
 from dpstats.formula.functions import OPERATORS, Array
-from dpstats.formula.literals import Arguments
 from dpstats.formula.reader import function_name, parse, read_number, usable_bounds
 from dpstats.schema import Schema
 

@@ -1,17 +1,21 @@
 """Reading text into a row-wise expression. What is not on the list is refused.
 
-See docs/theory/rows.md#row-wise-formulas.
+Words of R's formulas, and of other packages', that there are not here are refused with what is written
+instead, and so are operators of formulas that do not mean arithmetic there: ``x**2`` is not a square, and
+``x / z`` is not a ratio. See docs/theory/rows.md#row-wise-formulas.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
+import io
 import re
-from collections.abc import Iterable
+import tokenize
+from collections.abc import Iterable, Iterator
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Apply, Column, Constant, Expression, bounds_of
+from dpstats.formula.expressions import Apply, Arguments, Column, Constant, Expression, bounds_of, number
 from dpstats.formula.functions import (
     ACCELERATIONS,
     COMPARISONS,
@@ -22,9 +26,118 @@ from dpstats.formula.functions import (
     Function,
     power,
 )
-from dpstats.formula.literals import Arguments, number
-from dpstats.formula.words import instead, instead_in
 from dpstats.schema import Levels, Schema
+
+_CATEGORY = (
+    "is not needed: declare the variable with levels(...) and write its name, or C(name) for a "
+    "flag, or C(name, Sum) for another contrast"
+)
+_NUMBER = "is not needed: declare the variable with bounded(lower, upper) and write its name"
+_SPLINE = (
+    "takes its knots from the private data; write ns(x, df=4) or bs(x, df=4), whose knots are on the public "
+    "range of x"
+)
+_RANDOM = "is a random effect, and none is fitted; write the variable as a term, with public levels"
+_INSTEAD = {
+    ".": "does not stand for all other variables; name them, such as x + z",
+    **dict.fromkeys(("factor", "as.factor", "ordered", "as.ordered"), _CATEGORY),
+    **dict.fromkeys(("as.numeric", "as.integer", "as.double"), _NUMBER),
+    **dict.fromkeys(("cr", "cc", "te", "s", "rcs", "pspline"), _SPLINE),
+    **dict.fromkeys(("|", "frailty"), _RANDOM),
+    "strata": "is for coxph and survreg; write the variable as a term, or fit each level with "
+    "subset=\"g == 'a'\", which leaves the number of its rows private",
+    "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
+    "max_rows=k) bounds how many rows of a person or machine weigh",
+    "TRUE": "is R's; write 1 for an intercept, and True in the arguments of a function",
+    "FALSE": "is R's; write 0 for no intercept, and False in the arguments of a function",
+    "relevel": "is not needed: write C(name, Treatment('b')), or declare that level first",
+    **dict.fromkeys(
+        ("lag", "lead", "diff"), "reads other rows, and each row stands by itself; make it a column"
+    ),
+    "tt": "is a coefficient that changes in time, and none is fitted; cut the time, and fit each part",
+    "%": "has an operator of R's that is none here; write x:z for a product, or I(x > 0.5) for a comparison",
+    "cbind": "makes several responses; fit a model of each",
+    "ifelse": "is not available; write a comparison as a number, 1 * (x > 0.5)",
+    "pmin": "is not available; write minimum(x, a)",
+    "pmax": "is not available; write maximum(x, a)",
+    "weights": "is not a term; weights are an argument of the model, weights='w'",
+    "weight": "is not a term; weights are an argument of the model, weights='w'",
+}
+
+
+def instead(word: str) -> str | None:
+    """Why a word is not available and what to write, to follow the term that has it; None of other words."""
+    return _INSTEAD.get(word)
+
+
+def instead_in(code: str) -> str | None:
+    """The same of a text that is no Python: of a dot, or of the first word with dots that is known."""
+    words = [code.strip(), *re.findall(r"[A-Za-z]+\.[A-Za-z]+|%", code)]
+    return next((said for said in map(instead, words) if said), None)
+
+
+_OPERANDS = (tokenize.NAME, tokenize.NUMBER)
+
+
+def check_operators(formula: str) -> None:
+    """Refuse ``x**2`` and ``1/x`` outside a function call, where patsy would silently drop the arithmetic.
+
+    Raises
+    ------
+    FormulaError
+        With the term that was probably meant.
+    """
+    for left, operator, right in _operations(formula):
+        if operator == "**" and not _is_number(left):
+            raise FormulaError(
+                f"{left} ** {right} in a formula is not a power (it means just {left}); "
+                f"write I({left} ** {right})"
+            )
+        if operator == "/" and _is_number(left):
+            raise FormulaError(f"{left} / {right} in a formula is not a quotient; write I({left} / {right})")
+
+
+def _is_number(text: str) -> bool:
+    return text[0].isdigit() or text[0] == "."
+
+
+def notes_on(formula: str) -> tuple[str, ...]:
+    """Remarks on operators that are legal but easily misread."""
+    return tuple(
+        f"{left} / {right} means {left} + {left}:{right}; for a quotient write I({left} / {right})"
+        for left, operator, right in _operations(formula)
+        if operator == "/"
+    )
+
+
+def _operations(formula: str) -> Iterator[tuple[str, str, str]]:
+    """Operators between two operands, each a name, a number or a call; what is inside a call is Python."""
+    try:
+        tokens = [token for token in tokenize.generate_tokens(io.StringIO(formula).readline) if token.string]
+    except (tokenize.TokenError, SyntaxError):
+        return  # patsy has the last word on the grammar
+    parts = list(_parts(tokens))
+    for (left, is_operand), (operator, _), (right, also) in zip(parts, parts[1:], parts[2:], strict=False):
+        if is_operand and also:
+            yield left, operator, right
+
+
+def _parts(tokens: list[tokenize.TokenInfo]) -> Iterator[tuple[str, bool]]:
+    """Operands (True) and all other tokens (False); a dotted name and its brackets are one operand."""
+    text, depth = "", 0
+    for token in tokens:
+        continues = text and (depth or token.string in (".", "(") or text.endswith("."))
+        if text and not continues:
+            yield text, True
+            text = ""
+        if continues or token.type in _OPERANDS:
+            text += token.string + (" " if token.string == "," else "")
+            depth += (token.string in "([{") - (token.string in ")]}")
+        else:
+            yield token.string, False
+    if text:
+        yield text, True
+
 
 ALLOWED = (
     "a formula has arithmetic, comparisons with a number, and row-wise functions such as log, sqrt, exp, "

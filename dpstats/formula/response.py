@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpstats.errors import FormulaError
-from dpstats.formula.expressions import Expression
+from dpstats.formula.expressions import Arguments, Expression
 from dpstats.formula.functions import Array
-from dpstats.formula.intervals import IntervalResponse
-from dpstats.formula.literals import Arguments
-from dpstats.formula.observed import Observed, within
+from dpstats.formula.intervals import IntervalResponse, Observed, within
 from dpstats.formula.reader import (
     function_name,
     is_comparison,

@@ -18,7 +18,7 @@ from dpstats.formula.factor_reader import read_factor
 from dpstats.formula.factors import CategoricalFactor
 from dpstats.formula.functions import Array
 from dpstats.formula.grammar import MAX_COLUMNS
-from dpstats.formula.observed import Observed
+from dpstats.formula.intervals import Observed
 from dpstats.formula.offset import Terms
 from dpstats.formula.reader import function_name, parse, variable_name
 from dpstats.schema import Event, Flag, Schema

@@ -83,12 +83,17 @@ def check_method(method: object, known: Sequence[str], compat: object, public: o
     SpecificationError
     """
     check_named(method, known)
-    if not among(compat, (None, "paper")):
-        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
+    check_compat(compat)
     if compat and method != "pmt":
         raise SpecificationError("compat='paper' goes with method='pmt'")
     if method == "pmt" and public is None:
         raise SpecificationError("method='pmt' needs public=, moments of public rows or such rows")
+
+
+def check_compat(compat: object) -> None:
+    """Refuse what names no published algorithm."""
+    if not among(compat, (None, "paper")):
+        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
 
 
 def check_named(method: object, known: Sequence[str]) -> None:

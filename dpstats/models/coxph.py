@@ -20,9 +20,9 @@ from dpstats.formula import Design, SurvResponse, build_design
 from dpstats.ledger import Ledger
 from dpstats.models.checks import check_budget, rows_of
 from dpstats.models.feasibility import TIMES, check_worth
-from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
+from dpstats.models.unfitted import Plannable
 from dpstats.results import HazardFit
 from dpstats.schema import Schema
 

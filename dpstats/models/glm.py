@@ -33,10 +33,10 @@ from dpstats.models.law_names import family_named
 from dpstats.models.linear import LinearModel, ols
 from dpstats.models.loglik import LOGLIK, SHARE, check_release, cost, left, log_likelihood
 from dpstats.models.margin import METHODS, MarginModel, fit_debiased_logit, fit_margin, said
-from dpstats.models.plannable import Plannable
 from dpstats.models.public import as_columns, check_apart, stated
 from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
+from dpstats.models.unfitted import Plannable
 from dpstats.results import GlmFit
 from dpstats.schema import Schema
 

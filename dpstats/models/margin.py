@@ -30,7 +30,7 @@ from dpstats.estimators.published.penalised import (
 from dpstats.families import MarginLoss
 from dpstats.formula import Design, NumericResponse
 from dpstats.ledger import Ledger
-from dpstats.models.checks import check_budget
+from dpstats.models.checks import check_budget, check_compat
 from dpstats.models.publishing import pay, publish
 from dpstats.models.unfitted import Unfitted
 from dpstats.results import GlmFit, SvmFit
@@ -197,8 +197,7 @@ def _check_weights(design: Design, method: str) -> None:
 def _check(method: str, c: float | None, compat: str | None, budget: Budget) -> None:
     if not among(method, METHODS):
         raise SpecificationError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
-    if not among(compat, (None, "paper")):
-        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
+    check_compat(compat)
     if compat and not isinstance(budget, Pure | Zcdp):
         raise BudgetError("compat='paper' spends pure epsilon or zCDP; give pure or zcdp")
     if c is not None and not (isinstance(c, int | float) and math.isfinite(c) and c > 0):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats._arguments import among, number, shown
+from dpstats._arguments import number, shown
 from dpstats._private import forgetful, forgetting
 from dpstats._repr import always_shown
 from dpstats.budget import Budget
@@ -37,14 +37,14 @@ from dpstats.formula import (
 )
 from dpstats.ledger import Ledger
 from dpstats.models import rivals
-from dpstats.models.checks import check_budget, check_dist, check_named, rows_of
+from dpstats.models.checks import check_budget, check_compat, check_dist, check_named, rows_of
 from dpstats.models.feasibility import PURE_TIMES, TIMES, check_worth
 from dpstats.models.functional import fit_by_functional
 from dpstats.models.law_names import dist_named
 from dpstats.models.loglik import LOGLIK, NAME, SHARE, check_release, cost, left, log_likelihood
-from dpstats.models.plannable import Plannable
 from dpstats.models.publishing import pay, publish
 from dpstats.models.reuse import reusable
+from dpstats.models.unfitted import Plannable
 from dpstats.results import SurvivalFit
 from dpstats.results.record import INSPECTIONS, scale_names
 from dpstats.schema import Schema
@@ -346,8 +346,7 @@ def _check(design: Design, dist: Dist) -> None:
 
 def _check_method(method: str, compat: str | None) -> None:
     check_named(method, ("auto", "newton", "functional"))
-    if not among(compat, (None, "paper")):
-        raise SpecificationError(f"compat must be None or 'paper', got {shown(compat)}")
+    check_compat(compat)
     if compat and method != "functional":
         raise SpecificationError("compat='paper' goes with method='functional'")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
 _ARRAYS = ("edges", "clock", "variances", "log_hazards", "cov", "cov_privacy")
 _LATER = ("failures", "until")  # what files of before do not have
 # variance of when a hazard comes within a cell, in squares of it, halfway through: that of any time as likely
@@ -41,16 +40,16 @@ class Baseline:
         Time in each stratum since when nobody may be at risk; by default the last.
     """
 
-    edges: Array
-    clock: Array
-    variances: Array
-    pieces: Array
-    log_hazards: Array
-    cov: Array
-    cov_privacy: Array
+    edges: np.ndarray
+    clock: np.ndarray
+    variances: np.ndarray
+    pieces: np.ndarray
+    log_hazards: np.ndarray
+    cov: np.ndarray
+    cov_privacy: np.ndarray
     strata: int = 1
-    failures: Array | None = None
-    until: Array | None = None
+    failures: np.ndarray | None = None
+    until: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in self._given:
@@ -82,23 +81,23 @@ class Baseline:
             raise ValueError("both covariances of a baseline must be of one shape")
 
     @property
-    def times(self) -> Array:
+    def times(self) -> np.ndarray:
         """Those of `edges` that are of the first stratum, which are the times of each."""
         return np.asarray(self.edges[: (len(self.edges) - 1) // self.strata + 1])
 
-    def on_axis(self, times: Array, stratum: Array) -> Array:
+    def on_axis(self, times: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         """Where times of these strata lie among `edges`, shape (m,)."""
         return np.asarray(times + self._begin(stratum) - self.edges[0])
 
-    def last(self, stratum: Array) -> Array:
+    def last(self, stratum: np.ndarray) -> np.ndarray:
         """Until when rows of these strata are surely at risk, shape (m,)."""
         return np.full(len(stratum), self.times[-1]) if self.until is None else self.until[stratum]
 
-    def hazards(self, times: Array, stratum: Array) -> Array:
+    def hazards(self, times: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         """Cumulative hazard of each piece until each time in its stratum, shape (m, J)."""
         return np.asarray(self._since(times, stratum, self.clock) * np.exp(self.log_hazards))
 
-    def clock_variances(self, times: Array, stratum: Array) -> Array:
+    def clock_variances(self, times: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         """Variance of the cumulative hazard until each time in its stratum by the clock, shape (m,).
 
         `log_hazards` make the hazard of a piece, a mean over its failures, right: where the clock is wrong by
@@ -121,20 +120,20 @@ class Baseline:
         within = 4 * _ANY_TIME * inside * (1 - inside) * gained**2
         return np.asarray(np.maximum(variance, 0.0) @ np.exp(2 * self.log_hazards) + within)
 
-    def _begin(self, stratum: Array) -> Array:
+    def _begin(self, stratum: np.ndarray) -> np.ndarray:
         return np.asarray(self.edges[stratum * (len(self.times) - 1)])
 
-    def _ends(self, sums: Array) -> Array:
+    def _ends(self, sums: np.ndarray) -> np.ndarray:
         """Sums at the ends of the pieces."""
         return np.asarray(sums[np.append(np.flatnonzero(np.diff(self.pieces)) + 1, len(self.pieces))])
 
-    def _parts(self, times: Array, sums: Array) -> Array:
+    def _parts(self, times: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """What sums at the edges gain on each piece until each time, shape (m, J)."""
         shown, ends = np.interp(times, self.edges, sums), self._ends(sums)
         begins = np.append(0.0, ends[:-1])
         return np.asarray(np.clip(shown[:, None], begins, ends) - begins)
 
-    def _since(self, times: Array, stratum: Array, sums: Array) -> Array:
+    def _since(self, times: np.ndarray, stratum: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """What sums gain on each piece from the beginning of a stratum until each time, shape (m, J)."""
         return self._parts(self.on_axis(times, stratum), sums) - self._parts(self._begin(stratum), sums)
 
@@ -172,8 +171,8 @@ class Trend:
         0 for a coefficient that is not estimable.
     """
 
-    change: Array
-    cov: Array
+    change: np.ndarray
+    cov: np.ndarray
 
     def __post_init__(self) -> None:
         for name in ("change", "cov"):
@@ -194,7 +193,7 @@ class Trend:
         return cls(np.array(content["change"], dtype=float), np.array(content["cov"], dtype=float))
 
 
-def _plain(array: Array) -> Any:
+def _plain(array: np.ndarray) -> Any:
     if array.ndim:
         return [_plain(item) for item in array]
     return float(array) if np.isfinite(array) else str(float(array))

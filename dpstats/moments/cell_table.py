@@ -19,8 +19,6 @@ from scipy import special
 
 from dpstats.moments.mixture import LAWS, Tails
 
-Array = np.ndarray
-
 # rows lie evenly in a cell that is at most so many times denser or thinner than those beside it, which are at
 # most so many, and at most so many times narrower; but for so many sds of noise
 _DENSER, _MOST, _WIDER, _NOISE = 3.0, 4, 2.0, 2.0
@@ -79,7 +77,7 @@ def inverted(z: float, count: float, rows: float, noise: tuple[float, float, flo
     return min(max(middle - half, 0.0), 1.0), max(min(middle + half, 1.0), 0.0)
 
 
-def _one(errors: Array) -> float:
+def _one(errors: np.ndarray) -> float:
     """Root of the sum of the squares of what each released number adds to a variance."""
     return float(np.sqrt(np.sum(errors**4)))
 
@@ -97,11 +95,11 @@ class CoarseCounts:
     noise : Noise
     """
 
-    places: Array
-    raw: Array
+    places: np.ndarray
+    raw: np.ndarray
     noise: Noise
 
-    def sums(self, size: int) -> Array:
+    def sums(self, size: int) -> np.ndarray:
         """Which of the `size` counts of the table, missing values the last, each of these is the sum of."""
         group = np.searchsorted(self.places, np.arange(size - 1), side="left")
         sums = np.zeros((len(self.raw), size))
@@ -131,20 +129,20 @@ class CellTable:
     """
 
     bounds: tuple[float, float]
-    edges: Array
-    raw: Array
+    edges: np.ndarray
+    raw: np.ndarray
     noise: Noise
     rows: float | None
     whole: bool = False
     coarse: CoarseCounts | None = None
 
     @property
-    def counts(self) -> Array:
+    def counts(self) -> np.ndarray:
         """The best that both releases and the public number of rows say of the counts."""
         return self._told[0]
 
     @cached_property
-    def _told(self) -> tuple[Array, Array]:
+    def _told(self) -> tuple[np.ndarray, np.ndarray]:
         """Counts by least squares, and a root of the covariance of their noise.
 
         Each column of the root is what one released number errs by in all counts. Coarse counts are sums of
@@ -181,7 +179,7 @@ class CellTable:
         """Rows with a value, at least one."""
         return max(float(self.counts[:-1].sum()), 1.0)
 
-    def noise_of(self, cells: Array) -> float:
+    def noise_of(self, cells: np.ndarray) -> float:
         """Variance of the noise of the sum of the counts of some cells."""
         return float(np.sum(self._told[1][cells].sum(axis=0) ** 2))
 
@@ -210,7 +208,9 @@ class CellTable:
         rows = self.weighing if missing else self.usable
         return self._of_count(float(counts[cell]), rows, (root[cell], root[of].sum(axis=0)), level)
 
-    def _of_count(self, count: float, rows: float, errors: tuple[Array, Array], level: float) -> Found:
+    def _of_count(
+        self, count: float, rows: float, errors: tuple[np.ndarray, np.ndarray], level: float
+    ) -> Found:
         """Share of rows, of noisy numbers both; errors are what each released number errs by in them."""
         own, all_of = errors
         p = min(max(count / rows, 0.0), 1.0)
@@ -244,17 +244,17 @@ class CellTable:
         error = (high - low) / (2 * z)
         return Found(middle, error, low, high, noise / variance)
 
-    def _ends(self) -> Array:
+    def _ends(self) -> np.ndarray:
         return np.concatenate([[self.bounds[0]], self.edges, [self.bounds[1]]])
 
-    def _below(self) -> Array:
+    def _below(self) -> np.ndarray:
         """Rows below each end of a cell: never falls."""
         total = np.concatenate([[0.0], np.cumsum(self.counts[:-1])])
         raw = np.clip(total, 0.0, self.usable)
         raw[-1] = self.usable
         return (np.maximum.accumulate(raw) + np.minimum.accumulate(raw[::-1])[::-1]) / 2
 
-    def _crossing(self, ends: Array, values: Array, side: int) -> float:
+    def _crossing(self, ends: np.ndarray, values: np.ndarray, side: int) -> float:
         """Where `values` pass 0: the first place from below, or the last, if they do so more than once.
 
         Where rows do not lie evenly in a cell, nobody knows where in it: the end of the cell on this side.

@@ -13,8 +13,6 @@ import numpy as np
 
 from dpstats.moments.cell_table import CellTable, Found, Noise, spread_of_normal
 
-Array = np.ndarray
-
 # what values beyond the box exceed its end by, on the average, of its half-width; and the doubt of that
 _EXCESS, _EXCESS_DOUBT = 0.4, 1.0
 _ROUNDING = 1e-9  # half-widths
@@ -110,23 +108,23 @@ class _Far(NamedTuple):
     square_noise: float
 
 
-def _ends(table: CellTable, sums: BoxSums) -> Array:
+def _ends(table: CellTable, sums: BoxSums) -> np.ndarray:
     """Of all cells, in half-widths from the middle of the box."""
     ends = np.concatenate([[table.bounds[0]], table.edges, [table.bounds[1]]])
     return np.asarray((ends - sums.center) / sums.half)
 
 
-def _outside(ends: Array) -> tuple[Array, Array]:
+def _outside(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cells below the box and above it, from the nearest on."""
     return np.flatnonzero(ends[1:] <= -1 + _ROUNDING)[::-1], np.flatnonzero(ends[:-1] >= 1 - _ROUNDING)
 
 
-def _far_groups(table: CellTable, ends: Array) -> list[Array]:
+def _far_groups(table: CellTable, ends: np.ndarray) -> list[np.ndarray]:
     """Cells beyond the first outside the box whose rows stand out from the noise; or all on a side together.
 
     All together are those beyond where a tail ends, whose number a coarse count tells better.
     """
-    found: list[Array] = []
+    found: list[np.ndarray] = []
     for side in _outside(ends):
         cells = [side[at : at + 1] for at in range(1, len(side))]
         nearest = np.minimum(np.abs(ends[side]), np.abs(ends[side + 1]))
@@ -136,18 +134,18 @@ def _far_groups(table: CellTable, ends: Array) -> list[Array]:
     return found
 
 
-def _stands_out(table: CellTable, cells: Array) -> bool:
+def _stands_out(table: CellTable, cells: np.ndarray) -> bool:
     return float(table.counts[cells].sum()) > _STANDS_OUT * math.sqrt(table.noise_of(cells))
 
 
-def _beyond(table: CellTable, ends: Array, far: list[Array]) -> tuple[tuple[float, float], float]:
+def _beyond(table: CellTable, ends: np.ndarray, far: list[np.ndarray]) -> tuple[tuple[float, float], float]:
     """Rows below the box and above it that are not far out, and the variance of their noise."""
     near = [np.setdiff1d(side, np.concatenate([np.zeros(0, dtype=int), *far])) for side in _outside(ends)]
     below, above = (max(float(table.counts[cells].sum()), 0.0) for cells in near)
     return (below, above), sum(table.noise_of(cells) for cells in near)
 
 
-def _far(table: CellTable, ends: Array, groups: list[Array]) -> _Far:
+def _far(table: CellTable, ends: np.ndarray, groups: list[np.ndarray]) -> _Far:
     """Rows in cells far out, which may be anywhere in their cells."""
     spans = np.array([(ends[cells[0]], ends[cells[-1] + 1]) for cells in groups]).reshape(-1, 2)
     rows = np.array([table.counts[cells].sum() for cells in groups])
@@ -162,7 +160,7 @@ def _far(table: CellTable, ends: Array, groups: list[Array]) -> _Far:
     )
 
 
-def _kurtosis(table: CellTable, ends: Array, groups: list[Array], mean: float) -> float:
+def _kurtosis(table: CellTable, ends: np.ndarray, groups: list[np.ndarray], mean: float) -> float:
     """Fourth moment about the mean over the squared second, by cells; a tail is at the end of the box."""
     pairs = np.array([ends[:-1], ends[1:]])
     inside, far = np.clip(pairs, -1.0, 1.0), np.concatenate([np.zeros(0, dtype=int), *groups])
@@ -237,11 +235,11 @@ class Products:
         Squared length at which rows were shortened, in usual ones; None where it is not told.
     """
 
-    sums: Array
-    missing: Array
+    sums: np.ndarray
+    missing: np.ndarray
     law: str
-    sums_sd: Array
-    missing_sd: Array
+    sums_sd: np.ndarray
+    missing_sd: np.ndarray
     stretch: float | None = None
 
     def correlation(self, i: int, j: int, columns: tuple[ColumnSums, ...], level: float) -> Found:

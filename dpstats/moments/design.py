@@ -13,7 +13,6 @@ import numpy as np
 
 from dpstats.moments.noisy import NoisyMoments
 
-Array = np.ndarray
 _ARRAYS = ("mean", "mean_noise", "sd", "sd_noise")
 _PAIRS = ("corr", "corr_noise")  # which only second moments tell
 # relative error of an sd beyond which it may be next to nothing: the first stage then tells a bound
@@ -43,12 +42,12 @@ class DesignMoments:
 
     of: str
     count: float
-    mean: Array
-    mean_noise: Array
-    sd: Array
-    sd_noise: Array
-    corr: Array | None = None
-    corr_noise: Array | None = None
+    mean: np.ndarray
+    mean_noise: np.ndarray
+    sd: np.ndarray
+    sd_noise: np.ndarray
+    corr: np.ndarray | None = None
+    corr_noise: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.of not in ("rows", "failures") or not self.count > 0:
@@ -63,7 +62,7 @@ class DesignMoments:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def clipped(self, numbers: Array) -> DesignMoments:
+    def clipped(self, numbers: np.ndarray) -> DesignMoments:
         """With what values and rows far out, which count less, may do to means, sds and correlations.
 
         Parameters
@@ -90,22 +89,22 @@ class DesignMoments:
         return cls(**{**content, "of": str(content["of"]), "count": float(content["count"])})
 
     @property
-    def unknown(self) -> Array:
+    def unknown(self) -> np.ndarray:
         """Columns whose sd noise leaves to be told by an upper limit alone."""
         return self.sd_noise > _HIDDEN
 
     @property
-    def mean_error(self) -> Array:
+    def mean_error(self) -> np.ndarray:
         """Standard errors of the means, sampling and noise."""
         return np.hypot(self.sd / np.sqrt(self.count), self.mean_noise)
 
     @property
-    def sd_error(self) -> Array:
+    def sd_error(self) -> np.ndarray:
         """Standard errors of log sds, infinite where unknown; sampling is that of normal columns."""
         return np.where(self.unknown, np.inf, np.hypot(np.sqrt(0.5 / self.count), self.sd_noise))
 
     @property
-    def corr_error(self) -> Array | None:
+    def corr_error(self) -> np.ndarray | None:
         """Standard errors of the correlations, infinite where an sd is unknown."""
         if self.corr is None or self.corr_noise is None:
             return None
@@ -147,19 +146,19 @@ def of_linear(moments: NoisyMoments) -> DesignMoments | None:
 class Told:
     """What a noisy matrix tells; see :class:`DesignMoments`."""
 
-    mean: Array
-    mean_noise: Array
-    sd: Array
-    sd_noise: Array
-    corr: Array
-    corr_noise: Array
+    mean: np.ndarray
+    mean_noise: np.ndarray
+    sd: np.ndarray
+    sd_noise: np.ndarray
+    corr: np.ndarray
+    corr_noise: np.ndarray
 
     def over(self, of: str, count: float) -> DesignMoments:
         """Over so many rows."""
         return DesignMoments(of, count, **vars(self))
 
 
-def of_matrix(whole: Array, noise: float, through: Array) -> Told:
+def of_matrix(whole: np.ndarray, noise: float, through: np.ndarray) -> Told:
     """Means, sds and correlations by the noisy mean of x x' over rows x that begin with 1.
 
     Parameters
@@ -192,7 +191,7 @@ def of_matrix(whole: Array, noise: float, through: Array) -> Told:
     return Told(mean, mean_noise, sds, variance_noise / variance / 2, corr, corr_noise)
 
 
-def _of_correlations(away: Array, corr: Array) -> Array:
+def _of_correlations(away: np.ndarray, corr: np.ndarray) -> np.ndarray:
     """|C|_F^2 of each correlation r, C = (a_i a_j' + a_j a_i' - r a_i a_i' - r a_j a_j') / 2."""
     products = away.T @ away
     size = np.diag(products)
@@ -202,7 +201,7 @@ def _of_correlations(away: Array, corr: Array) -> Array:
     return np.maximum(cross - 2 * corr * mixed + corr**2 * squares, 0.0)
 
 
-def symmetric_root(shape: Array) -> Array:
+def symmetric_root(shape: np.ndarray) -> np.ndarray:
     """The root of a positive semi-definite matrix."""
     values, vectors = np.linalg.eigh(shape)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

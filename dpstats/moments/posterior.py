@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray
-
 # P is known up to a factor f, whose root is half Cauchy before the release.
 _FACTORS = 2.0 ** np.arange(-14, 9)
 _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
@@ -30,7 +28,7 @@ _OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
 class Expected(NamedTuple):
     """Of a noisy matrix before it is released, as :func:`denoised` takes it."""
 
-    moments: Array | None
+    moments: np.ndarray | None
     numbers: int | None
 
 
@@ -41,15 +39,15 @@ class Posterior(NamedTuple):
     gain leaves out, (1 - gain G) delta, and `before` that of delta, with P's factor as it was found.
     """
 
-    gram: Array
-    gain: Array
-    left: Array
-    before: Array
+    gram: np.ndarray
+    gain: np.ndarray
+    left: np.ndarray
+    before: np.ndarray
 
 
 def denoised(
-    matrix: Array, noise: float, expected: Array | None = None, numbers: int | None = None
-) -> tuple[Array, float]:
+    matrix: np.ndarray, noise: float, expected: np.ndarray | None = None, numbers: int | None = None
+) -> tuple[np.ndarray, float]:
     """A noisy positive matrix shrunk towards a multiple of what was expected, and how far it was not.
 
     By the positive-part rule of James and Stein: all the way if the two differ by no more than noise makes
@@ -76,7 +74,7 @@ def denoised(
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
 
 
-def noise_of_product(noise: float, shape: Array, second: Array) -> Array:
+def noise_of_product(noise: float, shape: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Covariance of E delta, for delta with these second moments and E = noise S^1/2 Z S^1/2.
 
     Parameters
@@ -100,11 +98,11 @@ def most_explained(square: float, noise: float) -> float:
 
 
 def posterior(
-    matrix: Array,
+    matrix: np.ndarray,
     noise_matrix: float,
-    cross: Array,
+    cross: np.ndarray,
     noise_cross: float,
-    prior: Array,
+    prior: np.ndarray,
     most: float,
     expected: Expected | None = None,
 ) -> Posterior:

@@ -17,8 +17,6 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments
 from dpstats.moments.posterior import noise_of_product
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Pulled:
@@ -38,10 +36,10 @@ class Pulled:
     """
 
     moments: NoisyMoments
-    way: Array
-    inverse: Array
-    within: Array
-    lead: Array
+    way: np.ndarray
+    inverse: np.ndarray
+    within: np.ndarray
+    lead: np.ndarray
 
     @classmethod
     def of(cls, moments: NoisyMoments, alpha: float) -> Pulled:
@@ -61,7 +59,7 @@ class Pulled:
         return cls(moments, way, inverse, within, lead)
 
     @classmethod
-    def without(cls, moments: NoisyMoments, dropped: Array) -> Pulled:
+    def without(cls, moments: NoisyMoments, dropped: np.ndarray) -> Pulled:
         """A penalty that leaves nothing of some slopes, and none of the others: the line without them.
 
         Parameters
@@ -82,7 +80,7 @@ class Pulled:
         way[:, first:] -= free.lead @ share
         return cls(moments, way, inverse, free.within, free.lead)
 
-    def sampling(self, apart: Array) -> Array:
+    def sampling(self, apart: np.ndarray) -> np.ndarray:
         """Covariance, by the rows that were sampled, of a line `apart` from the one without a penalty.
 
         Parameters
@@ -99,7 +97,7 @@ class Pulled:
         variance = float(slopes @ pull)
         return self._moved(variance * self.within + np.outer(pull, pull), variance) / self.moments.n
 
-    def noise(self, apart: Array) -> Array:
+    def noise(self, apart: np.ndarray) -> np.ndarray:
         """The same by noise of the matrix that all rows were told from."""
         moments, back = self.moments, self.moments.back
         through, shape = back @ self.lead, np.eye(len(back))
@@ -107,7 +105,7 @@ class Pulled:
         noise = moments.noise_gram / moments.gram_weight
         return self._moved(through.T @ noise_of_product(noise, shape, np.outer(reached, reached)) @ through)
 
-    def unknown(self, apart: Array) -> Array:
+    def unknown(self, apart: np.ndarray) -> np.ndarray:
         """The same by what is not known of the moments of all rows."""
         if self.moments.whole_error is None:
             return np.zeros_like(self.way)
@@ -118,10 +116,10 @@ class Pulled:
         np.fill_diagonal(covariance, squares[first:] @ slopes**2)
         return self._moved(covariance, float(np.sum(squares[:first] @ slopes**2)))
 
-    def _slopes(self, apart: Array) -> Array:
+    def _slopes(self, apart: np.ndarray) -> np.ndarray:
         return apart[len(apart) - len(self.within) :]
 
-    def _moved(self, covariance: Array, of_mean: float = 0.0) -> Array:
+    def _moved(self, covariance: np.ndarray, of_mean: float = 0.0) -> np.ndarray:
         """Covariance of coefficients, by that of D (b - b(alpha)) and the variance of the mean of c'x."""
         through = self.lead @ self.inverse
         moved = through @ covariance @ through.T

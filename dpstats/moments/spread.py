@@ -13,8 +13,6 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments, NormalEquations
 from dpstats.moments.tails import tail_mean, tail_rate
 
-Array = np.ndarray
-
 _NORMAL, _LEAST = 3.0, 1.5  # kurtosis of a normal law, and the least that is believed; none is below 1
 
 # Long products a r are shortened in the released matrix. Of skewed errors whose spread differs between rows,
@@ -94,9 +92,9 @@ class _Fitted(NamedTuple):
     The variance is that of fitted values over all rows, in units of r.
     """
 
-    slopes: Array
-    direction: Array
-    covariance: Array
+    slopes: np.ndarray
+    direction: np.ndarray
+    covariance: np.ndarray
     explained: float
 
 
@@ -143,7 +141,7 @@ def residual_variance(moments: NoisyMoments, fit: NormalEquations) -> float:
     return max(variance, _variance_noise(moments, delta) / 2, 1e-12)
 
 
-def _variance_noise(moments: NoisyMoments, delta: Array) -> float:
+def _variance_noise(moments: NoisyMoments, delta: np.ndarray) -> float:
     square = float(delta @ delta)
     noise = math.sqrt(
         moments.noise_square**2 + 4 * square * moments.noise_cross**2 + (square * moments.noise_gram) ** 2
@@ -176,7 +174,7 @@ def _tail(moments: NoisyMoments) -> tuple[float, float, float]:
     return tail, rate * min(noise, 2.0), _HEAVIER * tail
 
 
-def clipped_line(moments: NoisyMoments, between: Array) -> Array:
+def clipped_line(moments: NoisyMoments, between: np.ndarray) -> np.ndarray:
     """How far clipping may have moved delta, in units of r; 0 where nothing was clipped.
 
     The kurtosis of residuals tells, half a sd of its noise added, as more of it costs more than less of it
@@ -207,7 +205,7 @@ def clipped_line(moments: NoisyMoments, between: Array) -> Array:
     return mean * (moments.constant + _SHORTENED * (1 + moments.limit / size) * uneven)
 
 
-def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> Array:
+def score_covariance(moments: NoisyMoments, fit: NormalEquations) -> np.ndarray:
     """Covariance of a r between rows: the released one as far as it can be told from s^2 M_aa.
 
     In coordinates where s^2 M_aa is the identity, errors of equal variance give G = 1. The released G is

@@ -14,8 +14,8 @@ from dpstats._private import forgetting
 from dpstats.budget import Budget
 from dpstats.errors import SpecificationError
 from dpstats.models.checks import check_budget
-from dpstats.models.plannable import Plannable
 from dpstats.models.simulated import Planned, check_no_rows, without_rows
+from dpstats.models.unfitted import Plannable
 from dpstats.moments import PublicMoments
 from dpstats.planning.fit_plan import FitPlan
 from dpstats.planning.knowledge import read_known

@@ -24,8 +24,6 @@ from dpstats.results.notreleased import refusal
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
 
-Array = np.ndarray
-
 _OF = {
     "rows": "of all usable rows, as they weigh",
     "failures": "of the rows that fail, where a fit of times looks for its columns, and not of all rows",

@@ -23,11 +23,10 @@ from dpstats.results.format import figures, p_value, z_value
 from dpstats.results.intervals import critical, refuse_alpha
 from dpstats.results.table import Column, Table
 
-Array = np.ndarray
 _SMALL = 1e-4  # a rise of the cumulative hazard below which a series has more digits
 
 
-def half_widths(se: Array, one: Array, level: float, laplace: bool) -> Array:
+def half_widths(se: np.ndarray, one: np.ndarray, level: float, laplace: bool) -> np.ndarray:
     """Return half-widths of intervals; Laplace noise has the longest tails. NaN where there is no error."""
     refuse_alpha(level)
     half, known = critical(level) * se, np.isfinite(se)
@@ -47,13 +46,13 @@ class Hazard:
         where some may have failed already, the upper one is that of the first time.
     """
 
-    times: Array
-    value: Array
-    low: Array
-    high: Array
+    times: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
     @classmethod
-    def of(cls, times: Array, found: CumulativeHazard, level: float, laplace: bool) -> Hazard:
+    def of(cls, times: np.ndarray, found: CumulativeHazard, level: float, laplace: bool) -> Hazard:
         """Return it from where nothing has failed, at 0, on."""
         half = half_widths(found.each.se, found.each.one, level, laplace)
         known = np.isfinite(found.value)
@@ -67,7 +66,7 @@ class Hazard:
         )
         return cls(np.append(begin, times[known]), *rising)
 
-    def at(self, asked: Array) -> Array:
+    def at(self, asked: np.ndarray) -> np.ndarray:
         """Return value and limits at times, shape (3, m); NaN outside what is known."""
         found = np.full((3, len(asked)), np.nan)
         if len(self.times):
@@ -79,11 +78,11 @@ class Hazard:
         return found
 
     @property
-    def band(self) -> tuple[Array, Array, Array]:
+    def band(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Corners of the limits from time to time: times, lower and upper limits."""
         return np.repeat(self.times, 2)[1:-1], np.repeat(self.low[:-1], 2), np.repeat(self.high[1:], 2)
 
-    def reached(self, hazards: Array) -> Array:
+    def reached(self, hazards: np.ndarray) -> np.ndarray:
         """Return when hazards are reached, with limits, shape (3, m).
 
         The limits are times of the grid: the last one before which the upper limit does not reach a hazard,
@@ -107,7 +106,9 @@ class Hazard:
         return float(self.times[j - 1] + share * (self.times[j] - self.times[j - 1]))
 
 
-def restricted_mean(times: Array, found: CumulativeHazard, until: float) -> tuple[Array, Array]:
+def restricted_mean(
+    times: np.ndarray, found: CumulativeHazard, until: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return areas until a time, shape (3,), and their derivatives in the hazards, shape (3, J).
 
     They are the area below the curve, that below the least of all curves through the same values at the times
@@ -130,7 +131,7 @@ def restricted_mean(times: Array, found: CumulativeHazard, until: float) -> tupl
     return np.array([mean, lower, upper]) @ lengths, weights
 
 
-def _mean(first: Array, last: Array) -> tuple[Array, Array, Array]:
+def _mean(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean of exp(-H) over H between two values, and its derivatives in both."""
     rise, top = last - first, np.exp(-first)
     small = rise < _SMALL

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import count
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored
 from dpstats.errors import SpecificationError
@@ -28,9 +28,6 @@ from dpstats.results.intervals import check_level
 from dpstats.results.plotting import footer
 from dpstats.results.table import Column, Table
 from dpstats.schema import Bounded, Count, Event, Flag, Levels, Schema
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _NOTE = (
     "Numbers are of the usable cells of a variable, moved into its declared bounds; 'missing' is the share "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import truth
+from dpstats._axes import Axes
 from dpstats._repr import always_shown
 from dpstats.errors import SpecificationError
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
@@ -33,9 +34,6 @@ from dpstats.results.summary import (
     short,
 )
 from dpstats.results.table import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Fit(Predictions):

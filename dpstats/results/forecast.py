@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from dpstats._arguments import count, number, numbers, shown, truth
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
@@ -34,11 +33,6 @@ from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.plotting import footer, legend
 from dpstats.results.record import Record
 from dpstats.results.table import Column, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = np.ndarray
 
 POINTS = 301  # of the normal law: its quantiles at even steps of probability
 _LEAST = 1e-12  # a number of failures, or of units that stand, that is none but for rounding
@@ -60,20 +54,20 @@ class Counts:
         Of which the failures are some.
     """
 
-    expected: Array
-    squares: Array
-    variance: Array
-    se: Array
+    expected: np.ndarray
+    squares: np.ndarray
+    variance: np.ndarray
+    se: np.ndarray
     units: float
 
-    def of_mean(self, level: float) -> tuple[Array, Array]:
+    def of_mean(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return limits of the expected number."""
         like, log_hazard, se = self._binomial()
         half = critical(level) * se
         low, high = (like * _chance(log_hazard + sign * half) for sign in (-1, 1))
         return self._limits(low, high, self.expected)
 
-    def of_number(self, level: float) -> tuple[Array, Array]:
+    def of_number(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return limits of the number itself, which are whole."""
         like, log_hazard, se = self._binomial()
         z = special.ndtri((np.arange(POINTS) + 0.5) / POINTS)
@@ -83,11 +77,11 @@ class Counts:
         return self._limits(low, high, np.round(self.expected))
 
     @property
-    def _open(self) -> Array:
+    def _open(self) -> np.ndarray:
         """Whether the number is still open: neither none nor all of the units are sure to fail."""
         return (self.expected > _LEAST) & (self.variance > _LEAST)
 
-    def _binomial(self) -> tuple[Array, Array, Array]:
+    def _binomial(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return n', log(-log(1 - p')) and its standard error; any numbers where they are not used."""
         used = self._open & np.isfinite(self.se)
         mean, squares, variance = (
@@ -100,19 +94,19 @@ class Counts:
         like = mean**2 / squares
         return like, np.log(hazard), np.where(used, self.se, 0.0) / (like * stands * hazard)
 
-    def _limits(self, low: Array, high: Array, sure: Array) -> tuple[Array, Array]:
+    def _limits(self, low: np.ndarray, high: np.ndarray, sure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return limits; of what noise hides, none and all units."""
         known = np.isfinite(self.se)
         low, high = (np.where(self._open, limit, sure) for limit in (low, high))
         return np.where(known, low, 0.0), np.where(known, np.minimum(high, self.units), self.units)
 
 
-def _chance(log_hazard: Array) -> Array:
+def _chance(log_hazard: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         return -np.expm1(-np.exp(log_hazard))
 
 
-def _quantile(like: Array, chance: Array, q: float) -> Array:
+def _quantile(like: np.ndarray, chance: np.ndarray, q: float) -> np.ndarray:
     """Return the least whole number that is reached with probability `q`, by halving."""
     low, high = np.full(len(like), -1.0), np.ceil(like)  # not reached, reached
     while (high - low > 1).any():

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpstats._arguments import truth
+from dpstats._axes import Axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse, build_design
@@ -31,9 +31,6 @@ from dpstats.results.released import method_where, value_where
 from dpstats.results.ridge import at_alpha, fields_of, path
 from dpstats.results.summary import coefficient_table, table_of_scatter
 from dpstats.results.table import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def without(record: Record, terms: Sequence[str]) -> Record:

@@ -64,9 +64,6 @@ def kept(record: Record, gradient: np.ndarray, exog: np.ndarray, change: np.ndar
     return np.where(used & (gradient == 0), TINY, gradient) if record.link is not IDENTITY else gradient
 
 
-Array = np.ndarray
-
-
 def effects_at_means(record: Record, names: Sequence[str], pairs: bool) -> list[Effect]:
     """Return the effects of the variables `names`, of which each is a term of its own.
 
@@ -100,7 +97,7 @@ def _places(record: Record, name: str) -> list[int]:
     return [record.names.index(column) for column in own if column in record.column_names]
 
 
-def _effects_at(record: Record, row: Array, name: str, places: list[int], pairs: bool) -> list[Effect]:
+def _effects_at(record: Record, row: np.ndarray, name: str, places: list[int], pairs: bool) -> list[Effect]:
     variable, params = record.schema[name], record.params[: len(row)]
     if isinstance(variable, Bounded | Count):
         (j,) = places

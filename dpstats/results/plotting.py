@@ -6,23 +6,20 @@ The plot of coefficients, a forest plot, shades the part of each interval that i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpstats._arguments import among, listed, shown
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results.estimates import NOT_ESTIMABLE
 from dpstats.results.facts import Facts, price, titled
 from dpstats.results.format import level_percent, percent, plain
 from dpstats.results.record import Record, is_scale
 from dpstats.results.standard_errors import limits, privacy_share
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 STYLES = ("-", "--", ":", "-.")  # the next one when the colours are used up
 BAND = 0.15  # opacity

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from dpstats.results.prediction import linear_predictor, prediction
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 
-Array: TypeAlias = np.ndarray
 OF_MEAN = ("response", "pearson", "deviance")
 MOST_SIMULATED = 10_000
 _LEAST_DISPERSION = 1e-12  # noise may have made it negative
@@ -32,7 +30,7 @@ _LEAST_DISPERSION = 1e-12  # noise may have made it negative
 
 def public_responses(
     record: Record, newdata: NewData | None, y: ArrayLike | None, type: str, kinds: Sequence[str]
-) -> tuple[Points, Array]:
+) -> tuple[Points, np.ndarray]:
     """Return the points of public rows and their responses, (m,), for residuals of one of `kinds`.
 
     Raises
@@ -58,7 +56,7 @@ def public_responses(
     return at, finite_numbers("y", y, len(at.exog))
 
 
-def finite_numbers(name: str, values: ArrayLike, m: int) -> Array:
+def finite_numbers(name: str, values: ArrayLike, m: int) -> np.ndarray:
     """Return an argument that is a number for each of m rows.
 
     Raises
@@ -120,7 +118,7 @@ class LawFit(Fit):
     }
 
     @abstractmethod
-    def _draw(self, eta: Array, at: Points, rng: np.random.Generator) -> Array:
+    def _draw(self, eta: np.ndarray, at: Points, rng: np.random.Generator) -> np.ndarray:
         """Draw responses with these linear predictors, several for each point."""
 
     @method_where(has_law)
@@ -217,7 +215,7 @@ class MeanFit(EffectsFit, LawFit):
             found = np.sign(found) * np.sqrt(record.family.deviance(values, mean))
         return pd.Series(found, name="residual")
 
-    def _draw(self, eta: Array, at: Points, rng: np.random.Generator) -> Array:
+    def _draw(self, eta: np.ndarray, at: Points, rng: np.random.Generator) -> np.ndarray:
         record = self.record
         phi = record.dispersion.value if record.dispersion is not None else (self._sd_obs() or 0.0) ** 2
         return record.family.draw(record.link.inverse(eta), max(phi, _LEAST_DISPERSION), rng)

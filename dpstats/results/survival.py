@@ -27,7 +27,7 @@ from dpstats.results.reliability import Reliability
 from dpstats.results.standard_errors import failures, off_the_law, privacy_share
 from dpstats.results.summary import ratio_row, ratio_rows, setting_text, table_of_ratios
 from dpstats.results.survival_plots import PlotsOfTime
-from dpstats.results.survival_prediction import AT_TIMES, OF_QUANTILES, predictions
+from dpstats.results.survival_quantities import AT_TIMES, OF_QUANTILES, predictions
 from dpstats.results.table import Table
 
 _EACH = "is of fits with one scale for all rows, and each stratum has its own here"

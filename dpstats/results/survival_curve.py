@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
 from dpstats._arguments import among, count, number, shown, truth
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats._private import forgetful
 from dpstats._stored import Stored, check_format, described, restored, text
 from dpstats.budget import from_dict as budget_from_dict
@@ -23,11 +23,8 @@ from dpstats.results.facts import Facts, asked_and_paid, banner, heading, titled
 from dpstats.results.format import figures, level_percent, percent, plain
 from dpstats.results.notreleased import NOT_RELEASED, missing, refusal
 from dpstats.results.plotting import band, footer, legend, style
-from dpstats.results.reliability import check_times, failed_fractions
+from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import Column, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FORMAT = "dpstats.curve/2"
 TEXTS = ("formula", "adjacency", "unit", "ledger", "method", "time_unit")

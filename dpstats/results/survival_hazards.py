@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from dpstats._arguments import among, truth
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats.errors import SpecificationError
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import Document
@@ -29,13 +28,10 @@ from dpstats.results.plotting import footer, legend, line_with_band, style
 from dpstats.results.prediction import linear_predictor, where_estimable
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where, value_where
-from dpstats.results.reliability import check_times
 from dpstats.results.standard_errors import failures, privacy_share
 from dpstats.results.summary import ratio_rows, table_of_ratios
+from dpstats.results.survival_quantities import check_times
 from dpstats.results.table import Column, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 GLOBAL = "GLOBAL"
 

@@ -9,12 +9,11 @@ line there, whatever the family; its ticks are the failed fractions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpstats._arguments import numbers, shown
-from dpstats._axes import axes
+from dpstats._axes import Axes, axes
 from dpstats._warn import warn
 from dpstats.errors import SpecificationError
 from dpstats.formula import NumericResponse
@@ -29,9 +28,6 @@ from dpstats.results.plotting import footer, legend, line_with_band, per, style
 from dpstats.results.record import Record
 from dpstats.results.standard_errors import privacy_share
 from dpstats.results.survival_curve import CurveFit, named
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # ticks of probability paper; where there is no room for all, the first ones stay
 FAILED = (0.1, 0.5, 0.01, 0.9, 0.001, 0.99, 0.0001, 0.999, 0.05, 0.02, 0.2, 0.7, 0.3, 0.95, 0.005)

@@ -1,16 +1,23 @@
-"""Survival quantities as functions of (coefficients, log sigma), each with its gradient for the delta method.
+"""Survival quantities as functions of (coefficients, log sigma), with gradients, and predictions of them.
 
 Notation: b the location coefficients, s = log sigma the coefficient after them, that of the point's stratum
 where each has its own, z = (y - x'b) / sigma, where y is log t for distributions of log time and t otherwise,
-and x'b includes the offset. Every function takes N
-points and N values, and returns a centre of shape (N,) with its gradient of shape (N, k).
+and x'b includes the offset. Every function of N points and N values returns a centre of shape (N,) with its
+gradient of shape (N, k), for the delta method. Standard errors of predictions are on the scale predicted
+(docs/theory/results.md#survival-tables).
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Sequence
 
-from dpstats.families import DISTS, Dist
+import numpy as np
+import pandas as pd
+
+from dpstats._arguments import numbers, shown
+from dpstats.errors import SpecificationError
+from dpstats.families import DISTS, IDENTITY, LOG, Dist, Family, Link
+from dpstats.results.intervals import by_slope, standard_errors
 from dpstats.results.newdata import Points
 from dpstats.results.prediction import linear_predictor
 from dpstats.results.record import Record
@@ -18,6 +25,37 @@ from dpstats.results.record import Record
 Linear = tuple[np.ndarray, np.ndarray]
 
 _NOTHING = 2.0**-50  # a quantile below is 0 but for rounding, as that of eta, and sigma has no part in it
+
+
+def check_times(times: float | Sequence[float], asked: str, positive: bool = False) -> np.ndarray:
+    """Return `times` as an array, refusing negative ones (and 0, where the quantity has no value there)."""
+    values = np.atleast_1d(numbers("times", times))
+    if not values.size:
+        raise SpecificationError(f"{asked} needs finite times, such as times=[100, 500]")
+    allowed = (values > 0) if positive else (values >= 0)
+    if values.ndim != 1 or not (allowed & np.isfinite(values)).all():
+        least = "above" if positive else "of at least"
+        raise SpecificationError(f"{asked} needs finite times {least} 0; got {shown(times)}")
+    return values
+
+
+def failed_fractions(failed: float | Sequence[float]) -> np.ndarray:
+    """Check fractions of failed units.
+
+    Raises
+    ------
+    SpecificationError
+        Unless all are strictly between 0 and 1.
+    """
+    fractions = np.atleast_1d(numbers("failed", failed))
+    if fractions.ndim != 1 or not ((fractions > 0) & (fractions < 1)).all():
+        wrong = shown(failed)
+        percent = fractions.size and (fractions >= 1).any() and (fractions < 100).all()
+        raise SpecificationError(
+            f"failed fractions are between 0 and 1, e.g. 0.1 for B10; got {wrong}"
+            + f"; {fractions.max():g} % is {fractions.max() / 100:g}" * bool(percent)
+        )
+    return fractions
 
 
 def dist_of(record: Record) -> Dist:
@@ -111,3 +149,86 @@ def log_hazard_ratio(record: Record) -> Linear:
     gradient[:, :p] = -np.eye(p) / sigma
     gradient[:, -1] = -centre
     return centre, gradient
+
+
+AT_TIMES = ("survival", "hazard", "cumhaz")  # kinds of prediction that are of a time
+OF_QUANTILES = ("quantile", "median")
+
+Errors = tuple[np.ndarray, np.ndarray]  # predictions of m points, and their standard errors
+
+
+def predictions(
+    record: Record, at: Points, kind: str, p: float | Sequence[float], times: float | Sequence[float]
+) -> tuple[pd.Series | pd.DataFrame, pd.Series | pd.DataFrame]:
+    """Return predictions of m points and their standard errors.
+
+    Parameters
+    ----------
+    record : Record
+    at : Points
+    kind : str
+        Any type of :meth:`dpstats.results.SurvivalFit.predict`.
+    p : float or sequence of float
+        Failed fractions of the type "quantile".
+    times : float or sequence of float
+        Of the types `AT_TIMES`.
+
+    Returns
+    -------
+    two Series, or two DataFrames with a column for each of several `p` or `times`
+
+    Raises
+    ------
+    SpecificationError
+        For wrong `p` or `times`, where they are used.
+    """
+    if kind in AT_TIMES:
+        asked = check_times(times, f"type={kind!r}", positive=kind == "hazard")
+        return _columns(lambda time: _at_time(record, at, kind, time), asked, np.ndim(times) == 0)
+    if kind in OF_QUANTILES:
+        p = 0.5 if kind == "median" else p
+        return _columns(lambda q: _predicted_quantile(record, at, q), failed_fractions(p), np.ndim(p) == 0)
+    linear = linear_predictor(record, at)
+    back = record.link if kind == "response" else IDENTITY
+    return _columns(lambda _: _transformed(record, linear, back), np.zeros(1), True)
+
+
+def _columns(
+    one: Callable[[float], Errors], asked: np.ndarray, scalar: bool
+) -> tuple[pd.Series | pd.DataFrame, pd.Series | pd.DataFrame]:
+    """Return what `one` gives for each of `asked`, and its standard errors."""
+    found = [one(float(each)) for each in asked]
+    names = asked.tolist()
+    values, errors = (
+        pd.DataFrame(dict(zip(names, parts, strict=True))) for parts in zip(*found, strict=True)
+    )
+    return (values.iloc[:, 0], errors.iloc[:, 0]) if scalar else (values, errors)
+
+
+def _predicted_quantile(record: Record, at: Points, failed: float) -> Errors:
+    return _transformed(record, quantile(record, at, np.array(failed)), record.link)
+
+
+def _at_time(record: Record, at: Points, kind: str, time: float) -> Errors:
+    """Return survival, hazard or cumulative hazard at a time; of log time, nothing has failed at 0."""
+    asked = np.full(len(at.exog), time)
+    if kind == "hazard":
+        return _transformed(record, log_hazard(record, at, asked), LOG)
+    z, gradient = standardized(record, at, asked)
+    value, slope = _of_residual(dist_of(record).family, kind, z)
+    return value, by_slope(slope, standard_errors(gradient, record.cov))
+
+
+def _transformed(record: Record, linear: Linear, back: Link) -> Errors:
+    centre, gradient = linear
+    return back.inverse(centre), by_slope(back.slope(centre), standard_errors(gradient, record.cov))
+
+
+def _of_residual(family: Family, kind: str, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return survival or cumulative hazard at z, with the size of its derivative."""
+    begun = np.isfinite(z)
+    inside = np.where(begun, z, 0.0)
+    slope = np.where(begun, family.hazard(inside), 0.0)
+    if kind == "survival":
+        return family.sf(z), slope * family.sf(z)
+    return np.where(begun, np.exp(family.log_cumulative_hazard(inside)), 0.0), slope

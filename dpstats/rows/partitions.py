@@ -22,8 +22,8 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
 from dpstats.rows.moved import WORDS, coded_rows, columns_of, marked_rows
 from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
-from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, of_frame, of_partition
+from dpstats.rows.sql import refusal
 from dpstats.running import current, default_client
 
 _BROKEN = f"this dataframe of Dask cannot be computed to its end. {HIDDEN}"

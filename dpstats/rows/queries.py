@@ -15,10 +15,9 @@ from dpstats._private import protected
 from dpstats.errors import DataError, SpecificationError
 from dpstats.rows.partitions import is_of_dask, of_dask
 from dpstats.rows.parts import Query, of_parts
-from dpstats.rows.sniffing import refuse_parsing
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
 from dpstats.rows.spark import is_of_spark, of_spark
-from dpstats.rows.sql import SqlQuery, of_sql
+from dpstats.rows.sql import SqlQuery, of_sql, refuse_parsing
 
 
 def is_query(data: Any) -> bool:

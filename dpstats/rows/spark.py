@@ -25,8 +25,8 @@ from dpstats.rows.encode import Batch
 from dpstats.rows.grammar import Array
 from dpstats.rows.moved import WEIGHING, WORDS, coded_rows, columns_of, ids_of, marked_rows, numbered
 from dpstats.rows.parts import KEPT_BYTES, UnitPiece, of_parts
-from dpstats.rows.sniffing import refusal
 from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+from dpstats.rows.sql import refusal
 from dpstats.rows.units import spread
 
 _KIND = "dataframe of Spark"

@@ -5,26 +5,88 @@ over the table writes these words of each row to a spool, parted by a hash of th
 units are looked at at a time. Of each row of the table one bit is left. Files are then read again at every
 pass, beside the bits of their rows, by any process. Whether a query has its rows in the same order again is
 not known: it is run once, and its coded rows are spooled.
+
+A spool holds numbers that may not fit into memory, in a temporary file that has no name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats._private import HoldsRows
+from dpstats._private import HoldsRows, protected
 from dpstats.errors import DataError
 from dpstats.rows.encode import Batch, Encoder
 from dpstats.rows.grammar import Array
 from dpstats.rows.parts import Piece, UnitPiece, are_kept, as_block, as_codes
 from dpstats.rows.sources import Asked, Source
-from dpstats.rows.spool import Place, Spool
 from dpstats.rows.units import alike, chosen, row_hashes, spread
 from dpstats.schema import WEIGHS
+
+IN_MEMORY = 2**22  # bytes before a file is made
+
+
+class Place(NamedTuple):
+    """Where an array is."""
+
+    start: int
+    shape: tuple[int, ...]
+
+
+class Spool(HoldsRows):
+    """Arrays of numbers of 8 bytes, which are put one after the other and read in any order.
+
+    Few are held in memory. More go to a file in the folder for temporary files, which has no name from the
+    beginning, or loses it at once where a system cannot do that. So no other user opens it, and the system
+    frees it however the process ends, by a signal that nobody can catch, too. What a disk still holds of a
+    file that is gone, an encrypted one hides. Threads read it in turn, since it has one position.
+    """
+
+    def __init__(self, dtype: type) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the spool
+        weakref.finalize(self, self._file.close)
+        self._dtype, self._lock = np.dtype(dtype), Lock()
+
+    def put(self, array: Array) -> Place:
+        """Add an array of the type."""
+        with self._lock:
+            start = self._at_disk(lambda: self._file.seek(0, os.SEEK_END))
+            self._at_disk(lambda: self._file.write(np.ascontiguousarray(array, dtype=self._dtype).data))
+        return Place(start, array.shape)
+
+    def get(self, place: Place) -> Array:
+        """The array that is there."""
+        out = np.empty(place.shape, dtype=self._dtype)
+        with self._lock:
+            self._at_disk(lambda: self._file.seek(place.start))
+            count = self._file.readinto(out.reshape(-1).view(np.uint8).data)
+        if count != out.nbytes:
+            raise OSError
+        return out
+
+    def _at_disk(self, do: Callable[[], int]) -> int:
+        """What writes, if only what was held back.
+
+        Raises
+        ------
+        DataError
+            If there is no room.
+        """
+        failure = DataError(
+            f"the folder for temporary files, {tempfile.gettempdir()}, has no room for the rows of units, "
+            "which take 8 bytes for each number that the formula reads, and 40 bytes more, in each row; name "
+            "a folder with room in the environment variable TMPDIR"
+        )
+        return protected(do, failure)
+
 
 _SHARE_ROWS = 2**17  # of which the choice is made at a time: 40 bytes each, and some times that to sort them
 _NO_WORDS = np.empty((0, 5), np.uint64)  # of an id, of the hash of cells, and the place in the table

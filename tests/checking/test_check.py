@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dpstats as dps
-from dpstats.checking.check import BANNER
-from dpstats.checking.reasons import reason
+from dpstats.checking.check import BANNER, reason
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
 

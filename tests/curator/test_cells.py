@@ -7,8 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.statistics.cells import CellCounts
-from dpstats.curator.statistics.present import PresentMoments, PresentProducts
+from dpstats.curator.statistics.cells import CellCounts, PresentMoments, PresentProducts
 from dpstats.formula.variables import VariableColumns
 from dpstats.rows import open_rows
 from dpstats.testing import NoNoise

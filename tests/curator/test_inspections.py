@@ -5,7 +5,7 @@ import pytest
 
 from dpstats.curator.blocks import Scratch
 from dpstats.curator.lattice import LatticeSum
-from dpstats.curator.statistics.inspections import InspectionCounts
+from dpstats.curator.statistics.interval_counts import InspectionCounts
 from dpstats.families import SEV
 from tests.made import MadeBlock, MadeDesign
 

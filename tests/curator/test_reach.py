@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.statistics.reach import ReachCounts
+from dpstats.curator.statistics.columns import ReachCounts
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns
 

@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.statistics.residual_counts import ResidualCounts
+from dpstats.curator.statistics.pilot import ResidualCounts
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns
 

@@ -5,7 +5,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.curator import Curator
-from dpstats.curator.statistics.row_reach import RowReach
+from dpstats.curator.statistics.pilot import RowReach
 from dpstats.testing import NoNoise
 from tests.made import MadeDesign, MadeRows, made_columns
 

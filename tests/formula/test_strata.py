@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.formula.observed import Observed
+from dpstats.formula.intervals import Observed
 from dpstats.formula.strata import Axis, split_strata
 from dpstats.schema import Schema
 

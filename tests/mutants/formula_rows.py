@@ -77,7 +77,7 @@ MUTANTS = (
     planted(
         "a word of R's is refused without what to write instead",
         "formula/test_refusals.py",
-        ("formula/words.py", "return _INSTEAD.get(word)", "return None"),
+        ("formula/reader.py", "return _INSTEAD.get(word)", "return None"),
     ),
     planted(
         "a line that cannot be read raises (an open quotation mark)",
@@ -193,7 +193,7 @@ MUTANTS = (
         "what is read of a file that has no header is quoted",
         "rows/test_csv.py::test_a_file_without_a_header_says_why_and_what_to_do",
         (
-            "rows/header.py",
+            "rows/csvfile.py",
             '"it has carriage returns in its first line,',
             'f"{line!r} has carriage returns in its first line,',
         ),
@@ -210,7 +210,7 @@ MUTANTS = (
     planted(
         "a query has a text file parsed by a reader that guesses",
         "rows/test_queries.py::test_a_query_that_parses_a_text_file_is_refused_with_the_remedy",
-        ("rows/sniffing.py", "    for name in map(str.upper, begun):", "    for name in ():"),
+        ("rows/sql.py", "    for name in map(str.upper, begun):", "    for name in ():"),
     ),
     planted(
         "Dask makes texts of objects by code that came with them",
@@ -292,7 +292,7 @@ MUTANTS = (
         "threads move the place where another reads rows of units",
         "rows/test_unit_parts.py::test_threads_read_what_they_ask_for",
         (
-            "rows/spool.py",
+            "rows/unit_parts.py",
             "        with self._lock:\n            self._at_disk(lambda: self._file.seek(place",
             "        if True:\n            self._at_disk(lambda: self._file.seek(place",
         ),
@@ -311,7 +311,7 @@ MUTANTS = (
         "rows of units are spooled in a file that has a name",
         "rows/test_unit_parts.py::test_nothing_but_a_file_without_a_name_holds_rows",
         (
-            "rows/spool.py",
+            "rows/unit_parts.py",
             "tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)",
             "tempfile.NamedTemporaryFile(delete=False)",
         ),

@@ -24,7 +24,7 @@ from dpstats.curator import Curator
 from dpstats.curator.lattice import slack
 from dpstats.curator.partial import statistic_of
 from dpstats.errors import DataError
-from dpstats.rows import csvfile, files, parts, spool, unit_parts
+from dpstats.rows import csvfile, files, parts, unit_parts
 from dpstats.rows.unit_parts import Marked
 from dpstats.schema import WEIGHS
 from dpstats.testing import NoNoise, Recording, SeededNoise, noise
@@ -55,7 +55,7 @@ def streamed(monkeypatch):
     """Few rows are not kept, nor their words in memory, and are looked at in several shares."""
     monkeypatch.setattr(parts, "KEPT_BYTES", 0)
     monkeypatch.setattr(unit_parts, "_SHARE_ROWS", 3000)
-    monkeypatch.setattr(spool, "IN_MEMORY", 1000)
+    monkeypatch.setattr(unit_parts, "IN_MEMORY", 1000)
     monkeypatch.setattr(files, "_GROUP_ROWS", 3000)
     monkeypatch.setattr(csvfile, "_PART", 100_000)
     monkeypatch.setattr(csvfile, "_CHUNK", 30_000)
@@ -179,9 +179,9 @@ def test_files_that_store_ids_in_two_ways_are_refused(tmp_path, streamed):
 
 
 def test_nothing_but_a_file_without_a_name_holds_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(spool, "IN_MEMORY", 1000)
+    monkeypatch.setattr(unit_parts, "IN_MEMORY", 1000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    held, words = spool.Spool(np.uint64), np.arange(5000, dtype=np.uint64).reshape(1000, 5)
+    held, words = unit_parts.Spool(np.uint64), np.arange(5000, dtype=np.uint64).reshape(1000, 5)
     places = [held.put(part) for part in (words, words[3:3], words[::7])]
     assert [held.get(place).tolist() for place in places] == [words.tolist(), [], words[::7].tolist()]
     assert held._file._rolled and not list(tmp_path.iterdir())
@@ -213,8 +213,8 @@ class Slow:
 @pytest.mark.parametrize("rolled", [False, True])
 def test_threads_read_what_they_ask_for(rolled, monkeypatch):
     """Two fits of one model may run at once; rows of other places would weigh in the place of these."""
-    monkeypatch.setattr(spool, "IN_MEMORY", 100 if rolled else 2**22)
-    held = spool.Spool(np.float64)
+    monkeypatch.setattr(unit_parts, "IN_MEMORY", 100 if rolled else 2**22)
+    held = unit_parts.Spool(np.float64)
     places = [held.put(np.full(50, float(number))) for number in range(8)]
     held._file = Slow(held._file)
     with ThreadPoolExecutor(4) as pool:
@@ -225,7 +225,7 @@ def test_threads_read_what_they_ask_for(rolled, monkeypatch):
 KILLED = """
 import os, signal, sys, tempfile
 import numpy as np
-from dpstats.rows.spool import Spool
+from dpstats.rows.unit_parts import Spool
 tempfile.tempdir = sys.argv[1]
 Spool(np.float64).put(np.arange(1e7))
 os.kill(os.getpid(), signal.SIGKILL)

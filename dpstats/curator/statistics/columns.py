@@ -1,17 +1,20 @@
-"""Where the columns of a design and its response lie: means and spreads in declared boxes.
+"""Where the columns of a design and its response lie: means, spreads and counts by cells in declared boxes.
 
-The first things a fit asks for. Both cost the same however wide the declared bounds are against the data.
+The first things a fit asks for. They cost the same however wide the declared bounds are against the data.
 
-See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model.
+See docs/theory/first_stage.md#octaves-of-a-generalised-linear-model and, of linear and survival fits,
+docs/theory/first_stage.md#sensitivities.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, events
 from dpstats.curator.lattice import Factor, Part
 from dpstats.curator.statistics.base import Statistic
 
@@ -128,3 +131,156 @@ class ColumnOctaves(_Columns):
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector.reshape(self.OCTAVES, -1).T,)
+
+
+_MOST_CELLS = 126  # numbered by bytes with a sign
+
+
+class _Reach(Statistic):
+    """Chosen covariates of every valid row, and the response of rows with an event, in declared boxes."""
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        center: np.ndarray,
+        half: np.ndarray,
+        log: bool,
+        chosen: np.ndarray,
+        apart: bool = False,
+    ) -> None:
+        middle, width = np.asarray(center, dtype=float), np.asarray(half, dtype=float)
+        last = float(middle[-1]), float(width[-1])
+        self._map = Map(design, middle[:-1], width[:-1], *last, log, apart=apart)
+        chosen = np.asarray(chosen, dtype=bool)
+        if chosen.shape != (len(middle) - 1,):
+            raise ValueError(f"chosen holds {len(middle) - 1} truth values, one for each covariate")
+        self._chosen = np.flatnonzero(chosen) + 1  # x~ begins with a 1
+        self._count = len(self._chosen) + 1
+
+    def _boxed(self, block: Block, scratch: Scratch) -> np.ndarray:
+        """Shape (m, B), response last."""
+        out = scratch("boxed", self._count, len(block.ok))
+        # what is out of range is never there, and a check of it would copy everything once more
+        np.take(self._map.x(block, scratch), self._chosen, axis=0, out=out[:-1], mode="clip")
+        out[-1] = self._map.y(block, scratch)
+        return np.clip(out, -1.0, 1.0, out=out)
+
+
+class ReachMeans(_Reach):
+    """Sums of covariates over all rows, and of the response over the rows with an event; shape (m,).
+
+    With a = clip(((x, y) - center) / half, -1, 1), of which m - 1 covariates are `chosen`, a row gives
+    (a_1, ..., a_(m-1), delta a_m); delta is 1 for an event, else 0.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    center, half : array_like, shape (d + 1,)
+        Public middle and half-width of the covariates and, last, of the response on the model's scale.
+    log : bool
+        Whether the response is log time.
+    chosen : array_like of bool, shape (d,)
+        Which covariates.
+    apart : bool
+        Whether y is the response as it is; by default it is the response less its offset.
+
+    Notes
+    -----
+    Sensitivity: 2 sqrt m; 2 m in the L1 norm; range 2. Each coordinate of a row lies in [-1, 1], also where
+    delta is 0, so two rows differ by at most 2 in each; attained by events at opposite corners. A row that
+    weighs nothing is 0, at most 1 away in each coordinate.
+    """
+
+    name = "reach_means"
+
+    def __init__(self, design: PublicDesign, **public: Any) -> None:
+        super().__init__(design, **public)
+        self.parts = (Part(np.ones(1), np.ones(self._count)),)
+        self.sensitivity, self.sensitivity_l1 = 2 * math.sqrt(self._count), 2.0 * self._count
+        self.ranges = np.full(self._count, 2.0)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        columns = self._boxed(block, scratch)
+        np.multiply(columns[-1], events(block, scratch), out=columns[-1])
+        return (Factor(block.ok[:, None].astype(float), columns.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)
+
+
+class ReachCounts(_Reach):
+    """How many rows lie in each cell of a column; shape (m, cells).
+
+    With a as in :class:`ReachMeans`, cells of a column are equal parts of [-1, 1], or octaves of the distance
+    from an origin: with h = cells / 2, a row with a >= origin counts in cell h + j if 2^(j - h + 1) <= a -
+    origin < 2^(j - h + 2), in cell h where a is nearer, and as far below in cell h - 1 - j. A row at the
+    upper end of a box counts in the last cell. Rows without an event do not count in the response.
+
+    Parameters
+    ----------
+    design, center, half, log, chosen, apart
+        As in :class:`ReachMeans`.
+    cells : int
+        Even.
+    origin : array_like, shape (m,)
+        In [-1, 1]; NaN for equal cells, of the first columns.
+
+    Notes
+    -----
+    Sensitivity: sqrt(2 m); 2 m in the L1 norm; range 1. A row adds 1 to at most one cell of a column, so two
+    rows differ by at most two entries of 1 in each column, attained by events that share no cell. A row that
+    weighs nothing adds to none: at most one entry a column. Which cell it is depends on the one value alone.
+    """
+
+    name = "reach_counts"
+
+    def __init__(self, design: PublicDesign, *, cells: int, origin: np.ndarray, **public: Any) -> None:
+        super().__init__(design, **public)
+        origin = np.asarray(origin, dtype=float)
+        if origin.shape != (self._count,) or (np.abs(origin) > 1).any():
+            raise ValueError("origin holds a number between -1 and 1, or NaN, for each column")
+        self._even = int(np.isnan(origin).sum())
+        if not np.isnan(origin[: self._even]).all():
+            raise ValueError("columns of equal cells come first")
+        if cells % 2 or not 2 <= cells <= _MOST_CELLS:
+            raise ValueError(f"cells must be an even number up to {_MOST_CELLS}")
+        self._cells, self._origin = cells, origin
+        self.parts = (Part(np.ones(1), np.ones(cells)),) * self._count
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2 * self._count), 2.0 * self._count
+        self.ranges = np.ones(cells * self._count)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        counted = [block.ok] * (self._count - 1) + [events(block, scratch) == 1.0]
+        columns = self._boxed(block, scratch)
+        cells = scratch("cells", *columns.shape, dtype=np.int8)
+        self._equal(columns[: self._even], cells[: self._even])
+        self._octaves(columns[self._even :], cells[self._even :], scratch)
+        return tuple(Factor(rows[:, None], column) for rows, column in zip(counted, cells, strict=True))
+
+    def _equal(self, columns: np.ndarray, cells: np.ndarray) -> None:
+        """Numbers of equal cells; columns are overwritten."""
+        np.add(columns, 1.0, out=columns)
+        np.multiply(columns, self._cells / 2, out=columns)
+        np.fmin(columns, self._cells - 1, out=columns)
+        np.copyto(cells, columns, casting="unsafe")
+
+    def _octaves(self, columns: np.ndarray, cells: np.ndarray, scratch: Scratch) -> None:
+        """Numbers of octaves on both sides; columns are overwritten."""
+        half, e = self._cells // 2, scratch("e", *columns.shape, dtype=np.int32)
+        told = scratch("told", 3, *columns.shape, dtype=np.int8)
+        last, some, below = told.view(bool)
+        np.equal(columns, 1.0, out=last)
+        np.subtract(columns, self._origin[self._even :, None], out=columns)
+        np.not_equal(columns, 0.0, out=some)
+        np.less(columns, 0.0, out=below)
+        # frexp: |a - origin| = |mantissa| 2^e with |mantissa| in [1/2, 1)
+        np.frexp(columns, out=(columns, e))
+        np.add(e, half - 2, out=e)
+        np.copyto(cells, np.clip(e, 0, half - 1, out=e), casting="unsafe")
+        np.multiply(cells, some, out=cells)
+        np.bitwise_xor(cells, np.negative(told[2], out=told[2]), out=cells)  # ~j = -1 - j
+        np.add(cells, half, out=cells)
+        np.copyto(cells, self._cells - 1, where=last)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector.reshape(self._count, -1),)

@@ -220,8 +220,9 @@ class FarScores(GlmScore):
     -----
     Sensitivity: 2 reach limit. For two rows, marked ' and not, of lengths p, p' <= m = reach limit,
     |g - g'| <= p + p', so that D^2 <= (p + p')^2 + kappa^2 (p^2 - p'^2)^2 = (p + p')^2 (1 + kappa^2 (p -
-    p')^2). With v = p and v' = -p' that is D^2 of :class:`dpstats.curator.statistics.bend.PredictorBend` with
-    most = m, at most 4 m^2 by the proof there. Attained by antiparallel long rows of full score. A row that
+    p')^2). With v = p and v' = -p' that is D^2 of
+    :class:`dpstats.curator.statistics.at_line.PredictorBend` with most = m, at most 4 m^2 by the proof there.
+    Attained by antiparallel long rows of full score. A row that
     weighs nothing is p = 0, and a prior weight, at most 1, only shortens p.
     """
 

@@ -13,20 +13,20 @@ from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.unit_rows import UnitRows
 from dpstats.families import MarginLoss
 
-Array = np.ndarray
-
 
 class _AtParams(Statistic):
     """What the three share: rows a with weights w (:class:`UnitRows`), and a loss f about released params."""
 
-    def __init__(self, design: PublicDesign, loss: MarginLoss, params: Array, rows: dict[str, Any]) -> None:
+    def __init__(
+        self, design: PublicDesign, loss: MarginLoss, params: np.ndarray, rows: dict[str, Any]
+    ) -> None:
         self._rows, self._loss = UnitRows(design, **rows), loss
         self._params = np.asarray(params, dtype=float)
         if self._params.shape != (self._rows.k,) or not np.isfinite(self._params).all():
             raise ValueError(f"params must be {self._rows.k} finite numbers")
         self._pulled = self._rows.pulled(loss, self._params)
 
-    def _matrix(self, scale: Array, longest: float, published: bool) -> None:
+    def _matrix(self, scale: np.ndarray, longest: float, published: bool) -> None:
         """Declare the sum of r r', |r_j| <= scale_j and |r|^2 <= longest, by itself.
 
         Two rows differ by |rr' - ss'|_F^2 <= |r|^4 + |s|^4 <= 2 longest^2, both matrices being positive
@@ -40,7 +40,7 @@ class _AtParams(Statistic):
         self.sensitivity = (math.sqrt(2) if len(scale) > 1 else 1.0) * longest
         self.ranges = _ranges(self.parts[0], longest)
 
-    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[Array, Array]:
+    def _curved(self, block: Block, scratch: Scratch, root: float) -> tuple[np.ndarray, np.ndarray]:
         """root sqrt(w f'') a and w (-f') y a of each row, shape (k, B); reused arrays."""
         rows = self._rows.read(block, scratch, self._params)
         _, slope, curvature = self._loss.derivatives(rows.margin)
@@ -51,16 +51,16 @@ class _AtParams(Statistic):
         np.multiply(rows.signed, rows.weight * slope, out=rows.signed)
         return curved, rows.signed
 
-    def _curved_scale(self, weight: float) -> Array:
+    def _curved_scale(self, weight: float) -> np.ndarray:
         """Bounds of the entries of sqrt(weight w f'') a, where w a_j^2 <= min(reach_j^2, longest)."""
         reach = np.minimum(self._rows.reach, math.sqrt(self._rows.longest))
         return math.sqrt(weight * self._loss.steepest) * reach
 
-    def unpack(self, vector: Array) -> tuple[Array, ...]:
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple((matrix + matrix.T) / 2 for matrix in super().unpack(vector))
 
 
-def _ranges(part: Part, longest: float) -> Array:
+def _ranges(part: Part, longest: float) -> np.ndarray:
     """By how much each coordinate of two matrices r r' can differ, |r|^2 <= longest."""
     off = 2 * np.minimum(part.units, longest / 2)
     np.fill_diagonal(off, np.diag(part.units))
@@ -92,7 +92,13 @@ class MarginCurvature(_AtParams):
     name = "margin_curvature"
 
     def __init__(
-        self, design: PublicDesign, *, loss: MarginLoss, params: Array, published: bool = False, **rows: Any
+        self,
+        design: PublicDesign,
+        *,
+        loss: MarginLoss,
+        params: np.ndarray,
+        published: bool = False,
+        **rows: Any,
     ) -> None:
         super().__init__(design, loss, params, rows)
         self._matrix(self._curved_scale(1.0), loss.steepest * self._rows.longest, published)
@@ -121,7 +127,13 @@ class MarginScores(_AtParams):
     name = "margin_scores"
 
     def __init__(
-        self, design: PublicDesign, *, loss: MarginLoss, params: Array, published: bool = False, **rows: Any
+        self,
+        design: PublicDesign,
+        *,
+        loss: MarginLoss,
+        params: np.ndarray,
+        published: bool = False,
+        **rows: Any,
     ) -> None:
         super().__init__(design, loss, params, rows)
         self._matrix(self._pulled * self._rows.entries, self._pulled**2, published)
@@ -150,7 +162,7 @@ class MarginSandwich(_AtParams):
 
     name = "margin_sandwich"
 
-    def __init__(self, design: PublicDesign, *, loss: MarginLoss, params: Array, **rows: Any) -> None:
+    def __init__(self, design: PublicDesign, *, loss: MarginLoss, params: np.ndarray, **rows: Any) -> None:
         super().__init__(design, loss, params, rows)
         self.weight = loss.together / self._rows.longest
         self.parts = (Part(self._pulled * self._rows.entries), Part(self._curved_scale(self.weight)))

@@ -1,4 +1,11 @@
-"""Rows in the coordinates of a pilot fit, of bounded length, with bounded residuals."""
+"""Rows in the coordinates of a pilot fit, and sums of their residuals about its line.
+
+Rows are of bounded length, with bounded residuals. Their second moments are released together
+(docs/theory/linear.md#one-joint-release), or, for laws of noise that grow with the number of coordinates, the
+score of the line alone (docs/theory/linear.md#pure-epsilon). How many residuals have which size, however
+large they may be, is counted (docs/theory/linear.md#reach-of-residuals), and so is how far rows reach in
+which direction, however long they may be (docs/theory/linear.md#rows-that-hold-a-variance).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,9 @@ import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
 from dpstats.curator.geometry import Map, shorten
-from dpstats.curator.products import RowProducts
+from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import RowProducts, squared_norms
+from dpstats.curator.statistics.base import Statistic
 
 
 class PilotRow:
@@ -84,3 +93,271 @@ class PilotRow:
             np.multiply(row, np.sqrt(block.weight), out=row)
         long = row if self._whole else a
         np.multiply(long, shorten(a, self.radius, scratch), out=long)
+
+
+class ResidualMoments(Statistic):
+    """Of rows a = W x~ and residuals r = (y~ - line'x~) / sigma: the sums of z z', u u', q and e e'.
+
+    With the rows of :class:`PilotRow`, z = (a, c r) with c = radius / limit; u = a r, shortened to
+    |u| <= meat_limit and brought to |u|^2 <= k radius^2; q = f radius^2 (r / limit)^4, with k = `meat` and
+    f = `fourth`; e = sqrt(h) radius (y~ / spread_limit, 1/2), its first entry clipped to sqrt(h) radius and
+    all times the square root of the row's weight, with h = `spread`.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    meat : float
+        k, from 0 (nothing but z z' is released) to 1.
+    meat_limit : float
+        At most radius * limit.
+    fourth : float
+        f, positive with k and at most sqrt 1/2.
+    spread, spread_limit : float
+        h and the limit of y~, positive with k.
+    **pilot
+        The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
+
+    Notes
+    -----
+    Sensitivity: D^2 = radius^4 (8 + 2 k^4 / (1 + k^2) + 2 h^2). At k = h = 0 this is that of z z' alone, so
+    that u and q are nearly free: 1.2 % of D^2 at k = 1/2.
+
+    Take radius = limit = 1, b = meat_limit <= 1. For two rows let T, T' be |a|^2 and |a'|^2, v, v' be r^2 and
+    r'^2, and s the cosine between a and a' with the sign of r r'. |u|^2 = k m with m = min(1, sqrt(T v) / b)
+    squared, so put M = min(1, T v / b^2), M' alike, and K = k^2 M M'. The three parts add up to
+
+        (T + v)^2 + (T' + v')^2 - 2 (sqrt(T T') s + sqrt(v v'))^2 + k^2 (M^2 + M'^2 - 2 M M' s^2)
+        + f^2 (v^2 - v'^2)^2.
+
+    Over s, a concave quadratic, this is at most (s = -sqrt(T T' v v') / (T T' + K))
+
+        F = (T + v)^2 + (T' + v')^2 + k^2 (M^2 + M'^2) - 2 v v' K / (T T' + K) + f^2 (v^2 - v'^2)^2.
+
+    *F grows with T* (and T'): where M = 1, K does not depend on T and K / (T T' + K) falls; where M < 1, M
+    and so K is proportional to T, and the ratio is constant. Take T = T' = 1.
+    *F grows with v* if v >= v'. The slope of -2 v v' K / (1 + K) is at least -2 v' K / (1 + K)
+    - 2 v v' k^2 M' dM/dv. The first is at least -2, outweighed by that of (1 + v)^2. The second is outweighed
+    by that of k^2 M^2: where dM/dv is not 0, M = v / b^2 >= v v' M'. Take v = 1.
+    *F grows with v'*: as before, but for two terms. 2 (1 + v') - 2 K / (1 + K) - 4 f^2 v' (1 - v'^2)
+    >= 2 / (1 + k^2) + 2 v' (1 - 2 f^2 (1 - v'^2)) >= 0 if f^2 <= 1/2. Take v' = 1.
+    There F = 8 + 2 k^2 - 2 k^2 / (1 + k^2), attained by two rows of full length with r = r' = limit and the
+    cosine -1 / (1 + k^2), which exist in two dimensions. A row that weighs nothing is T' = v' = 0.
+
+    *The last part* adds at most 2 h^2: in units of h, e = w (p, 1/2) and e' = w' (p', 1/2) with |p|, w <= 1
+    and the like, and |ee' - e'e''|^2 = |e|^4 + |e'|^4 - 2 (e.e')^2, a convex function of w^2 and w'^2. At
+    w = w' = 1 it is (p^2 - p'^2)^2 + (p - p')^2 / 2, at most 2 (p = 1 = -p'); at w' = 0, (p^2 + 1/4)^2 < 2.
+    A pair attains both, as y~ = line'x~ + sigma r may be large of either sign where r = limit.
+    """
+
+    name = "residual_moments"
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        meat: float = 0.0,
+        meat_limit: float = 0.0,
+        fourth: float = 0.7,
+        spread: float = 0.35,
+        spread_limit: float = 4.0,
+        **pilot: Any,
+    ) -> None:
+        self._rows = PilotRow(design, **pilot)
+        self._meat, self._meat_limit, self._fourth = float(meat), float(meat_limit), float(fourth)
+        self._spread, self._spread_limit = float(spread), float(spread_limit)
+        self._check()
+        k, radius = self._rows.k, self._rows.radius
+        self.parts = (Part(np.full(k + 1, radius)),)
+        if meat:
+            self.parts += (
+                Part(np.full(k, math.sqrt(meat) * radius)),
+                Part(np.full(1, math.sqrt(fourth) * radius)),
+                Part(math.sqrt(spread) * radius * np.array([1.0, 0.5])),
+            )
+        extra = 2 * meat**4 / (1 + meat**2) + 2 * spread**2 if meat else 0.0
+        self.sensitivity = radius**2 * math.sqrt(8 + extra)
+
+    def _check(self) -> None:
+        most = self._rows.radius * self._rows.limit * (1 + 1e-12)
+        if not 0 <= self._meat <= 1 or (self._meat and not 0 < self._meat_limit <= most):
+            raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
+        if not 0 < self._fourth <= math.sqrt(0.5):
+            raise ValueError("fourth must be positive and at most sqrt 1/2")
+        if not (0 < self._spread < math.inf and 0 < self._spread_limit < math.inf):
+            raise ValueError("spread and spread_limit must be positive and finite")
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        row, k = self._rows.read(block, scratch), self._rows.k
+        extra = (*self._extra(row, scratch), self._response(block, scratch)) if self._meat else ()
+        np.multiply(row[k], self._rows.radius / self._rows.limit, out=row[k])
+        return (Factor(row.T), *extra)
+
+    def _extra(self, row: np.ndarray, scratch: Scratch) -> tuple[Factor, Factor]:
+        """u and q, from a and r before r is scaled."""
+        k, size = self._rows.k, row.shape[1]
+        stretch = math.sqrt(self._meat) * self._rows.radius / self._meat_limit
+        u = np.multiply(row[:k], row[k], out=scratch("u", k, size))
+        np.multiply(u, stretch * shorten(u, self._meat_limit, scratch), out=u)
+        q = np.multiply(row[k:], row[k:], out=scratch("q", 1, size))
+        np.multiply(q, math.sqrt(self._fourth) * self._rows.radius / self._rows.limit**2, out=q)
+        return Factor(u.T), Factor(q.T)
+
+    def _response(self, block: Block, scratch: Scratch) -> Factor:
+        """e of each row."""
+        e = self._rows.response(block, scratch)
+        size = math.sqrt(self._spread) * self._rows.radius
+        np.clip(e[0], -self._spread_limit, self._spread_limit, out=e[0])
+        np.multiply(e[0], size / self._spread_limit, out=e[0])
+        np.multiply(e[1], size / 2, out=e[1])
+        return Factor(e.T)
+
+
+class ResidualScore(Statistic):
+    """The sums of a r and of c r^2 for rows a = W x~ and residuals r = (y~ - line'x~) / sigma.
+
+    The rows are those of :class:`PilotRow`, and c = sqrt 2 radius / limit.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    **pilot
+        The rows, see :class:`dpstats.curator.statistics.pilot.PilotRow`.
+
+    Notes
+    -----
+    Sensitivity: 2 radius limit. Take radius = limit = 1. For rows with |r| = p >= q = |r'|,
+    |a r - a' r'| <= p + q, and D^2 <= (p + q)^2 + 2 (p^2 - q^2)^2 = (p + q)^2 (1 + 2 (p - q)^2), which grows
+    with p. At p = 1 it is (1 + q)^2 + 2 (1 - q^2)^2, whose slope 2 (1 + q)(1 - 4 q (1 - q)) is not negative:
+    D^2 <= 4, attained by rows a and -a of full length with r = r' = limit. A row that weighs nothing is
+    q = 0.
+    """
+
+    name = "residual_score"
+
+    def __init__(self, design: PublicDesign, **pilot: Any) -> None:
+        self._rows = PilotRow(design, **pilot)
+        radius, limit = self._rows.radius, self._rows.limit
+        # the last column of the left factor is c r, so that its sum with r is that of c r^2
+        self._c = math.sqrt(2) * radius / limit
+        scale = np.append(np.full(self._rows.k, radius), self._c * limit)
+        self.parts = (Part(scale, np.array([limit])),)
+        self.sensitivity = 2 * radius * limit
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        row, k = self._rows.read(block, scratch), self._rows.k
+        residual = scratch("residual", 1, row.shape[1])
+        residual[0] = row[k]
+        np.multiply(row[k], self._c, out=row[k])
+        return (Factor(row.T, residual.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return vector[:-1], vector[-1:]
+
+
+class ResidualCounts(Statistic):
+    """The weights of the rows by the size of their residuals r = sqrt(weight) (y~ - line'x~) / sigma.
+
+    A row counts in cell j if edges[j - 1] <= |r| < edges[j]; the first cell begins at 0, the last has no end.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    line : array_like, shape (k,)
+    sigma : float
+        Positive.
+    edges : array_like, shape (cells - 1,)
+        Between the cells, not decreasing.
+    **row
+        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+
+    Notes
+    -----
+    Sensitivity: sqrt 2; 2 in the L1 norm; range 1. A row adds its weight, at most 1, to one cell, so two rows
+    differ by at most 1 in each of two cells, attained by residuals that share no cell. A row that weighs
+    nothing adds to none: at most 1 in one cell.
+    """
+
+    name = "residual_counts"
+
+    def __init__(
+        self, design: PublicDesign, *, line: np.ndarray, sigma: float, edges: np.ndarray, **row: Any
+    ) -> None:
+        self._map, self._weighted = Map(design, **row), design.weights is not None
+        self._line, self._sigma = np.asarray(line, dtype=float), float(sigma)
+        self._edges = np.asarray(edges, dtype=float)
+        if self._line.shape != (self._map.k,) or not 0 < self._sigma < math.inf:
+            raise ValueError(f"line must have {self._map.k} entries and sigma be positive and finite")
+        if self._edges.ndim != 1 or not (np.diff(self._edges) >= 0).all():
+            raise ValueError("edges hold numbers that do not decrease")
+        size = len(self._edges) + 1
+        self.parts = (Part(np.ones(1), np.ones(size)),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.ranges = np.ones(size)
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        size, cells = len(block.ok), len(self._edges) + 1
+        centred = self._map.centred(block, scratch)
+        r = np.abs(self._map.residuals(centred, block, scratch, self._line, self._sigma))
+        if self._weighted:
+            np.multiply(r, np.sqrt(block.weight), out=r)
+        at = np.searchsorted(self._edges, r, side="right")
+        counts = scratch("cells", cells, size)
+        np.equal(at, np.arange(cells)[:, None], out=counts)
+        if self._weighted:
+            np.multiply(counts, block.weight, out=counts)
+        return (Factor(block.ok[:, None].astype(float), counts.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)
+
+
+class RowReach(Statistic):
+    """Shares of squared lengths of rows a = sqrt(weight) W x~ by coordinate and length; shape (k, cells).
+
+    A row adds a_j^2 / |a|^2 to entry j of cell i, if edges[i] <= |a| < edges[i + 1]; the last cell has no
+    end. Shorter rows add nothing.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    whitening : array_like, shape (k, k)
+        The transpose of W.
+    edges : array_like, shape (cells,)
+        Positive, not decreasing.
+    **row
+        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+
+    Notes
+    -----
+    Sensitivity: sqrt 2; 2 in the L1 norm; range 1. A row adds numbers that are not negative and add up to at
+    most 1. So do two rows, u and u', and |u - u'|_1 <= |u|_1 + |u'|_1 <= 2. As u'u' >= 0 and no entry exceeds
+    1, |u - u'|_2^2 <= |u|_2^2 + |u'|_2^2 <= |u|_1 + |u'|_1 <= 2. Both are attained by rows along two axes.
+    """
+
+    name = "row_reach"
+
+    def __init__(self, design: PublicDesign, *, whitening: np.ndarray, edges: np.ndarray, **row: Any) -> None:
+        self._map, self._weighted = Map(design, **row), design.weights is not None
+        k = self._map.k
+        whitening, self._edges = np.asarray(whitening, dtype=float), np.asarray(edges, dtype=float)
+        if whitening.shape != (k, k):
+            raise ValueError(f"whitening must have {k} columns")
+        if self._edges.ndim != 1 or not (np.diff(self._edges, prepend=0.0) >= 0).all() or not self._edges[0]:
+            raise ValueError("edges hold positive numbers that do not decrease")
+        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        self.parts = (Part(np.ones(k), np.ones(len(self._edges))),)
+        self.sensitivity, self.sensitivity_l1 = math.sqrt(2), 2.0
+        self.ranges = np.ones(k * len(self._edges))
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        size, cells = len(block.ok), len(self._edges)
+        a = self._whitened(self._map.centred(block, scratch), scratch("row", self._map.k, size), scratch)
+        if self._weighted:
+            np.multiply(a, np.sqrt(block.weight), out=a)
+        square = squared_norms(a, scratch)
+        at = np.searchsorted(self._edges**2, square, side="right")
+        inside = scratch("cells", cells, size)
+        np.equal(at, np.arange(1, cells + 1)[:, None], out=inside)
+        np.multiply(a, a, out=a)
+        np.divide(a, np.maximum(square, self._edges[0] ** 2, out=square), out=a)
+        return (Factor(a.T, inside.T),)

@@ -1,4 +1,8 @@
-"""Second moments of truncated rows, as public moment truncation releases them (docs/theory/pmt.md#ridge)."""
+"""Sums of truncated rows, as public moment truncation releases them.
+
+Of linear models they are second moments (docs/theory/pmt.md#ridge); of generalised linear ones scores and
+information, Algorithms 3 and 4 of the paper, with its constants (docs/theory/pmt.md#sensitivities).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.blocks import Block, PublicDesign, Scratch
+from dpstats.curator.geometry import Map, shorten
 from dpstats.curator.lattice import Factor, Part
+from dpstats.curator.products import RowProducts, predictor
 from dpstats.curator.statistics.base import Statistic
 from dpstats.curator.statistics.pilot import PilotRow
+from dpstats.families.glm import GlmFamily
 
 
 class TruncatedGram(Statistic):
@@ -114,3 +121,119 @@ class TruncatedCross(Statistic):
 
     def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
         return (vector,)
+
+
+class _TruncatedGlm(Statistic):
+    """Rows a = W x~ shortened to |a| <= radius, with linear predictor eta = beta'a + offset.
+
+    Parameters
+    ----------
+    design : PublicDesign
+    family : GlmFamily
+        With its canonical link.
+    whitening : array_like, shape (k, k)
+        The transpose of W.
+    beta : array_like, shape (k,)
+    radius, most : float
+        Positive; `most` bounds what the row is multiplied with.
+    **row
+        The public map of rows, see :class:`dpstats.curator.geometry.Map`.
+    """
+
+    def __init__(
+        self,
+        design: PublicDesign,
+        *,
+        family: GlmFamily,
+        whitening: np.ndarray,
+        beta: np.ndarray,
+        radius: float,
+        most: float,
+        **row: Any,
+    ) -> None:
+        self._map, self._family = Map(design, **row), family
+        self._weighted, self._offset = design.weights is not None, design.offset_bounds != (0.0, 0.0)
+        self._k = k = self._map.k
+        whitening, self._beta = np.asarray(whitening, dtype=float), np.asarray(beta, dtype=float)
+        if whitening.shape != (k, k) or self._beta.shape != (k,):
+            raise ValueError(f"whitening and beta must have {k} columns")
+        if not (0 < radius < math.inf and 0 < most < math.inf):
+            raise ValueError("radius and most must be positive and finite")
+        self._whitened = RowProducts(whitening.T / self._map.unit, self._map.unit)
+        self._radius, self._most = float(radius), float(most)
+
+    def _rows(self, block: Block, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+        """a (k, B) and eta (B,); reused arrays."""
+        x = self._map.centred(block, scratch)
+        rows = self._whitened(x, scratch("rows", *x.shape), scratch)
+        np.multiply(rows, shorten(rows, self._radius, scratch), out=rows)
+        eta = predictor(self._beta, rows, scratch)
+        return rows, np.add(eta, block.offset, out=eta) if self._offset else eta
+
+    def _bounded(self, values: np.ndarray, block: Block) -> np.ndarray:
+        if self._weighted:
+            np.multiply(values, block.weight, out=values)
+        return np.clip(values, -self._most, self._most, out=values)
+
+
+class TruncatedScore(_TruncatedGlm):
+    """The sum of a psi, psi = clip(y - b'(eta), -most, most).
+
+    Notes
+    -----
+    Sensitivity: D = 2 radius most, that of the paper's sigma_2 where most = R_y + max |b'|, and of Algorithm
+    3 where it is 1. |a psi - a' psi'| <= |a| |psi| + |a'| |psi'|, attained by a = a' of full length and
+    psi = -psi' = most. A row that weighs nothing is psi = 0. It rests on the clip alone, whatever beta is;
+    for |beta| <= R_beta the paper's `most` is never reached.
+    """
+
+    name = "truncated_score"
+
+    def __init__(self, design: PublicDesign, **public: Any) -> None:
+        super().__init__(design, **public)
+        self.parts = (Part(np.full(self._k, self._radius), np.array([self._most])),)
+        self.sensitivity = 2 * self._radius * self._most
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, eta = self._rows(block, scratch)
+        return (Factor(rows.T, self._bounded(self._family.score(block.time, eta), block)[:, None]),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (vector,)
+
+
+class TruncatedInformation(_TruncatedGlm):
+    """The sum of h a a', h = min(b''(eta), most), noise of one sd on every entry of the upper triangle.
+
+    Released as a symmetric matrix. The law of its noise depends on the rotation of a.
+
+    Notes
+    -----
+    Sensitivity: D = 2 radius^2 most, that of the paper's sigma_1; with most = 1/4 for Algorithm 3. For rows
+    marked ' and not, |h a a' - h' b b'|_F^2 = h^2 |a|^4 + h'^2 |b|^4 - 2 h h' (a.b)^2 <= 2 radius^4 most^2,
+    attained by orthogonal rows of full length, and the upper triangle is no longer than the Frobenius norm:
+    this is private and sqrt2 times too large. A row that weighs nothing is h = 0.
+    """
+
+    name = "truncated_information"
+
+    def __init__(self, design: PublicDesign, **public: Any) -> None:
+        super().__init__(design, **public)
+        self._triangle = np.triu_indices(self._k)
+        most = self._radius**2 * self._most
+        self.parts = (Part(np.ones(1), np.full(len(self._triangle[0]), most)),)
+        self.sensitivity = 2 * most
+
+    def factors(self, block: Block, scratch: Scratch) -> tuple[Factor, ...]:
+        rows, eta = self._rows(block, scratch)
+        first, second = self._triangle
+        products = np.multiply(rows[first], rows[second], out=scratch("products", len(first), len(eta)))
+        np.multiply(products, self._bounded(self._family.curvature(eta), block), out=products)
+        ones = scratch("ones", 1, len(eta))
+        ones[0] = block.ok
+        return (Factor(ones.T, products.T),)
+
+    def unpack(self, vector: np.ndarray) -> tuple[np.ndarray, ...]:
+        matrix = np.zeros((self._k, self._k))
+        matrix[self._triangle] = vector
+        return (matrix + np.triu(matrix, 1).T,)

@@ -1,0 +1,173 @@
+"""Files that commands read and write, with ``-`` in the place of a file that is written.
+
+What is written is always a new file, whose name says what it holds, or goes to the standard output. Tables
+are read as the options say that a CSV file is written: this is the one place for all commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from dpstats.cli.streams import DASH, leave_quietly
+from dpstats.errors import DataError, SpecificationError
+from dpstats.results import CurveFit, Description, Fit
+from dpstats.rows import CsvFile, SqlQuery, read_csv, read_sql
+from dpstats.rows.links import is_address
+from dpstats.rows.paths import ARROW, PARQUET, SEPARATORS, data_files, kind_of
+
+_OPTIONS = ("sep", "decimal", "thousands", "encoding")
+_TABS = ("tab", "\\t")  # a tab is hard to type in a shell
+
+
+def data(place: Path | str, options: argparse.Namespace) -> SqlQuery | CsvFile | Path | list[CsvFile | Path]:
+    """What a model takes as its data: as `table`, but also a folder, a pattern, or a query at an address.
+
+    Raises
+    ------
+    DataError
+        As of `table`; if an address is without a query, or a query without an address.
+    """
+    if is_address(place) != bool(options.query):
+        raise DataError('--query "SELECT ..." goes with an address, postgresql://..., in the place of a file')
+    if options.query:
+        return read_sql(options.query, place)
+    path = Path(place)
+    files = data_files(path)
+    if len(files) == 1:
+        return table(files[0], options)
+    return [table(file, options) for file in files] if kind_of(files[0]) in SEPARATORS else path
+
+
+def table(path: Path, options: argparse.Namespace) -> CsvFile | Path:
+    """What a model takes as its data: a CSV file as the options say it is written, or the path of another.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, its name does not say what it holds, or an option is of no use.
+    """
+    given = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
+    if given.get("sep") in _TABS:
+        given["sep"] = "\t"
+    if given and path.suffix.lower() not in (*PARQUET, *ARROW):
+        return read_csv(path, **given)
+    return read_csv(path) if kind_of(path) in SEPARATORS else path
+
+
+def public_table(path: Path, options: argparse.Namespace) -> pd.DataFrame:
+    """All columns of a table of new units, which is public; errors may say anything.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    given = table(path, options)
+    try:
+        if isinstance(given, CsvFile):
+            frame = pd.read_csv(
+                path,
+                sep=given.sep,
+                decimal=given.decimal,
+                thousands=given.thousands,
+                encoding=given.encoding,
+            )
+        else:
+            frame = pd.read_parquet(path) if path.suffix.lower() in PARQUET else pd.read_feather(path)
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{path} is not written in {options.encoding or 'utf-8'}; if a spreadsheet program "
+            "wrote it, --encoding latin-1 or --encoding cp1252 may be right"
+        ) from None
+    except (ValueError, ImportError) as error:
+        raise DataError(f"{path} cannot be read as a table: {error}") from None
+    if isinstance(given, CsvFile) and not isinstance(frame.index, pd.RangeIndex):
+        raise DataError(f"{path} has more fields in its records than names in its first line")
+    return frame.reset_index(drop=True)
+
+
+# suffixes of what is written
+JSON, CSV, SCHEMAS, MESSAGES = (".json",), (".csv",), (".json", ".toml"), (".jsonl", ".parquet", ".pq")
+
+
+@contextmanager
+def new_file(path: Path, suffixes: tuple[str, ...]) -> Iterator[None]:
+    """Create `path` before anything is spent or sent, for work that cannot be kept must cost nothing.
+
+    If the work fails, the file is removed.
+
+    Parameters
+    ----------
+    path : Path
+        Or ``-``, for which nothing is created.
+    suffixes : tuple of str
+        Those of what is written, in lower case.
+
+    Raises
+    ------
+    DataError
+        If the file exists, whatever it holds, or its name promises something else.
+    OSError
+        If it cannot be created.
+    """
+    if path == DASH:
+        yield
+        return
+    if path.exists() or path.is_symlink():
+        raise _exists(path)
+    if path.suffix.lower() not in suffixes:
+        raise DataError(f"the name of this output must end in {' or '.join(suffixes)}, not as {path} does")
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        raise _exists(path) from None
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def write(text: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Write a text to a new file, or to the standard output for None and ``-``."""
+    if path is None or path == DASH:
+        print(text, end="")
+        return
+    with new_file(path, suffixes):
+        path.write_text(text, encoding="utf-8", newline="")
+
+
+def save(fit: Fit | CurveFit | Description, path: Path) -> None:
+    """Keep a fit in the file that was created for it and print its table; for ``-`` the fit alone is printed.
+
+    Raises
+    ------
+    SpecificationError
+        If it cannot be kept. Its table is printed then, for it was paid for.
+    """
+    table = fit.summary()
+    try:
+        if path == DASH:
+            print(json.dumps(fit.to_dict(), indent=1, allow_nan=False, ensure_ascii=False), flush=True)
+        else:
+            fit.save(path, overwrite=True)
+    except (SpecificationError, OSError) as error:
+        if path == DASH:
+            leave_quietly()
+        print(table, flush=True, file=sys.stderr if path == DASH else sys.stdout)
+        raise SpecificationError(
+            f"{error}. The fit is in no file: keep the table that was printed, for its budget is spent"
+        ) from None
+    if path != DASH:
+        print(table)
+
+
+def _exists(path: Path) -> DataError:
+    return DataError(f"{path} exists; it may hold something that was paid for. Choose another name for --out")
